@@ -14,9 +14,9 @@ import type { Provider } from '../providers/definition.ts';
 import { checkedParams } from './params.ts';
 import type { ConnectionsServices } from '../services.ts';
 
-/** One try of a person to authorize a connection, checked as far as it can be without credentials. */
+/** An attempt of a user to authorize a connection, validated as far as possible without credentials. */
 export interface Attempt {
-  /** Of its operation in the log that users read. */
+  /** Id of its operation in the log that users read. */
   readonly id: string;
   readonly session: ConnectSession;
   readonly defaults: IntegrationDefaults;
@@ -24,9 +24,9 @@ export interface Attempt {
   readonly provider: Provider;
   readonly rules: AuthModeRules;
   readonly connectionId: string;
-  /** The connection that is authorized again; null = a new one. */
+  /** The connection to reauthorize; null = a new one. */
   readonly known: Connection | null;
-  /** What the person gave, with what the application fixed laid over it. */
+  /** The input of the user, overridden by the values of the application. */
   readonly askedConfig: JsonObject;
   /** `askedConfig` over what the known connection has. */
   readonly connectionConfig: JsonObject;
@@ -36,7 +36,7 @@ export interface AttemptRequest {
   readonly session: ConnectSession;
   readonly integrationKey: string;
   readonly params: Readonly<Record<string, string>>;
-  /** Whether the endpoint is for providers like this one. */
+  /** Whether the endpoint supports the provider. */
   readonly isFor: (provider: Provider) => boolean;
   /** Of an unknown integration; 404 when absent. */
   readonly unknownStatus?: number | undefined;
@@ -90,7 +90,10 @@ export async function beginAttempt(
   };
 }
 
-/** Without a redirect they go into the token calls, now and at every renewal (docs/reference/auth-modes.md#oauth2_cc). */
+/**
+ * Without a redirect they are sent in the token calls, now and at every refresh
+ * (docs/reference/auth-modes.md#oauth2_cc).
+ */
 function tokenParamsOf(
   { auth_mode: mode }: Provider,
   { authorizationParams }: IntegrationDefaults,

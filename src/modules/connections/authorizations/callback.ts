@@ -21,7 +21,7 @@ const anonymous = { socketId: null, integrationKey: '', connectionId: '' };
 
 export const cookieName = (state: string): string => `oauth2-${state}`;
 
-/** A person is back from the provider: the page that their browser shows. */
+/** Handles the return of a user from the provider: the page for the browser. */
 export async function answerCallback(
   services: ConnectionsServices,
   callback: Callback,
@@ -40,7 +40,7 @@ export async function answerCallback(
     return await notifySuccess(services, found, connection);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    // What a function refused of a known connection is told of with the connection's mark.
+    // If a function refuses an existing connection, the auth error of the connection reports it.
     const isMarked = error.code === 'connection_validation_failed' && found.reconnectsUid !== null;
     if (!isMarked) await services.authorizationOutcomes.failed(found, error);
     return showFailure(services, found, error);
@@ -52,14 +52,14 @@ async function taken(
   services: ConnectionsServices,
   { texts, cookies = '', unknownStatus: status }: Callback,
 ): Promise<Authorization> {
-  // Some providers hand it back under a name of their own.
+  // Some providers return it under another name.
   const state = texts['state'] ?? texts['payload'] ?? texts['customField'];
   if (state === undefined || state === '') {
     throw new GatewayError('invalid_state', { message: 'The callback has no state.' });
   }
   const found = await findAuthorization(services, state);
   if (found === null) throw new GatewayError('invalid_state', { status });
-  // Before it is taken: what another browser sends in leaves the person's own callback alone.
+  // Checked before the state is consumed: a callback from another browser must not block the user's own.
   const isSameBrowser = cookies.split(/;\s*/).includes(`${cookieName(state)}=1`);
   if (!isSameBrowser) throw new GatewayError('missing_state_cookie');
   try {

@@ -10,7 +10,7 @@ export type AuthorizationCommand =
       Authorization,
       'createdAt' | 'expiresAt'
     >)
-  /** By a callback: the first takes it, any other is refused with `not_found`. */
+  /** By a callback: the first consumes it, any other is refused with `not_found`. */
   | { readonly type: 'Take'; readonly at: Instant }
   | { readonly type: 'Tick'; readonly at: Instant };
 

@@ -19,7 +19,7 @@ export const authorizationEntity: EntityDefinition<
   indexes: { hash: ({ hash }) => hash },
   decider: authorization,
 
-  /** Nobody else ends the operation of a person who never came back. */
+  /** Ends the operation of a user who never returned. */
   publish(event, before) {
     if (event.type !== 'AuthorizationAbandoned' || before === null) return [];
     const { environmentUid, integrationKey, connectionId, id } = before;

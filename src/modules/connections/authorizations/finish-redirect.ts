@@ -17,7 +17,7 @@ import { detailsContext, stateHash } from './start-redirect.ts';
 import type { Authorization, RedirectDetails } from './state.ts';
 import type { ConnectionsServices } from '../services.ts';
 
-/** The authorization that a state belongs to; null when there is none, or none any more. */
+/** The authorization of a state; null when there is none or it has expired. */
 export async function findAuthorization(
   { control, vault, clock }: Pick<ConnectionsServices, 'control' | 'vault' | 'clock'>,
   state: string,
@@ -32,7 +32,7 @@ export async function findAuthorization(
 }
 
 /**
- * Takes the authorization for this callback alone.
+ * Consumes the authorization for this callback.
  * @throws GatewayError `not_found`: another callback was first
  */
 export async function takeAuthorization(
@@ -46,14 +46,14 @@ export async function takeAuthorization(
 export interface RedirectedBack {
   /** Each name once. */
   readonly texts: Readonly<Record<string, string>>;
-  /** As it came: a server says once who it is. */
+  /** Unchanged: the parameter may occur only once. */
   readonly iss: QueryValue | undefined;
 }
 
 /**
- * Trades what the provider sent back for credentials and stores them.
- * @throws ProviderAuthError; GatewayError `unknown_provider_config`, `unknown_provider_template`,
- *   `invalid_connection`, `invalid_callback`, `missing_api_url`, `connection_test_failed`
+ * Exchanges the response of the provider for credentials and stores them.
+ * @throws ProviderAuthError; GatewayError `unknown_provider_config`, `unknown_provider_template`, `invalid_connection`,
+ *   `invalid_callback`, `missing_api_url`, `connection_test_failed`
  */
 export async function finishRedirect(
   services: ConnectionsServices,
@@ -84,7 +84,7 @@ export async function finishRedirect(
   const config = { ...stored, ...askedConfig };
   const context = await modeContext(services, integration, provider, config);
   checkIssuer(iss, context);
-  // The state has done its work: no mode reads it again.
+  // The state is checked: no mode reads it again.
   const obtained = await traded(() =>
     redirect.finish(texts, kept, { ...context, ...flow, state: '' }),
   );
@@ -101,7 +101,7 @@ export async function finishRedirect(
   );
 }
 
-/** What came back without an authorization was never shown to the provider. */
+/** Callbacks without an authorization code cause no request to the provider. */
 async function traded(finish: () => Promise<Obtained>): Promise<Obtained> {
   try {
     return await finish();

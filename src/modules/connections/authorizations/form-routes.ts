@@ -24,7 +24,7 @@ const query = z.strictObject({
   params: mapOf(text(1, 255), text(0, 8192)).optional(),
 });
 
-/** What the fields are is for the mode to say; their names are text in any case. */
+/** The mode validates the fields; here only their names are checked. */
 const fields = jsonObject.refine(
   (sent) => Object.keys(sent).every((name) => text(1, 255).safeParse(name).success),
   'The name of a field is not valid.',
@@ -43,10 +43,10 @@ interface FormEndpoint {
   readonly obtain: (attempt: Attempt, sent: JsonObject) => Obtaining;
 }
 
-/** The body is checked; what is left to do is an operation of the log. */
+/** The validated body, and the work that runs as an operation of the log. */
 type Obtaining = (services: ConnectionsServices) => Promise<Obtained>;
 
-/** One way for a person to give credentials without leaving the page (docs/reference/http.md#credential-forms). */
+/** A way to send credentials without leaving the page (docs/reference/http.md#credential-forms). */
 const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>
   defineRoute({
     method: 'POST',
@@ -104,7 +104,7 @@ const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>
     },
   });
 
-/** By the form of the mode: its shape names the fields, and the provider proves what is given. */
+/** By the form of the mode: its shape defines the fields, and the provider verifies the credentials. */
 function submitted(attempt: Attempt, sent: JsonObject): Obtaining {
   const { rules, provider, integration, connectionConfig } = attempt;
   if (rules.form === null) throw new GatewayError('invalid_auth_mode');
@@ -131,7 +131,7 @@ const ofMode = (
   obtain: submitted,
 });
 
-/** Connections that the provider installs: they wait for its webhook. */
+/** Connections that the provider installs, which wait for its webhook. */
 const outbound: FormEndpoint = {
   path: '/auth/oauth-outbound',
   summary: 'Connects with a provider that tells of the installation later.',

@@ -7,7 +7,7 @@ import type { ConnectionsServices } from '../services.ts';
 type Deps = Pick<ConnectionsServices, 'logs' | 'logger'>;
 type Named = Pick<Authorization, 'id' | 'environmentUid' | 'integrationKey' | 'connectionId'>;
 
-/** The operation `auth:create_connection` of an authorization; beginning it again goes on with it. */
+/** The operation `auth:create_connection` of an authorization; starting it again continues it. */
 export function beginOperation({ logs }: Deps, named: Named, message: string): Operation {
   const { id, environmentUid, integrationKey: integration, connectionId } = named;
   const operationType = 'auth:create_connection';
@@ -18,8 +18,8 @@ export function beginOperation({ logs }: Deps, named: Named, message: string): O
 }
 
 /**
- * Does the work as one operation of the log that users read. What fails carries the operation's id and, where
- * the provider said something, its status and code: `payload: {log_id, provider?: {status, code}}`.
+ * Runs the work as one operation of the log that users read. An error contains the operation's id and, if the provider
+ * responded, its status and code: `payload: {log_id, provider?: {status, code}}`.
  * @throws GatewayError
  */
 export async function logged<T>(

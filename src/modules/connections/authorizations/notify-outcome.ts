@@ -9,14 +9,14 @@ import type { ConnectionsServices } from '../services.ts';
 
 type Deps = Pick<ConnectionsServices, 'coordination' | 'vault' | 'logger' | 'settings'>;
 
-/** Who waits for the outcome, and of which connection. */
+/** The subscriber to the outcome, and the connection. */
 export interface Waiting {
   readonly socketId: string | null;
   readonly integrationKey: string;
   readonly connectionId: string;
 }
 
-/** Tells the socket and makes the page that the person sees. */
+/** Notifies the socket and creates the page for the user. */
 export async function notifySuccess(
   deps: Deps,
   { socketId, integrationKey, connectionId }: Waiting,
@@ -34,7 +34,7 @@ export async function notifySuccess(
   return callbackAnswer({ ok: true, wsClientId: socketId, ...published }, deps);
 }
 
-/** Tells the socket and makes the page that the person sees. */
+/** Notifies the socket and creates the page for the user. */
 export async function showFailure(
   deps: Deps,
   waiting: Waiting,
@@ -61,7 +61,7 @@ export async function notifyFailure(
   });
 }
 
-/** What the person sees, with the status of the error. */
+/** The page for the user, with the status of the error. */
 export async function failurePage(
   deps: Pick<ConnectionsServices, 'settings'>,
   socketId: string | null,
@@ -71,7 +71,7 @@ export async function failurePage(
   return { ...(await callbackAnswer(outcome, deps)), status: error.status };
 }
 
-/** The page tells by itself as well: a socket that cannot be reached changes nothing of the outcome. */
+/** Errors of the socket are ignored, because the page also reports the outcome. */
 async function notify(
   { coordination, logger }: Deps,
   socketId: string | null,

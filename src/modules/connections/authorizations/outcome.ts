@@ -17,7 +17,7 @@ const errorTypes: Partial<Record<ErrorCode, string>> = {
   connection_validation_failed: 'connection_validation_failed',
 };
 
-/** A failure as the person and the page are told it; nothing in it is secret. */
+/** A failure as reported to the user and the page, without secrets. */
 export interface Failure {
   readonly errorType: string;
   readonly message: string;
@@ -30,7 +30,7 @@ interface FailurePayload {
   readonly provider?: { readonly code?: string | null };
 }
 
-/** What a refusal tells, from the body of its answer. */
+/** The failure from the body of an error response. */
 export function failureOf(error: GatewayError): Failure {
   const payload = (error.details.payload ?? {}) as FailurePayload;
   return {

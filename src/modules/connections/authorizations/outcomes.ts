@@ -11,8 +11,8 @@ export type FailedAuthorization = Pick<
   | 'webhookUrlOverride'
 >;
 
-/** Who is to know how authorizations ended. */
+/** Receives the outcomes of authorizations. */
 export interface AuthorizationOutcomes {
-  /** A person came back from the provider, and no connection came of it. Never rejects. */
+  /** An authorization failed after the return of the user. Never rejects. */
   failed(authorization: FailedAuthorization, error: GatewayError): Promise<void>;
 }

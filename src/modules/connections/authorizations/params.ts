@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { FieldSchema, Provider } from '../providers/definition.ts';
 import { fieldProblem } from '../providers/field-check.ts';
 
-/** Set by the application or learnt from the provider: a browser never gives them. */
+/** Set by the application or the provider: refused from a browser. */
 const reserved = new Set([
   'oauth_scopes_override',
   'authorization_params',
@@ -13,13 +13,13 @@ const reserved = new Set([
   'pending',
   'userCredentials',
 ]);
-/** Sent by old clients for the address of webhooks, which a browser may not choose. */
+/** Sent by old clients for the address of webhooks, which a browser may not set. */
 const dropped = 'webhook_url';
 
 /**
- * The configuration that a person gives (`params[name]=value`), against the provider's fields
- * (docs/reference/provider-format.md#field-schemas); other names are data. A field that is not given takes its default.
- * @param existing what is configured already: by the application, or in the connection that is authorized again
+ * Validates the configuration of the user (`params[name]=value`) against the provider's fields
+ * (docs/reference/provider-format.md#field-schemas); other names are data. An absent field gets its default. @param
+ * existing the existing configuration: by the application, or of the connection to reauthorize
  * @throws GatewayError `invalid_query_params` naming each field
  */
 export function checkedParams(

@@ -101,7 +101,7 @@ interface OwnClient {
   readonly refreshToken: string | undefined;
 }
 
-/** The person's own client and token in place of the integration's. */
+/** The user's own client and token, which replace the integration's. */
 function ownClientOf(sent: z.output<typeof ownClient>): OwnClient {
   const { oauth_client_id_override: clientId, oauth_client_secret_override: secret = '' } = sent;
   return {
@@ -130,7 +130,7 @@ async function redirected(
   return { status: 302, headers: { ...noStore, location: url, 'set-cookie': cookie } };
 }
 
-/** A refresh token that the person has already spares the redirect. */
+/** An existing refresh token of the user makes the redirect unnecessary. */
 async function renewed(
   services: ConnectionsServices,
   attempt: Attempt,
@@ -170,7 +170,7 @@ const namesOf = ({ id, session, integration, connectionId }: Attempt) => ({
   connectionId,
 });
 
-/** Providers add what they like; a name that comes twice counts once, but for `iss`. */
+/** Providers add parameters of their own; a repeated name counts once, except `iss`. */
 const callbackQuery = z.record(z.string(), z.unknown()).transform((query) => {
   const texts = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     const one: unknown = Array.isArray(value) ? value[0] : value;
@@ -180,7 +180,7 @@ const callbackQuery = z.record(z.string(), z.unknown()).transform((query) => {
 });
 const browser = z.object({ cookie: z.string().optional(), referer: z.string().optional() });
 
-/** How it ended, for a person to read. */
+/** The outcome, as a page for the user. */
 const shown = {
   200: content('It went well.', 'text/html'),
   400: content('It did not.', 'text/html'),

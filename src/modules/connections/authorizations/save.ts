@@ -9,16 +9,16 @@ import type { Provider } from '../providers/definition.ts';
 import type { Authorization } from './state.ts';
 import { withoutEmpty } from './attempt.ts';
 
-/** Whose connection it becomes. */
+/** The owner of the connection. */
 type Owned = Pick<
   Authorization,
   'environmentUid' | 'integrationKey' | 'connectionId' | 'endUser' | 'tags' | 'webhookUrlOverride'
 >;
 
 /**
- * Makes the connection, or gives the known one its new credentials. Metadata stays as it is; what the
- * session leaves out of the profile of a known connection stays, too.
- * @throws GatewayError `invalid_connection`: the known one is gone; `connection_validation_failed`
+ * Creates the connection, or stores new credentials in the existing one. Metadata is unchanged; profile fields that the
+ * session omits are unchanged, too.
+ * @throws GatewayError `invalid_connection`: the existing one was deleted; `connection_validation_failed`
  */
 export async function saveAuthorized(
   services: Parameters<typeof connectValidated>[0],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The connection that came of it. */
+/** The resulting connection. */
 export const connectedShape = z
   .strictObject({ connectionId: z.string(), providerConfigKey: z.string() })
   .meta({

@@ -9,7 +9,7 @@ import { authorizationRef } from './entity.ts';
 import type { Authorization, RedirectDetails } from './state.ts';
 import type { ConnectionsServices } from '../services.ts';
 
-/** Where providers send people back to. */
+/** The redirect URI for providers. */
 export const callbackPath = '/oauth/callback';
 
 export interface StartedRedirect {
@@ -19,7 +19,7 @@ export interface StartedRedirect {
 }
 
 /**
- * Asks the mode where the person goes, and keeps what the callback needs.
+ * Gets the redirect from the mode, and stores the state for the callback.
  * @throws ProviderAuthError; GatewayError `missing_api_url`, `invalid_credentials` (no client)
  */
 export async function startRedirect(
@@ -69,14 +69,14 @@ export async function startRedirect(
   return { url, state };
 }
 
-/** The application's choice for this connection, else that of the integration. */
+/** The value of the application for this connection, otherwise that of the integration. */
 function scopesOf(config: JsonObject, ofIntegration: string | undefined): string {
   const override = config['oauth_scopes_override'];
   if (typeof override === 'string' && override !== '') return override;
   return Array.isArray(override) ? override.join(',') : (ofIntegration ?? '');
 }
 
-/** Those of the session count, not the browser's (docs/reference/http.md#sign-in-by-redirect). */
+/** The session's values have precedence over the browser's (docs/reference/http.md#sign-in-by-redirect). */
 function paramsOf({ defaults }: Attempt): Readonly<Record<string, string>> {
   const { userScopes, authorizationParams } = defaults;
   return {
@@ -85,7 +85,7 @@ function paramsOf({ defaults }: Attempt): Readonly<Record<string, string>> {
   };
 }
 
-/** A state is worth as much as a token while it lives: only its keyed hash is stored. */
+/** A state is as sensitive as a token until it expires: only its keyed hash is stored. */
 export const stateHash = (vault: ConnectionsServices['vault'], state: string): string =>
   vault.fingerprint('authorization-state', state);
 

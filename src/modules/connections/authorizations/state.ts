@@ -4,26 +4,25 @@ import type { Instant } from '../../../kernel/time.ts';
 import type { EndUser } from '../connections/state.ts';
 
 /**
- * A person is at the provider; whichever node the callback reaches goes on from here, once. Kind
- * `authorization`, scope = environment uid, path [environment uid, id]. Index `hash` = keyed hash of the
- * `state` parameter.
+ * A user is at the provider; any node can handle the callback, once. Kind `authorization`, scope = environment uid,
+ * path [environment uid, id]. Index `hash` = keyed hash of the `state` parameter.
  */
 export interface Authorization {
-  /** Also that of its operation in the log that users read. */
+  /** Also the id of its operation in the log that users read. */
   readonly id: string;
   readonly environmentUid: string;
   readonly hash: string;
   readonly integrationKey: string;
   readonly connectionId: string;
-  /** Uid of the connection that is authorized again; null = a new one. */
+  /** Uid of the connection to reauthorize; null = a new one. */
   readonly reconnectsUid: string | null;
   /** The WebSocket that waits for the outcome. */
   readonly socketId: string | null;
   readonly endUser: EndUser | null;
   readonly tags: Readonly<Record<string, string>>;
-  /** Sealed under the key of the environment; in states of earlier releases as it is. */
+  /** Sealed under the key of the environment; plain text in states of earlier releases. */
   readonly webhookUrlOverride: Sealed<string> | null;
-  /** Who began it: the callback comes without a credential. */
+  /** The caller that started it, because the callback has no credential. */
   readonly actor: string;
   /** `RedirectDetails`, sealed under the key of the environment. */
   readonly details: Sealed<JsonObject>;
@@ -31,14 +30,14 @@ export interface Authorization {
   readonly expiresAt: Instant;
 }
 
-/** What the mode needs to finish, and what the connection is configured with. */
+/** The state of the mode, and the configuration of the connection. */
 export interface RedirectDetails {
   readonly callbackUrl: string;
   readonly scopes: string;
   readonly authorizationParams: Readonly<Record<string, string>>;
   readonly override: { readonly clientId?: string; readonly clientSecret?: string } | null;
-  /** What was asked for; laid over what the provider tells. */
+  /** The requested configuration; overrides the values from the provider. */
   readonly askedConfig: JsonObject;
-  /** Verifier, secret of the request token: what the mode keeps. */
+  /** The state of the mode: verifier, secret of the request token. */
   readonly kept: JsonObject;
 }

@@ -8,7 +8,7 @@ import { build, type BuildOptions, type OutputFile } from 'esbuild';
 const asBrotli = promisify(brotliCompress);
 const asGzip = promisify(gzip);
 
-/** A file that browsers fetch, in every encoding that it is sent in. */
+/** A static file in all its content encodings. */
 export interface Asset {
   readonly type: string;
   readonly etag: string;
@@ -18,13 +18,13 @@ export interface Asset {
 }
 
 export interface PageAssets {
-  /** By name; the name holds a hash of the content, so that a browser may keep the file for ever. */
+  /** By name, which contains a hash of the content, so that browsers can cache the file forever. */
   readonly files: ReadonlyMap<string, Asset>;
-  /** Names of the files that the two documents begin with. */
+  /** Names of the entry files of the two documents. */
   readonly pageScript: string;
   readonly callbackScript: string;
   readonly style: string;
-  /** The script for pages of others: its name never changes. */
+  /** The embed script, whose name never changes. */
   readonly embed: Asset;
 }
 
@@ -47,8 +47,8 @@ const options = {
 let loaded: Promise<PageAssets> | null = null;
 
 /**
- * Bundled on the first request of the process, by esbuild's own process and off this thread: a start does not
- * wait for it, and the same sources give the same names on every node.
+ * Bundled on the first request of the process, by esbuild's own process and off this thread: the start does not wait
+ * for it, and the same sources get the same names on every node.
  */
 export function pageAssets(): Promise<PageAssets> {
   loaded ??= load().catch((error: unknown) => {

@@ -5,8 +5,8 @@ import { documentAnswer } from './document.ts';
 import type { ConnectionsServices } from '../services.ts';
 
 /**
- * The document that ends a flow at a provider (docs/reference/http.md#sign-in-by-redirect): it tells the page that began the
- * flow what came of it, and closes itself or goes back to that page. Never framed.
+ * The document that ends a flow at a provider (docs/reference/http.md#sign-in-by-redirect): it sends the outcome to the
+ * page that started the flow, and closes or returns to that page. Never framed.
  */
 export async function callbackAnswer(
   outcome: CallbackOutcome,

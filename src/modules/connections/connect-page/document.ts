@@ -1,21 +1,21 @@
 import type { RouteAnswer } from '../../../http/define-route.ts';
 import { withoutTrailingSlashes } from '../../../kernel/trailing-slashes.ts';
 
-/** What a document of this module is made of. */
+/** The parts of a document of this module. */
 export interface DocumentParts {
   readonly status: number;
   readonly title: string;
   readonly script: string;
   readonly style: string;
-  /** Handed to the script as JSON; may hold what strangers wrote. */
+  /** Passed to the script as JSON; may contain untrusted text. */
   readonly data?: unknown;
-  /** Where the service is reached from outside, for logos and the socket. */
+  /** Public address of the service, for logos and the socket. */
   readonly publicUrl: string;
   /** Origins whose pages may frame the document; `*` = any. */
   readonly framedBy: readonly string[];
 }
 
-/** A document without inline code, whose policy lets it speak to this service only. */
+/** A document without inline code, whose policy allows requests only to this service. */
 export function documentAnswer(parts: DocumentParts): RouteAnswer {
   const { title, script, style, data } = parts;
   const pagePath = `${withoutTrailingSlashes(new URL(parts.publicUrl).pathname)}/connect/ui/`;
@@ -42,7 +42,7 @@ ${json}</body>
   return { status: parts.status, body: Buffer.from(html), headers: headersOf(parts) };
 }
 
-/** A block of data is never run as code; `<` is written so that it cannot end the element. */
+/** A data block is never executed; `<` is escaped so that it cannot end the element. */
 const dataElement = (data: unknown): string =>
   `<script type="application/json" id="data">${JSON.stringify(data).replaceAll('<', '\\u003c')}</script>\n`;
 

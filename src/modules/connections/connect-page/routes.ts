@@ -71,7 +71,7 @@ const embed = defineRoute({
       return { status: 304, headers: { etag: script.etag, 'cache-control': caching } };
     }
     const answer = encoded(script, headers['accept-encoding'], caching);
-    // Pages that are isolated from other origins may run it too.
+    // Allows cross-origin isolated pages to load it.
     const shared = { etag: script.etag, 'cross-origin-resource-policy': 'cross-origin' };
     return { ...answer, headers: { ...answer.headers, ...shared } };
   },

@@ -9,7 +9,7 @@ export const connectSessionRef = (environmentUid: string, id: string): EntityRef
   path: [environmentUid, id],
 });
 
-/** Says nothing on public topics: what comes of a session is told as connections. */
+/** Publishes nothing on public topics: the outcome of a session is a connection. */
 export const connectSessionEntity: EntityDefinition<
   ConnectSession,
   ConnectSessionCommand,

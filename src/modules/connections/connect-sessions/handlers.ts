@@ -17,13 +17,13 @@ type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 const prefix = 'svc_connect_session_';
 const tokenPattern = /^svc_connect_session_[0-9a-f]{64}$/;
 
-/** Whether the text claims to be the token of a session; it is then never tried as an API key. */
+/** Whether the text has the prefix of a session token; it is then never tried as an API key. */
 export const isConnectToken = (text: string): boolean => text.startsWith(prefix);
 
 export interface SessionRequest {
   readonly environmentUid: string;
   readonly endUser: EndUser | null;
-  /** Of an end user who is not named. */
+  /** Of an end user without a name. */
   readonly organization: EndUser['organization'];
   readonly tags: Readonly<Record<string, string>> | undefined;
   readonly allowedIntegrations: readonly string[];
@@ -35,7 +35,7 @@ export interface SessionRequest {
 }
 
 /**
- * Makes a session; its token is known to the caller alone.
+ * Creates a session; its token is only returned to the caller.
  * @throws GatewayError `invalid_body` (tags), `idempotency_conflict`
  */
 export async function createSession(
@@ -71,7 +71,7 @@ export async function createSession(
   return { session, token };
 }
 
-/** A repeated request gets the same token: nobody keeps it, so that it follows from the Idempotency-Key. */
+/** A repeated request gets the same token: it is not stored, so it is derived from the Idempotency-Key. */
 function newToken(
   vault: Deps['vault'],
   environmentUid: string,
@@ -91,7 +91,7 @@ function describingTags(
   return endUserTags({ id: '', email: null, displayName: null, tags: {}, organization });
 }
 
-/** Ends it before its time; again is no error. */
+/** Ends the session early; idempotent. */
 export async function endSession(
   { control }: Pick<Deps, 'control'>,
   { environmentUid, id }: ConnectSession,
@@ -101,7 +101,7 @@ export async function endSession(
 }
 
 /**
- * The session of a token, on whichever node it was made.
+ * The session of a token, from any node.
  * @throws GatewayError `invalid_connect_session_token_format`, `unknown_connect_session_token` (also: expired)
  */
 export async function sessionOf(
@@ -125,14 +125,14 @@ export async function sessionOf(
   return session;
 }
 
-/** @throws GatewayError `unknown_connect_session_token`: no gate let a caller without a session through */
+/** @throws GatewayError `unknown_connect_session_token`: the caller has no session */
 export function requireSession({ session }: Pick<Caller, 'session'>): ConnectSession {
   if (session === undefined) throw new GatewayError('unknown_connect_session_token');
-  // `callerOf` put it there as `sessionOf` found it.
+  // Set by `callerOf` to the result of `sessionOf`.
   return session as ConnectSession;
 }
 
-/** What the application fixed for connections of the integration. */
+/** The values that the application sets for connections of the integration. */
 export async function defaultsOf(
   vault: Deps['vault'],
   session: ConnectSession,

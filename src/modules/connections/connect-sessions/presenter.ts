@@ -5,12 +5,12 @@ import type { Environment } from '../../access/environments/state.ts';
 import { socketsPath } from '../../../http/sockets.ts';
 import type { ConnectSession, SessionDefaults } from './state.ts';
 
-/** Where the person is sent; the token is the page's key. */
+/** The link for the user; it contains the token. */
 export function connectLink(publicUrl: string, token: string): string {
   return `${publicUrl}/connect/ui/?session_token=${token}`;
 }
 
-/** The session as the connect page reads it (docs/reference/http.md#connect-sessions). */
+/** The session for the connect page (docs/reference/http.md#connect-sessions). */
 export function presentSession(
   session: ConnectSession,
   defaults: SessionDefaults,

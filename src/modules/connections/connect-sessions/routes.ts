@@ -36,7 +36,7 @@ import { madeSessionShape, sessionShape } from './shapes.ts';
 const noStore = { 'cache-control': 'no-store' };
 const integrationsMax = 1000;
 
-/** Loose, but for what the service itself reads. */
+/** Loose, except for the fields that the service reads. */
 const connectionConfig = jsonObject.superRefine((config, context) => {
   const { oauth_scopes_override: scopes, webhook_url: url } = config;
   if (scopes !== undefined && typeof scopes !== 'string') {
@@ -141,7 +141,7 @@ const get = defineRoute({
     const session = requireSession(caller);
     const { control, vault } = services;
     const environment = control.view.find<Environment>('environment', [session.environmentUid]);
-    // Its environment went since the token was looked up.
+    // Its environment was deleted after the token was looked up.
     if (environment === null) throw new GatewayError('unknown_connect_session_token');
     const data = presentSession(session, await openDefaults(vault, session), environment);
     return { status: 200, body: { data }, headers: noStore };
@@ -227,7 +227,7 @@ function defaultsOf({ integrations_config_defaults: sent = {} }: CommonBody): {
   return { defaults: Object.fromEntries(entries), webhookUrl: hoisted };
 }
 
-/** @throws GatewayError `invalid_body` naming each place that names an integration that is not there */
+/** @throws GatewayError `invalid_body` with the path of each unknown integration */
 async function refuseUnknownIntegrations(
   { control }: ConnectionsServices,
   environmentUid: string,

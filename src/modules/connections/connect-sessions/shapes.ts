@@ -3,7 +3,7 @@ import { data, timestamp } from '../../../http/responses.ts';
 import { jsonObject } from '../../../http/fields.ts';
 import { endUserShape } from '../connections/shapes.ts';
 
-/** What the application hands to its user. */
+/** The session that the application gives to its user. */
 export const madeSessionShape = data(
   z.strictObject({ token: z.string(), connect_link: z.string(), expires_at: timestamp }).meta({
     id: 'ConnectToken',
@@ -19,7 +19,7 @@ export const madeSessionShape = data(
 
 const primary = z.strictObject({ primary: z.string() });
 
-/** The session as the connect page reads it (docs/reference/http.md#connect-sessions). */
+/** The session for the connect page (docs/reference/http.md#connect-sessions). */
 export const sessionShape = data(
   z
     .strictObject({

@@ -5,10 +5,10 @@ import { callAfterConnecting } from '../providers/post-connection.ts';
 import { verifyCredentials } from '../providers/verify.ts';
 
 /**
- * What happens to credentials before a connection is stored with them: they are tried on the provider, and the
- * provider is asked for the configuration that only it can tell. So a connection that is announced is whole.
- * @returns them with that configuration
- * @throws GatewayError `connection_test_failed`, or why the provider cannot be asked
+ * Verifies credentials at the provider and fetches the configuration that only the provider has, before a connection is
+ * stored. A published connection is therefore complete.
+ * @returns the credentials with that configuration @throws GatewayError `connection_test_failed`, or when the provider
+ *   cannot be called
  */
 export async function acceptCredentials(
   services: Pick<ModeContext, 'http' | 'clock'>,

@@ -27,8 +27,8 @@ import {
 } from './rules.ts';
 
 /**
- * Creates the connection, or gives the one under the same id new credentials. `uid` is that of the connection
- * whose key sealed the values: a fresh one, or the known one's.
+ * Creates the connection, or stores new credentials in the one with the same id. `uid` is that of the connection whose
+ * key sealed the values: a new one, or the existing one's.
  */
 export type ImportConnection = {
   readonly type: 'Import';
@@ -38,7 +38,7 @@ export type ImportConnection = {
   readonly connectionId: string;
   readonly provider: string;
   readonly authMode: string;
-  /** Left as they are, or empty, when absent. */
+  /** Unchanged, or empty, when absent. */
   readonly metadata?: SealedMetadata;
   readonly connectionConfig: Sealed<JsonObject>;
   readonly tags?: Readonly<Record<string, string>>;
@@ -46,15 +46,16 @@ export type ImportConnection = {
   readonly webhookUrlOverride?: Sealed<string> | null;
   /** Not published until `Confirm`. */
   readonly isToBeValidated?: boolean;
-  /** As in the state. */
+  /** As in the state of the connection. */
   readonly isTested?: boolean;
   readonly at: Instant;
   readonly numericId: number;
 } & Held;
 
 /**
- * Says that the provider is about to be asked. An earlier intent without an outcome: refused with `conflict`
- * while its request may be under way; later it counts as sent, and where the token may rotate it is given up.
+ * Records that a refresh request is about to be sent. With an earlier intent without an outcome it is refused with
+ * `conflict` while that request may be in progress; later that request counts as sent, and a token that may rotate is
+ * given up.
  */
 export interface BeginRefresh {
   readonly type: 'BeginRefresh';
@@ -62,7 +63,7 @@ export interface BeginRefresh {
   readonly id: string;
   readonly ifVersion: number;
   readonly spendsToken: boolean;
-  /** Of the log entry that tells of an interrupted refresh. */
+  /** Id of the log entry of an interrupted refresh. */
   readonly logId: string;
   readonly at: Instant;
 }
@@ -70,7 +71,7 @@ export interface BeginRefresh {
 export interface RefreshFailed {
   readonly type: 'RefreshFailed';
   readonly uid: string;
-  /** The intent that this is the outcome of. */
+  /** The intent of this outcome. */
   readonly id: string;
   readonly isDefinitive: boolean;
   readonly logId: string;
@@ -101,7 +102,7 @@ export type ConnectionCommand =
   | ({
       readonly type: 'StoreCredentials';
       readonly uid: string;
-      /** Refused with `conflict` when others were stored meanwhile. */
+      /** Refused with `conflict` when others were stored concurrently. */
       readonly ifVersion: number;
       readonly rotatesToken?: boolean | null;
       readonly connectionConfig?: Sealed<JsonObject> | null;
@@ -122,9 +123,9 @@ export type ConnectionCommand =
       readonly fetchedAt: Instant;
       readonly at: Instant;
     }
-  /** Functions looked at it and found nothing wrong. */
+  /** The validation functions accepted it. */
   | { readonly type: 'Confirm'; readonly uid: string; readonly at: Instant }
-  /** A function refused the credentials that a known connection was given. */
+  /** A function refused the new credentials of an existing connection. */
   | { readonly type: 'Refuse'; readonly uid: string; readonly logId: string; readonly at: Instant }
   | { readonly type: 'Tick'; readonly at: Instant }
   | { readonly type: 'MarkDeleting'; readonly at: Instant }
@@ -241,14 +242,14 @@ function refreshed(
   };
 }
 
-/** What was held against the credentials is over; when they were last looked at is not. */
+/** Clears the auth error of the credentials, but keeps the time of their last check. */
 const wellAgain = ({ refresh: { rotatesToken, askedAt } }: Connection): Connection['refresh'] => ({
   ...neverRefreshed,
   rotatesToken,
   askedAt,
 });
 
-/** New credentials end the error that the old ones had. */
+/** New credentials clear the auth error of the old ones. */
 function withCredentials(state: Connection, event: Held & { readonly at: Instant }): Connection {
   return {
     ...state,
@@ -270,7 +271,7 @@ function imported(command: ImportConnection, state: Connection | null): Connecti
   const tags = command.tags === undefined ? undefined : normalizeTags(command.tags);
   if (state === null) return [{ type: 'ConnectionCreated', connection: fresh(command, tags) }];
   if (state.uid !== command.uid) {
-    // The values are sealed under another connection's key: they would be unreadable here.
+    // The values are sealed under the key of another connection and would be unreadable.
     throw new GatewayError('conflict', { message: 'The connection was created concurrently.' });
   }
   const { credentials, fingerprint, expiresAt, metadata, endUser, webhookUrlOverride, at } =
@@ -363,7 +364,7 @@ function begun(command: BeginRefresh, state: Connection): ConnectionEvent[] {
     throw new GatewayError('conflict', { message: 'Another node is refreshing the connection.' });
   }
   if (intent?.spendsToken === true && rotatesToken !== false) {
-    // Presented or not: nobody knows. A token that rotates is never presented twice.
+    // It is unknown whether the token was presented. A token that rotates is never presented twice.
     const error = { type: 'auth', log_id: logId } as const;
     const errorCode = 'refresh_interrupted';
     return [{ type: 'CredentialsRefused', error, errorCode, providerStatus: null, at }];
@@ -388,7 +389,7 @@ function fetched(
   return [{ type: 'ConnectionFetched', fetchedAt }];
 }
 
-/** @throws GatewayError `unknown_connection`: gone, going, or another under the same id. */
+/** @throws GatewayError `unknown_connection`: deleted, being deleted, or another one with the same id. */
 function live(state: Connection | null, uid?: string): Connection {
   const isAnother = uid !== undefined && state?.uid !== uid;
   if (state === null || state.isDeleting || isAnother) throw new GatewayError('unknown_connection');

@@ -12,7 +12,7 @@ import type { Connection } from './state.ts';
 import type { ConnectionsServices } from '../services.ts';
 
 /**
- * Refreshes what is due, then opens connection and integration.
+ * Refreshes credentials that are due, then decrypts connection and integration.
  * @throws GatewayError `unknown_provider_config`, `unknown_provider`, `invalid_credentials`,
  *   `connection_refresh_backoff`, `connection_refresh_exhausted`
  */

@@ -18,7 +18,7 @@ interface Kept {
   readonly until: Instant;
 }
 
-/** Keeps opened connections until they change, are due for a refresh, or have been kept for a while. */
+/** Caches decrypted connections until they change, are due for a refresh, or expire. */
 export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {
   const kept = new Map<string, Kept>();
   const stop = deps.control.view.onChange((changed) => {

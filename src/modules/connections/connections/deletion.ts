@@ -10,9 +10,9 @@ export type DeletionDeps = Pick<
 >;
 
 /**
- * Deletes a connection: its syncs stop, its records and its key are destroyed, then its id is free again. What was
- * erased is listed in a receipt on `svc.credentials.v1`.
- * From the first step on it is gone for readers; doing it again finishes what was interrupted.
+ * Deletes a connection: its syncs stop, its records and its key are destroyed, then its id is free again. A receipt on
+ * `svc.credentials.v1` lists the erased data. Readers do not see it from the first step; a repetition finishes an
+ * interrupted deletion.
  * @throws GatewayError `unknown_connection`
  */
 export async function deleteConnection(

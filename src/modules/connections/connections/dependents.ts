@@ -3,28 +3,28 @@ import type { ErasedStream } from './events.ts';
 import type { LifecycleEvent } from './lifecycle-event.ts';
 import type { Connection } from './state.ts';
 
-/** What later wings keep of connections: it ends with them. */
+/** The state of later wings in connections, deleted with them. */
 export interface ConnectionDependents {
-  /** Notes what there is now, before the connection is marked as being deleted. */
+  /** Collects the existing state, before the connection is marked as being deleted. */
   removalOf(connection: Connection): ConnectionRemoval;
 }
 
 export interface ConnectionRemoval {
-  /** Commands for the owner of the connection that remove what this node knows of by now. */
+  /** Commands for the owner of the connection that delete the state in this node's view. */
   commands(): readonly Executed[];
-  /** Destroys the records of the connection, those of streams that have come up since included. */
+  /** Destroys the records of the connection, including streams that were created since. */
   eraseRecords(actor: string): Promise<readonly ErasedStream[]>;
 }
 
-/** Runs the functions that users have deployed for events of connections. */
+/** Runs the deployed functions for events of connections. */
 export interface LifecycleFunctions {
   has(
     event: LifecycleEvent,
     connection: Pick<Connection, 'environmentUid' | 'integrationKey'>,
   ): boolean;
   /**
-   * One after the other; the first failure ends it. With the same `workId` each is begun once.
-   * @throws GatewayError what the function said; `run_interrupted`
+   * Sequentially, until the first failure. With the same `workId` each is started once.
+   * @throws GatewayError of the function; `run_interrupted`
    */
   run(
     event: LifecycleEvent,

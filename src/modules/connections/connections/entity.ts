@@ -34,7 +34,7 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
 
   publish(event, before, after, meta) {
     const subject = after ?? before;
-    // When it was last fetched is an observation: it travels with the next event.
+    // The time of the last fetch is an observation: the next event contains it.
     if (subject === null || event.type === 'ConnectionFetched') return [];
     if (event.type === 'RefreshBegun' || isUntold(event, before, after)) return [];
     const recovers = isRecovery(event, before);
@@ -45,13 +45,13 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
   },
 };
 
-/** What was refused before is good again: renewed, or taken by the provider after all. */
+/** Credentials recovered: refreshed, or accepted by the provider again. */
 function isRecovery(event: ConnectionEvent, before: Connection | null): boolean {
   if (event.type === 'ErrorCleared') return event.errorType === 'auth';
   return event.type === 'CredentialsRefreshed' && before?.refresh.failedAt != null;
 }
 
-/** A new connection is told of once it is valid, and new credentials of a known one as well. */
+/** A new connection is published when it is valid, and so are new credentials of an existing one. */
 function isUntold(
   event: ConnectionEvent,
   before: Connection | null,
@@ -137,7 +137,7 @@ function lifeMessages(
     : [{ ...base, value }];
 }
 
-/** What became of the credentials; null when the event is not about them. Never the credentials. */
+/** The change of the credentials; null for other events. Never contains the credentials. */
 function credentialsMessage(
   event: ConnectionEvent,
   subject: Connection,

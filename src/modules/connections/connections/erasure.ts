@@ -13,7 +13,7 @@ const commandsGoneAfterMs = dayMs + 3_600_000;
 export function erasureReceipt(
   connectionUid: string,
   streams: readonly ErasedStream[],
-  /** How long the wrapped data key may still lie in the files of the log; 0 = it is destroyed. */
+  /** How long the wrapped data key may remain in the files of the log; 0 = it is unrecoverable. */
   keyGoneAfterMs: number,
   at: Instant,
 ): ErasureReceipt {

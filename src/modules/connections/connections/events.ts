@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import type { Connection, Credentials } from './state.ts';
 
-/** Credentials as held: `fingerprint` is a keyed hash that tells renewed ones from the same ones. */
+/** Stored credentials: `fingerprint` is a keyed hash that distinguishes renewed credentials. */
 export interface Held {
   readonly credentials: Sealed<Credentials> | null;
   readonly fingerprint: string | null;
@@ -12,33 +12,33 @@ export interface Held {
 
 export type SealedMetadata = Readonly<Record<string, Sealed<Json>>>;
 
-/** What a caller may change beside credentials and metadata. */
+/** The fields that a caller can change beside credentials and metadata. */
 export type ConnectionProfile = Pick<Connection, 'tags' | 'endUser' | 'webhookUrlOverride'>;
 
 export type ConnectionError = Connection['errors'][number];
 
-/** Records of one stream as they were when it was closed. */
+/** Records of one stream at the time it was closed. */
 export type ErasedStream = {
   readonly model: string;
   readonly variant: string;
-  /** Payloads that stood on the log in the clear. */
+  /** Payloads in plain text on the log. */
   readonly plain: number;
-  /** Payloads under the connection's key. */
+  /** Payloads sealed under the connection's key. */
   readonly sealed: number;
   /** Records that were pruned before. */
   readonly pruned: number;
 };
 
 /**
- * What became of the data of a deleted connection (docs/reference/topics.md#secrets-and-personal-data). It stays on
+ * The erasure of the data of a deleted connection (docs/reference/topics.md#secrets-and-personal-data). It stays on
  * `svc.credentials.v1` for 400 days, in the message `shredded`.
  */
 export type ErasureReceipt = {
   readonly connection_uid: string;
   readonly erased_at: string;
-  /** Sealed under the connection's key, which is destroyed: nothing in any file of the service opens them. */
+  /** Sealed under the connection's key, which is destroyed: no file of the service contains a key for them. */
   readonly unreadable_at_once: readonly string[];
-  /** Removed at once from all that is read; in the files of the log until the time. */
+  /** Removed at once for readers; in the files of the log until the time. */
   readonly gone_later: readonly {
     readonly topic: string;
     readonly what: string;
@@ -47,7 +47,7 @@ export type ErasureReceipt = {
   readonly records: readonly ErasedStream[];
 };
 
-/** What a deletion has erased; a node of an earlier release does not say. */
+/** The erased data; absent from nodes of earlier releases. */
 export interface Erased {
   readonly receipt?: ErasureReceipt;
 }
@@ -62,7 +62,7 @@ export type ConnectionEvent =
       >;
       readonly at: Instant;
     } & Held)
-  /** Functions looked at it and found nothing wrong. */
+  /** The validation functions accepted it. */
   | { readonly type: 'ConnectionValidated'; readonly isNew: boolean; readonly at: Instant }
   | {
       readonly type: 'ProfileChanged';
@@ -77,13 +77,13 @@ export type ConnectionEvent =
   | ({
       readonly type: 'CredentialsRefreshed';
       readonly at: Instant;
-      /** Null: it said nothing about it. */
+      /** Null: not part of the response. */
       readonly rotatesToken: boolean | null;
-      /** Null: as it was. */
+      /** Null: unchanged. */
       readonly connectionConfig: Sealed<JsonObject> | null;
     } & Held)
   | {
-      /** Nothing was learnt about the credentials: the provider was away, or answered nonsense. */
+      /** The check was inconclusive: the provider was unavailable, or its response was invalid. */
       readonly type: 'RefreshPostponed';
       readonly errorCode: string;
       readonly providerStatus: number | null;
@@ -102,7 +102,7 @@ export type ConnectionEvent =
       readonly errorType: ConnectionError['type'];
       readonly at: Instant;
     }
-  /** Nobody has fetched it for a day, and its credentials have expired, or are to be tried. */
+  /** Not fetched for a day, and its credentials have expired, or are due for a check. */
   | { readonly type: 'RefreshDue'; readonly at: Instant }
   | { readonly type: 'ConnectionFetched'; readonly fetchedAt: Instant }
   | { readonly type: 'ConnectionDeletionBegun'; readonly at: Instant }

@@ -6,8 +6,8 @@ import type { Connection } from './state.ts';
 type Held = Pick<Connection, 'expiresAt' | 'credentialsAt' | 'refresh' | 'errors'>;
 
 /**
- * Whether the credentials end so soon that they are renewed first: the provider's buffer, else 15 minutes,
- * but never more than a quarter of their lifetime (docs/reference/limits.md#credentials). Without an end they are fresh.
+ * Whether the credentials expire soon and must be refreshed first: within the provider's buffer, by default 15 minutes,
+ * but at most a quarter of their lifetime (docs/reference/limits.md#credentials). Without an expiry they are fresh.
  */
 export function isDue(held: Held, provider: Provider, now: Instant): boolean {
   const { expiresAt, credentialsAt } = held;
@@ -21,7 +21,7 @@ export function isDue(held: Held, provider: Provider, now: Instant): boolean {
 export const isExpired = ({ expiresAt }: Held, now: Instant): boolean =>
   expiresAt !== null && expiresAt <= now;
 
-/** Within 30 seconds after a failure nothing is tried. */
+/** No refresh within 30 seconds after a failure. */
 export function isBackingOff({ refresh: { failedAt } }: Held, now: Instant): boolean {
   return failedAt !== null && now - failedAt < limits.refreshBackoffMs;
 }

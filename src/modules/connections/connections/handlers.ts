@@ -21,9 +21,9 @@ type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 export interface ConnectionImport {
   readonly environmentUid: string;
   readonly integrationKey: string;
-  /** Made when absent. */
+  /** Generated when absent. */
   readonly connectionId?: string | undefined;
-  /** Uid of the connection that alone may be given the credentials; no other is made in its place. */
+  /** Uid of the only connection that may get the credentials; no other is created. */
   readonly reconnects?: string | undefined;
   readonly provider: Provider;
   readonly credentials: Obtained;
@@ -34,16 +34,16 @@ export interface ConnectionImport {
   readonly endUser?: EndUser | null | undefined;
   /** Not published until confirmed (lifecycle.ts). */
   readonly isToBeValidated?: boolean;
-  /** Laid over the tags that describe the end user. */
+  /** Override the tags that describe the end user. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
 }
 
 const conflictTriesMax = 5;
 
 /**
- * Creates the connection, or gives the one of that id new credentials. `wasCreated` is false for the second.
- * @throws GatewayError `invalid_body` (tags, metadata too large), `idempotency_conflict`, `invalid_connection`
- *   (the one to reconnect is gone)
+ * Creates the connection, or stores new credentials in the one with the id. `wasCreated` is false for the second.
+ * @throws GatewayError `invalid_body` (tags, metadata too large), `idempotency_conflict`, `invalid_connection` (the one
+ *   to reconnect was deleted)
  */
 export async function importConnection(
   deps: Deps,
@@ -61,7 +61,7 @@ export async function importConnection(
     try {
       return await importOnce(deps, { ...wanted, connectionId }, existing, options);
     } catch (error) {
-      // Created or deleted by another in between: seal again, under the key that counts now.
+      // Created or deleted concurrently: seal again, under the current key.
       const isConflict = error instanceof GatewayError && error.code === 'conflict';
       if (!isConflict || tries >= conflictTriesMax) throw error;
       await deps.control.view.caughtUp();
@@ -69,7 +69,7 @@ export async function importConnection(
   }
 }
 
-/** A repeated request must come to the same connection, so that its id follows from the Idempotency-Key. */
+/** A repeated request must create the same connection, so its id is derived from the Idempotency-Key. */
 function newConnectionId(environmentUid: string, { idempotencyKey }: ExecuteOptions): string {
   return idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
 }
@@ -104,7 +104,7 @@ async function importOnce(
       'The connection that the first request with this Idempotency-Key created no longer exists.';
     throw new GatewayError('conflict', { message });
   }
-  // A repeated request was answered with what the first one made: nothing is sealed under this key.
+  // A repeated request returned the connection of the first one: nothing is sealed under this key.
   if (existing === null && connection.uid !== uid) await vault.shred(uid);
   return { connection, wasCreated: existing === null };
 }
@@ -146,7 +146,7 @@ function importBody(
   };
 }
 
-/** Tells renewed credentials from the same ones (`fingerprint` of docs/reference/topics.md#svccredentialsv1: 16 bytes, hex). */
+/** Distinguishes renewed credentials (`fingerprint` of docs/reference/topics.md#svccredentialsv1: 16 bytes, hex). */
 export function credentialsFingerprint(
   vault: ConnectionsServices['vault'],
   credentials: JsonObject,
@@ -165,8 +165,8 @@ function checkMetadata(metadata: JsonObject | undefined): void {
 }
 
 /**
- * Changes the profile. Sent tags replace all (those of the end user come first); a sent end user without
- * tags lays its own over the stored ones.
+ * Changes the profile. Tags in the request replace all (after those of the end user); an end user without tags merges
+ * its own into the stored ones.
  * @throws GatewayError `unknown_connection`, `invalid_body` (tags)
  */
 export async function patchConnection(
@@ -175,7 +175,7 @@ export async function patchConnection(
   patch: {
     readonly endUser?: EndUser | null | undefined;
     readonly tags?: Readonly<Record<string, string>> | undefined;
-    /** In clear; null clears. */
+    /** Plain text; null deletes it. */
     readonly webhookUrlOverride?: string | null | undefined;
   },
   options: ExecuteOptions,
@@ -240,7 +240,7 @@ export async function writeMetadata(
 }
 
 /**
- * Stores renewed credentials, unless others were stored since `known` was read.
+ * Stores refreshed credentials, unless others were stored since `known` was read.
  * @throws GatewayError `conflict`, `unknown_connection`
  */
 export async function storeCredentials(
@@ -275,7 +275,7 @@ export async function storeCredentials(
 
 const fetchNotedEveryMs = 3_600_000;
 
-/** Notes a fetch of the connection in the log, at most about once an hour. */
+/** Records a fetch of the connection in the log, at most about once an hour. */
 export async function noteFetched(
   { control, clock }: Pick<ConnectionsServices, 'control' | 'clock'>,
   { environmentUid, integrationKey, connectionId, uid, lastFetchedAt }: Connection,

@@ -1,3 +1,3 @@
-/** What functions can be deployed for (docs/reference/functions.md#on-event-functions). */
+/** The events for which functions can be deployed (docs/reference/functions.md#on-event-functions). */
 export type LifecycleEvent =
   'post-connection-creation' | 'validate-connection' | 'pre-connection-deletion';

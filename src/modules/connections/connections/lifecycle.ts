@@ -10,9 +10,9 @@ import type { ConnectionsServices } from '../services.ts';
 type ConnectDeps = DeletionDeps & Pick<ConnectionsServices, 'lifecycle'>;
 
 /**
- * Creates the connection, or gives a known one new credentials, and has the functions on `validate-connection` look
- * at it before anybody is told of it. Where one throws, a new connection is deleted, and a known one gets
- * an auth error. With the same `workId` each is begun once.
+ * Creates the connection, or stores new credentials in an existing one, and runs the functions on `validate-connection`
+ * before it is published. If one throws, a new connection is deleted, and an existing one gets an auth error. With the
+ * same `workId` each is started once.
  * @throws GatewayError `connection_validation_failed` with the function's message; `run_interrupted`; as
  *   `importConnection`
  */
@@ -42,9 +42,9 @@ export async function connectValidated(
 }
 
 /**
- * Runs the functions on `pre-connection-deletion`; the connection can still be used. With the same `workId` each is
- * begun once.
- * @throws GatewayError the connection stays: `connection_deletion_refused` (424) where one throws, `run_interrupted`
+ * Runs the functions on `pre-connection-deletion`; the connection is still usable. With the same `workId` each is
+ * started once.
+ * @throws GatewayError and keeps the connection: `connection_deletion_refused` (424) if one throws, `run_interrupted`
  */
 export async function runBeforeDeletion(
   { lifecycle }: Pick<ConnectionsServices, 'lifecycle'>,
@@ -59,8 +59,7 @@ export async function runBeforeDeletion(
 }
 
 /**
- * What the function said, if it did: an ActionError's `message`, or its `error`. One whose process was lost has refused
- * nothing.
+ * The message of the function, if any: an ActionError's `message`, or its `error`. A crashed process is not a refusal.
  */
 function refusalOf(
   error: unknown,

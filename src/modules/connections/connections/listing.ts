@@ -1,4 +1,4 @@
-/** What `GET /connections` asks for (docs/reference/http.md#connections). All given conditions must hold. */
+/** The filter of `GET /connections` (docs/reference/http.md#connections). All given conditions must hold. */
 export interface ConnectionQuery {
   readonly environmentUid: string;
   readonly connectionId?: string | undefined;

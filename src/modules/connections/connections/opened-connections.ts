@@ -3,7 +3,7 @@ import type { OpenedConnection, OpenedIntegration } from '../providers/inject.ts
 import type { FreshOptions } from './refresher.ts';
 import type { Connection } from './state.ts';
 
-/** A connection with fresh credentials and all that a call to its provider needs, opened. */
+/** A connection with fresh credentials, decrypted for a call to its provider. */
 export interface OpenedForCall {
   readonly provider: Provider;
   readonly stored: Connection;
@@ -19,7 +19,7 @@ export interface ConnectionName {
 
 export interface OpenedConnections extends Disposable {
   /**
-   * The connection with fresh credentials; at once where it has been opened.
+   * The connection with fresh credentials; synchronous if it is cached.
    * @throws GatewayError `unknown_provider_config` (404), `unknown_connection` (400), and as `decryptForCall`
    */
   open(name: ConnectionName, options?: FreshOptions): OpenedForCall | Promise<OpenedForCall>;

@@ -11,7 +11,7 @@ export interface ConnectionView {
   readonly withRefreshToken: boolean;
 }
 
-/** The answer of a single connection (docs/reference/http.md#connections). */
+/** The response for a single connection (docs/reference/http.md#connections). */
 export async function presentConnection(
   vault: Vault,
   connection: Connection,
@@ -38,13 +38,13 @@ export async function presentConnection(
     ),
     created_at: isoOffset(connection.createdAt),
     updated_at: isoOffset(connection.updatedAt),
-    // Making a connection reads it, too: there is a time from the start.
+    // Creation counts as a fetch, so there is always a time.
     last_fetched_at: isoOffset(view.fetchedAt ?? connection.lastFetchedAt ?? connection.createdAt),
     credentials,
   };
 }
 
-/** An entry of the list; credentials as stored, never refreshed for it. */
+/** An entry of the list; credentials as stored, without a refresh. */
 export async function presentEntry(
   vault: Vault,
   connection: Connection,

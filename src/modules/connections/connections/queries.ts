@@ -6,7 +6,7 @@ import type { ConnectionQuery } from './listing.ts';
 import { connectionSearch } from './search.ts';
 import type { Connection } from './state.ts';
 
-/** A page of the environment's connections, newest first; those being deleted are left out. */
+/** A page of the environment's connections, newest first; without those being deleted. */
 export function queryConnections({ view }: ControlPlane, query: ConnectionQuery): Connection[] {
   const { sql, values } = connectionSearch(query);
   return view.search<Connection>(sql, values).map(({ state }) => state);
@@ -23,7 +23,7 @@ export function findConnection(
   return found === null || found.isDeleting ? null : found;
 }
 
-/** Those of one integration, also while they are being deleted. */
+/** Those of one integration, including those being deleted. */
 export function connectionsOfIntegration(
   { view }: ControlPlane,
   environmentUid: string,
@@ -34,9 +34,9 @@ export function connectionsOfIntegration(
 }
 
 /**
- * The connection, after this node has caught up with the log if need be.
- * @throws GatewayError `unknown_connection` (404) or `unknown_provider_config` (404) unless others are asked
- *   for; the message names connection, integration and environment.
+ * The connection, after this node has caught up with the log if necessary.
+ * @throws GatewayError `unknown_connection` (404) or `unknown_provider_config` (404) unless other codes are given; the
+ *   message names connection, integration and environment.
  */
 export async function requireConnection(
   control: ControlPlane,

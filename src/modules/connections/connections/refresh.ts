@@ -18,7 +18,7 @@ import type { Refresher } from './refresher.ts';
 import type { Connection, Credentials } from './state.ts';
 import type { ConnectionsServices } from '../services.ts';
 
-/** A waiting fetch looks again that often, beside being woken by its view. */
+/** Poll interval of a waiting fetch, beside notifications of the view. */
 const lookAgainMs = 100;
 /** How long storing is retried: credentials that cannot be stored are lost where the provider rotates them. */
 const storeTriesMs = 20_000;
@@ -58,7 +58,7 @@ export function createRefresher(deps: RefreshDeps): Refresher {
   }
 }
 
-/** A refresh ahead of the end that did not reach the provider leaves credentials that still work. */
+/** An early refresh that did not reach the provider leaves valid credentials. */
 function stillGood(deps: RefreshDeps, request: Connection, error: unknown): Connection | null {
   if (!(error instanceof GatewayError) || error.code === 'unknown_connection') return null;
   const existing = current(deps, request);
@@ -77,7 +77,9 @@ function planOf({ providers }: RefreshDeps, { provider: name }: Connection): Pla
   return provider === null || renewal === null ? null : { provider, renewal };
 }
 
-/** False for what cannot be renewed, such as a token without a refresh token: it is served as it is. */
+/**
+ * False for credentials that cannot be refreshed, such as a token without a refresh token: they are returned unchanged.
+ */
 async function isRenewable(
   { vault }: RefreshDeps,
   connection: Connection,
@@ -95,7 +97,7 @@ function refuseWithoutTrying(connection: Connection, now: number): void {
   }
 }
 
-/** Under the lease: what another node has done meanwhile is seen first. */
+/** Under the lease: first reads the outcome of other nodes. */
 async function refreshOnce(
   deps: RefreshDeps,
   request: Connection,
@@ -132,7 +134,7 @@ function failureOf(existing: Connection): GatewayError {
   );
 }
 
-/** @throws GatewayError `unknown_connection`: deleted meanwhile, or another under the same id */
+/** @throws GatewayError `unknown_connection`: deleted, or another one with the same id */
 function current({ control }: RefreshDeps, request: Connection): Connection {
   const { environmentUid, integrationKey, connectionId, uid } = request;
   const existing = findConnection(control, environmentUid, integrationKey, connectionId);
@@ -141,8 +143,8 @@ function current({ control }: RefreshDeps, request: Connection): Connection {
 }
 
 /**
- * The lease; null when Coordination is away, which costs a turn at the owner and nothing else. Waits while
- * another has it, and ends early when that one's outcome is in the view.
+ * The lease; null without coordination, which only costs a command to the owner. Waits while another process holds it,
+ * and ends early when the view has the outcome.
  */
 async function acquire(
   deps: RefreshDeps,
@@ -170,7 +172,7 @@ async function acquire(
   }
 }
 
-/** Resolves when the view has something new of the connection, or soon. */
+/** Resolves on a change of the connection in the view, or after the poll interval. */
 async function changed({ control }: RefreshDeps, { connectionId }: Connection): Promise<void> {
   const stop = new AbortController();
   const unsubscribe = control.view.onChange((refs) => {
@@ -192,7 +194,10 @@ async function release({ coordination, logger }: RefreshDeps, lease: Lease): Pro
   }
 }
 
-/** Intent, provider, outcome. @throws GatewayError `conflict` (an intent is young), `invalid_credentials`, 424 */
+/**
+ * Intent, provider, outcome.
+ * @throws GatewayError `conflict` (a recent intent), `invalid_credentials`, 424
+ */
 async function renew(deps: RefreshDeps, existing: Connection, plan: Plan): Promise<Connection> {
   const { control, faultPoint } = deps;
   const held = await openCredentials(deps.vault, existing);
@@ -255,14 +260,14 @@ async function requestRefresh(
   return renewal.renew(held, await modeContext(deps, integration, provider, config));
 }
 
-/** Whether the provider gave another refresh token than it was shown; null when none was shown. */
+/** Whether the provider returned another refresh token than the presented one; null when none was presented. */
 function rotationOf(held: Credentials, { credentials }: Obtained) {
   const shown = held['refresh_token'];
   const input = credentials?.['refresh_token'];
   return { rotatesToken: shown === undefined || input === undefined ? null : shown !== input };
 }
 
-/** The provider has given them: they are stored whatever it takes. */
+/** Stores issued credentials with retries, because they may be the only valid ones. */
 async function store(
   deps: RefreshDeps,
   existing: Connection,
@@ -282,7 +287,7 @@ async function store(
   }
 }
 
-/** Notes the failure, and says what the caller is told. */
+/** Records the failure, and returns the error for the caller. */
 async function refused(
   deps: RefreshDeps,
   existing: Connection,
@@ -302,7 +307,7 @@ async function refused(
   });
 }
 
-/** Null for what is no failure of the refresh: the connection is gone, or was given other credentials. */
+/** Null if it is not a failure of the refresh: the connection was deleted, or has other credentials. */
 function failureFacts(error: unknown) {
   if (error instanceof ProviderAuthError) {
     const { code, providerCode, isDefinitive, providerStatus } = error.failure;
@@ -310,6 +315,6 @@ function failureFacts(error: unknown) {
   }
   if (!(error instanceof GatewayError)) return null;
   if (error.code === 'conflict' || error.code === 'unknown_connection') return null;
-  // What cannot be asked at all (a missing client, a key that cannot sign) will not pass by itself.
+  // An error before the request (a missing client, a key that cannot sign) does not resolve itself.
   return { errorCode: error.code, isDefinitive: error.status < 500, providerStatus: null };
 }

@@ -1,16 +1,16 @@
 import type { Connection } from './state.ts';
 
 export interface FreshOptions {
-  /** Renews whatever the expiry; ignores back-off and exhaustion. */
+  /** Refreshes independent of the expiry; ignores back-off and exhaustion. */
   readonly isForced?: boolean;
-  /** The version that the provider answered 401 to: renewed unless others are stored already. */
+  /** The version for which the provider returned 401: refreshed unless others are stored already. */
   readonly rejectedVersion?: number;
 }
 
 /**
- * Gives connections whose credentials are fresh. One refresh at a time for each connection: in this process
- * by sharing the promise, between nodes by a lease, and at last by the owner of the connection, who takes one
- * intent at a time (docs/reference/auth-modes.md#freshness-and-refresh).
+ * Returns connections with fresh credentials. One refresh at a time for each connection: in this process by sharing the
+ * promise, between nodes by a lease, and finally by the owner of the connection, which accepts one intent at a time
+ * (docs/reference/auth-modes.md#freshness-and-refresh).
  */
 export interface Refresher {
   /**

@@ -11,8 +11,8 @@ import type { ConnectionsServices } from '../services.ts';
 type Deps = Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'http' | 'clock'>;
 
 /**
- * Gives the connection of an app a new JWT, and leaves its tokens (docs/reference/auth-modes.md#app); any other is
- * given back as it is. The provider is not asked, so that nobody has to take turns.
+ * Creates a new JWT for the connection of an app, and keeps its tokens (docs/reference/auth-modes.md#app); returns any
+ * other connection unchanged. Needs no lease, because it does not call the provider.
  * @throws GatewayError `invalid_credentials` (the key of the app cannot sign), `unknown_connection`
  */
 export async function renewJwt(deps: Deps, existing: Connection): Promise<Connection> {
@@ -31,7 +31,7 @@ export async function renewJwt(deps: Deps, existing: Connection): Promise<Connec
   try {
     return await storeCredentials(deps, existing, { credentials, expiresAt }, { actor: 'system' });
   } catch (error) {
-    // Another fetch stored credentials meanwhile: their JWT is as new.
+    // Another fetch stored credentials concurrently: their JWT is as new.
     if (!(error instanceof GatewayError) || error.code !== 'conflict') throw error;
     return findConnection(control, environmentUid, integrationKey, connectionId) ?? existing;
   }

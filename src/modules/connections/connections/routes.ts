@@ -69,7 +69,7 @@ const list = defineRoute({
   },
 });
 
-/** Loose, but for what the service itself reads: the scopes as a list, or as sessions have them. */
+/** Loose, except for the fields that the service reads: the scopes as a list, or in the format of sessions. */
 const connectionConfig = jsonObject.refine(
   ({ oauth_scopes_override: scopes = [] }) =>
     typeof scopes === 'string' ||
@@ -307,9 +307,9 @@ function metadataOf(body: z.output<typeof metadataBody>, caller: Caller) {
 }
 
 /**
- * A fetch never answers credentials that are known to be expired (docs/reference/http.md#connections).
- * @throws GatewayError `invalid_credentials` with the connection, without credentials, as its payload: 424 when
- *   nothing was tried, 400 when the refresh failed
+ * A fetch never returns credentials that are known to be expired (docs/reference/http.md#connections).
+ * @throws GatewayError `invalid_credentials` with the connection, without credentials, as its payload: 424 when nothing
+ *   was tried, 400 when the refresh failed
  */
 async function freshOrRefused(
   services: ConnectionsServices,
@@ -343,7 +343,7 @@ function maySeeCredentials(caller: Caller): boolean {
 const fetchNotedEveryMs = 3_600_000;
 const noteLeaseMs = 60_000;
 
-/** An observation: it holds no answer up, and losing one costs a line in a list. */
+/** An observation: it does not delay the response, and a lost one only makes "last fetched" older. */
 async function observeFetch(services: ConnectionsServices, connection: Connection): Promise<void> {
   const { clock, coordination, logger } = services;
   if (clock.now() - (connection.lastFetchedAt ?? 0) < fetchNotedEveryMs) return;
@@ -356,7 +356,7 @@ async function observeFetch(services: ConnectionsServices, connection: Connectio
   }
 }
 
-/** Undefined stays as it is, empty clears. */
+/** Undefined is unchanged, empty deletes. */
 function cleared(url: string | undefined): string | null | undefined {
   return url === '' ? null : url;
 }

@@ -26,9 +26,9 @@ export interface MarkError {
 export interface CredentialsTested {
   readonly type: 'Tested';
   readonly uid: string;
-  /** Of the credentials that were tried; what came of others is no news. */
+  /** Version of the checked credentials; outcomes of others are ignored. */
   readonly ifVersion: number;
-  /** Null: the provider took them. */
+  /** Null: the provider accepted them. */
   readonly refusal: { readonly logId: string; readonly providerStatus: number } | null;
   readonly at: Instant;
 }
@@ -61,7 +61,7 @@ export function cleared(
   return isMarked ? [{ type: 'ErrorCleared', errorType, at }] : [];
 }
 
-/** What time alone leads to: a validation that nobody ended counts as failed. */
+/** Applies timeouts: an unfinished validation counts as failed. */
 export function afterTime(state: Connection, at: Instant): ConnectionEvent[] {
   const { validating, uid } = state;
   if (validating != null && (validationDueAt(state) ?? Infinity) <= at) {
@@ -76,7 +76,7 @@ const isRefreshDue = (state: Connection, at: Instant): boolean =>
 
 const dayMs = 86_400_000;
 
-/** Counted at most once a day (UTC): the days are what exhausts a connection. */
+/** Counted at most once a day (UTC): the number of days exhausts a connection. */
 export function failedOnce(refresh: Connection['refresh'], at: Instant): Connection['refresh'] {
   const { failedAt, failureDays } = refresh;
   const isCounted =

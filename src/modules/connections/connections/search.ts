@@ -35,7 +35,7 @@ export function connectionSearch(query: ConnectionQuery): {
   return { sql, values: [...values, limit, limit * (query.page ?? 0)] };
 }
 
-/** What `GET /connections` searches by. */
+/** The text that `GET /connections` searches. */
 export const connectionTable: SearchTable<Connection> = {
   name: 'connections',
   ddl: `
@@ -50,7 +50,7 @@ export const connectionTable: SearchTable<Connection> = {
   row({ environmentUid, integrationKey, connectionId, createdAt, id, endUser, tags, ...state }) {
     if (state.isDeleting) return null;
     const parts = [connectionId, endUser?.displayName ?? '', endUser?.email ?? ''];
-    // A separator that no part can hold: a search never matches across two of them.
+    // A separator that no part can contain, so that a search never matches across two parts.
     const search = parts.join('\u0000').toLowerCase();
     const owners = [endUser?.id ?? null, endUser?.organization?.id ?? null];
     return [

@@ -2,7 +2,7 @@ import type { Issue } from './field-problem.ts';
 import type { ConnectRequest, ProviderForm } from './form.ts';
 import type { OwnTexts } from '../../../access/connect-ui/texts/translate.ts';
 
-/** The session as the service answers it (docs/reference/http.md#connect-sessions). */
+/** The session in the response of the service (docs/reference/http.md#connect-sessions). */
 export interface Session {
   readonly connectUISettings?: ConnectUiSettings;
   readonly allowed_integrations?: readonly string[];
@@ -39,7 +39,7 @@ export interface Connected {
   readonly isPending: boolean;
 }
 
-/** Why something did not work, with what a person may pass on to those who can look it up. */
+/** The reason for a failure, with details for support. */
 export interface Failure {
   /** Code of the catalog, an `error_type` of the callback, or `network`. */
   readonly code: string;
@@ -64,13 +64,13 @@ export class ConnectError extends Error {
 export interface ConnectApi {
   session(): Promise<Session>;
   integrations(): Promise<readonly Integration[]>;
-  /** Texts in the language, where the definition has it. */
+  /** Texts in the language, if the definition has it. */
   provider(name: string, language: string): Promise<ProviderForm>;
   /** @throws ConnectError, as every call */
   connect(path: string, request: ConnectRequest): Promise<Connected>;
-  /** Where the browser goes to sign in at the provider. */
+  /** The URL for the sign-in at the provider. */
   redirectUrl(path: string, request: ConnectRequest, wsClientId: string | null): string;
-  /** Where the service tells what came of a flow. */
+  /** The WebSocket that reports the outcome of a flow. */
   socketUrl(path: string): string;
 }
 
@@ -135,7 +135,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A proxy in between answered in its own words: the status says enough.
+    // The response of a proxy in between: the status is sufficient.
     return null;
   }
 }

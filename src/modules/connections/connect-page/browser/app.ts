@@ -3,27 +3,27 @@ import type { FlowNotice } from './flow.ts';
 import type { Host } from './host.ts';
 import type { Language, Translate } from '../../../access/connect-ui/texts/translate.ts';
 
-/** What every view works with. */
+/** The context of every view. */
 export interface App {
   readonly api: ConnectApi;
   readonly host: Host;
   readonly session: Session;
   readonly integrations: readonly Integration[];
-  /** Opened when it is first asked for, and again when it has ended. */
+  /** Opened on first use, and again after it has ended. */
   notice(): FlowNotice;
-  /** Puts a view in place of the present one and moves the focus to its heading. */
+  /** Replaces the current view and moves the focus to its heading. */
   show(view: View): void;
-  /** Says it to those who do not see the page change. */
+  /** Announces it to screen readers. */
   say(text: string): void;
   readonly go: Ways;
 }
 
-/** From one view to another. */
+/** Navigates between views. */
 export interface Ways {
   list(): void;
   form(integration: Integration): void;
   connected(integration: Integration, connected: Connected): void;
-  /** Nothing on the page can go on. */
+  /** An error that ends the page. */
   failed(failure: Failure): void;
 }
 
@@ -33,7 +33,7 @@ export interface Spoken {
   readonly t: Translate;
 }
 
-/** Draws a page; keeps what the person has entered outside, since it is drawn again in another language. */
+/** Draws a page; the input of the user is kept outside, because a change of language redraws it. */
 export type View = (spoken: Spoken) => Promise<ViewContent>;
 
 export interface ViewContent {
@@ -42,6 +42,6 @@ export interface ViewContent {
   /** Above the title. */
   readonly logo?: Node;
   readonly onBack?: () => void;
-  /** Gets the focus in place of the heading. */
+  /** Gets the focus instead of the heading. */
   readonly focus?: HTMLElement;
 }

@@ -7,12 +7,12 @@ export type ThemeChoice = (typeof choices)[number];
 export const themeChoice = (text: string | null): ThemeChoice | null =>
   choices.find((choice) => choice === text) ?? null;
 
-/** Light, dark, or as the person's system has it. */
+/** Light, dark, or the setting of the system. */
 export function setTheme(choice: ThemeChoice): void {
   document.documentElement.dataset['theme'] = choice;
 }
 
-/** Puts the application's colors over those of the style sheet, made readable in each theme. */
+/** Overrides the colors of the style sheet with the application's, adjusted for contrast in each theme. */
 export function setColors({ theme }: ConnectUiSettings): void {
   const { style } = document.documentElement;
   for (const name of themeNames) {

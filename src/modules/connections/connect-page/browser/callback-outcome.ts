@@ -1,10 +1,10 @@
-/** What came of a flow at a provider, as the document that ends it gets it. */
+/** The outcome of a flow at a provider, for the document that ends it. */
 export type CallbackOutcome = (
   | {
       readonly ok: true;
       readonly providerConfigKey: string;
       readonly connectionId: string;
-      /** Connected, but the provider has yet to install the app. */
+      /** Connected, but the provider has not installed the app yet. */
       readonly isPending: boolean;
     }
   | {
@@ -17,15 +17,15 @@ export type CallbackOutcome = (
       readonly providerCode: string | null;
     }
 ) & {
-  /** Of the page that began the flow; null where it had no socket. */
+  /** Of the page that started the flow; null if it had no socket. */
   readonly wsClientId: string | null;
 };
 
-/** The message to the page that began the flow, by the opener and by the channel. */
+/** The message to the page that started the flow, by the opener and by the channel. */
 export type CallbackMessage =
   | { readonly type: 'svc_oauth_callback_success'; readonly payload: CallbackOutcome }
   | { readonly type: 'svc_oauth_callback_error'; readonly payload: CallbackOutcome };
 
-/** Name of the channel, and the answer on it that the message came through. */
+/** Name of the channel, and the acknowledgment on it. */
 export const callbackChannel = 'svc-oauth-callback';
 export const callbackAck = 'svc_oauth_callback_ack';

@@ -11,7 +11,7 @@ import { failureOfOutcome } from './flow.ts';
 import { hasLeft, keepOutcome, readTabState } from './tab-state.ts';
 import { languageFor, translator } from '../../../access/connect-ui/texts/translate.ts';
 
-/** Ends a flow at a provider: tells the page that began it, then goes back there or closes the window. */
+/** Ends a flow at a provider: notifies the page that started it, then returns there or closes the window. */
 
 const closeWithinMs = 500;
 const data = document.getElementById('data')?.textContent ?? '';
@@ -20,7 +20,7 @@ const kept = readTabState();
 const language = languageFor([kept?.language ?? '', ...navigator.languages]);
 const t = translator(language);
 
-/** This script lies in a folder of the page's own. */
+/** The URL of the page, relative to the folder of this script. */
 const pageUrl = new URL('..', import.meta.url).href;
 
 function show(): void {
@@ -50,11 +50,11 @@ function notifyOpener(): void {
   const opener = window.opener as Window | null;
   if (opener !== null && isOurs(opener)) opener.postMessage(message, location.origin);
   else opener?.postMessage(toldToOthers(outcome), '*');
-  // A refusal stays to be read where nobody takes it over.
+  // Without an acknowledgment the error stays visible.
   if (outcome.ok) setTimeout(() => window.close(), closeWithinMs);
 }
 
-/** The page of another origin is a closed book. */
+/** A page of another origin cannot be read. */
 function isOurs(opener: Window): boolean {
   try {
     return opener.location.origin === location.origin;
@@ -63,7 +63,7 @@ function isOurs(opener: Window): boolean {
   }
 }
 
-/** A page of the application that opened the window itself: how it ended, and nothing that names an account. */
+/** For a page of the application that opened the window itself: the outcome, without data of the account. */
 function toldToOthers(callbackOutcome: CallbackOutcome): object {
   if (callbackOutcome.ok) return { type: 'svc_oauth_callback_success' };
   const { message, errorType } = callbackOutcome;

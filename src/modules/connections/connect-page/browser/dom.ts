@@ -10,7 +10,7 @@ interface Attributes {
   readonly [name: string]: AttributeValue | Listeners | undefined;
 }
 
-/** An element with its attributes, listeners and children; text is never read as HTML. */
+/** An element with its attributes, listeners and children; text is never parsed as HTML. */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   { on = {}, ...attributes }: Attributes = {},

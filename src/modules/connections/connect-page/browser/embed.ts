@@ -1,12 +1,12 @@
 import { messageSource, type ConnectEvent } from './host.ts';
 
-/** What an application says of the page that it shows. */
+/** The options of an application for the page. */
 export interface ConnectOptions {
-  /** Of `POST /connect/sessions`; never stands in an address. */
+  /** Token of `POST /connect/sessions`; never part of a URL. */
   readonly sessionToken: string;
   /** Default: a frame over the page. */
   readonly as?: 'frame' | 'popup';
-  /** The frame goes into this element in place of a layer over the page. */
+  /** The frame is inserted into this element instead of a layer over the page. */
   readonly container?: HTMLElement;
   readonly language?: 'en' | 'de' | 'fr' | 'es' | 'ja';
   readonly theme?: 'light' | 'dark' | 'system';
@@ -14,7 +14,7 @@ export interface ConnectOptions {
 }
 
 export interface ConnectHandle {
-  /** Takes the page away; tells `close` unless it was told. */
+  /** Removes the page; emits `close` unless it was emitted. */
   close(): void;
 }
 

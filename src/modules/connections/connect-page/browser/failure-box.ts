@@ -3,7 +3,7 @@ import { h } from './dom.ts';
 import { failureSentences } from './failure-text.ts';
 import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
-/** What went wrong, with code and log id to pass on; read aloud when it appears. */
+/** The error with code and log id for support; announced to screen readers. */
 export function failureBox(failure: Failure, name: string, t: Translate): HTMLElement {
   const { own, service } = failureSentences(failure, name, t);
   const facts = [
@@ -17,7 +17,7 @@ export function failureBox(failure: Failure, name: string, t: Translate): HTMLEl
     const text = [failure.message, ...existing.map(([label, value]) => `${label}: ${value}`)];
     void navigator.clipboard.writeText(text.filter((line) => line !== '').join('\n')).then(
       () => (copy.textContent = t('copied')),
-      // The browser does not let a framed page write there: the details stand beside it.
+      // Browsers deny clipboard access to a framed page: the details are visible as text.
       () => copy.remove(),
     );
   });

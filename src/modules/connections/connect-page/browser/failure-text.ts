@@ -2,7 +2,7 @@ import type { Failure } from './api.ts';
 import type { TextKey } from '../../../access/connect-ui/texts/en.ts';
 import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
-/** Codes whose sentence the page has in every language; for others the service's own is shown. */
+/** Codes with a text in every language; for others the message of the service is shown. */
 const sentences: Readonly<Record<string, TextKey>> = {
   connection_test_failed: 'errorRefused',
   invalid_credentials: 'errorRefused',
@@ -19,7 +19,7 @@ const sentences: Readonly<Record<string, TextKey>> = {
   server_error: 'errorServer',
 };
 
-/** What went wrong, in the person's language as far as the page has words for it. */
+/** The error in the user's language, if the page has a text for it. */
 export function failureSentences(
   { code, message, providerAnswer, status }: Failure,
   name: string,
@@ -34,7 +34,7 @@ export function failureSentences(
   return { own: t(key, { name }), service: isTold ? null : message };
 }
 
-/** Refusals of the token itself: nothing on the page can go on. */
+/** Refusals of the token itself, which end the page. */
 export function isExpired({ status }: Failure): boolean {
   return status === 401;
 }

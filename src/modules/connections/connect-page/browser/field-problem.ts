@@ -3,7 +3,9 @@ import { patternOf } from '../../providers/pattern.ts';
 import { isAsked, type FieldValues } from './form.ts';
 import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
-/** The same rules as the service has (src/modules/connections/providers/field-check.ts), told before anything is sent. */
+/**
+ * The same rules as in the service (@see src/modules/connections/providers/field-check.ts), checked before the request.
+ */
 const formats = {
   hostname: { rule: /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*$/i, text: 'fieldHostname' },
   uri: { rule: /^[a-z][a-z0-9+.-]*:\S+$/i, text: 'fieldUri' },
@@ -13,7 +15,7 @@ const formats = {
 
 export type FieldProblems = ReadonlyMap<FormField, string>;
 
-/** What is wrong with each field, as sentences that name it; empty when all is well. */
+/** The error of each field, as a sentence that names it; empty when all are valid. */
 export function fieldProblems(values: FieldValues, t: Translate): FieldProblems {
   const problems = new Map<FormField, string>();
   for (const [field, value] of values) {
@@ -39,13 +41,13 @@ function problemOf(field: FormField, value: string, t: Translate): string | null
   return t(key, { field: title, example });
 }
 
-/** An issue of the service's answer (docs/reference/errors.md#body). */
+/** An issue of the service's response (docs/reference/errors.md#body). */
 export interface Issue {
   readonly message: string;
   readonly path: readonly string[];
 }
 
-/** The service's issues beside the fields that they name; the others are left to the message above the form. */
+/** Assigns the service's issues to the fields that they name; the others appear in the message above the form. */
 export function problemsOfIssues(
   fields: readonly FormField[],
   issues: readonly Issue[],

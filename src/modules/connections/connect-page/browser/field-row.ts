@@ -13,7 +13,7 @@ export interface FieldRow {
   focus(): void;
 }
 
-/** A label, its control, what helps to fill it in, and what is wrong with it. */
+/** A label, its control, its help text, and its error. */
 export function fieldRow(
   field: FormField,
   {
@@ -57,7 +57,7 @@ export function fieldRow(
   return {
     field,
     element,
-    // What is pasted often brings a line end or a blank along.
+    // Pasted text often contains a line end or a space.
     value: () => (field.name === 'password' ? control.value : control.value.trim()),
     setProblem(problem) {
       error.textContent = problem ?? '';
@@ -70,7 +70,7 @@ export function fieldRow(
   };
 }
 
-/** What helps to fill the field in; what stands around the control is read aloud from here. */
+/** The help text of the field; prefix and suffix of the control are announced from here. */
 function hintOf({ description, prefix, suffix, example }: FormField): Node[] {
   const isWhole = prefix === '' && suffix === '';
   const seen = [description, isWhole && example !== '' ? `(${example})` : ''].filter(

@@ -1,14 +1,14 @@
 import type { FieldSchema } from '../../providers/definition.ts';
 import type { TextKey } from '../../../access/connect-ui/texts/en.ts';
 
-/** Where the value of a field goes in the request (docs/reference/http.md#credential-forms). */
+/** The position of the field's value in the request (docs/reference/http.md#credential-forms). */
 export type FieldPart = 'credentials' | 'params' | 'assertion';
 
-/** One question of a form. */
+/** A field of a form. */
 export interface FormField {
   readonly name: string;
   readonly part: FieldPart;
-  /** In the person's language. */
+  /** In the user's language. */
   readonly title: string;
   readonly description: string;
   readonly isSecret: boolean;
@@ -25,11 +25,11 @@ export interface FormField {
   readonly maxLength: number;
   /** Value of the `autocomplete` attribute (HTML, 4.10.18.7). */
   readonly autocomplete: string;
-  /** Asked only while another field has this value. */
+  /** Shown only while another field has this value. */
   readonly onlyWhen: { readonly field: string; readonly equals: string } | null;
 }
 
-/** What is known of a field though the provider's definition says nothing of it. */
+/** Defaults of a field that the provider's definition does not describe. */
 export interface KnownField {
   readonly title: TextKey;
   readonly isSecret?: true;
@@ -42,7 +42,7 @@ const secretNames =
   /^(api_?key|password|.*secret|token_.*|.*private_?key|client_certificate|dev_?key)$/i;
 const longNames = /(private_?key|certificate)$/i;
 
-/** @param title in the person's language, for a field whose schema has none */
+/** @param title in the user's language, for a field whose schema has none */
 export function formField(
   name: string,
   part: FieldPart,

@@ -6,13 +6,13 @@ import {
   type CallbackOutcome,
 } from './callback-outcome.ts';
 
-/** What is heard of flows at providers, on all three ways that news come back. */
+/** The outcomes of flows at providers, from all three channels. */
 export interface FlowNotice {
-  /** Of the socket; null when it does not answer within a second. */
+  /** Id of the socket; null when it does not respond within a second. */
   clientId(): Promise<string | null>;
   /** @throws ConnectError when the provider or the service refused */
   outcome(integrationKey: string, signal: AbortSignal): Promise<Connected>;
-  /** Whether the socket has ended: the next flow needs another. */
+  /** Whether the socket has closed: the next flow needs another. */
   isOver(): boolean;
   close(): void;
 }
@@ -33,7 +33,7 @@ interface SocketMessage {
 
 /**
  * The opener and the channel reach a page of the same browser; a provider may cut the first
- * (Cross-Origin-Opener-Policy) and a frame may not share the second, so the service's socket tells, too.
+ * (Cross-Origin-Opener-Policy) and a frame may not share the second, so the service's socket also reports the outcome.
  */
 export function listenForFlows(socketUrl: string): FlowNotice {
   const outcomes = new EventTarget();
@@ -55,7 +55,7 @@ export function listenForFlows(socketUrl: string): FlowNotice {
       }
     });
   });
-  /** Every page of the browser hears the channel, also those that wait for another flow. */
+  /** Every page of the browser receives the channel, including those that wait for another flow. */
   const isOurs = ({ payload }: CallbackMessage): boolean =>
     clientId === null || payload.wsClientId === clientId;
   const channel = new BroadcastChannel(callbackChannel);

@@ -4,20 +4,20 @@ import { fieldRow, type FieldRow } from './field-row.ts';
 import { isAsked, type ConnectForm, type FieldValues } from './form.ts';
 import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
-/** The elements of a form and what can be done with them. */
+/** The elements of a form and their operations. */
 export interface FormParts {
   readonly rows: readonly FieldRow[];
   /** Lists the fields with errors. */
   readonly summary: HTMLElement;
   readonly submit: HTMLElement;
   values(): FieldValues;
-  /** Says what is wrong at each field, and goes to the first. */
+  /** Shows the error at each field, and moves the focus to the first. */
   showProblems(problems: FieldProblems): void;
   isBusy(): boolean;
   setBusy(isBusy: boolean): void;
 }
 
-/** @param kept what was entered so far, by part and name; kept up to date */
+/** @param kept the input by part and name; kept up to date */
 export function formParts(form: ConnectForm, kept: Map<string, string>, t: Translate): FormParts {
   const summary = h('p', { class: 'summary', role: 'alert' });
   const submit = h('button', { type: 'submit', class: 'primary' }, t('connect'));

@@ -22,7 +22,7 @@ interface Shown {
   readonly form: ConnectForm;
   readonly parts: FormParts;
   readonly t: Spoken['t'];
-  /** Shows the form again with what went wrong. */
+  /** Shows the form again with the error. */
   readonly fail: (failure: Failure) => void;
 }
 
@@ -60,7 +60,7 @@ async function drawForm(
   const input = session.integrations_config_defaults?.[key]?.connection_config ?? {};
   const form = connectForm(provider, { integrationKey: key, givenParams: Object.keys(input), t });
   const parts = formParts(form, state.values, t);
-  // So that it is there when the person clicks: a window opens upon a click only.
+  // Loaded before the click, because browsers open a window only in the click handler.
   if (form.kind === 'redirect') app.notice();
   const shown: Shown = { app, integration, form, parts, t, fail };
   const onSubmit = (event: Event): void => {
@@ -85,7 +85,7 @@ async function drawForm(
   };
 }
 
-/** A provider's page does not let itself be framed. */
+/** Providers do not allow their pages in frames. */
 const isTopLevel = (): boolean => window.parent === window;
 
 function leaveButton(shown: Shown): HTMLElement {

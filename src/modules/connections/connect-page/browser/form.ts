@@ -3,7 +3,7 @@ import { formField, type FieldPart, type FormField, type KnownField } from './fi
 import { clientAssertion, clientCertificate, modePages, outboundEndpoint } from './modes.ts';
 import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
-/** What the page needs of a provider's definition. */
+/** The parts of a provider definition that the page needs. */
 export type ProviderForm = Pick<
   Provider,
   | 'name'
@@ -29,10 +29,10 @@ export interface ConnectForm {
   readonly fields: readonly FormField[];
 }
 
-/** What goes to the service. */
+/** The request to the service. */
 export interface ConnectRequest {
   readonly params: Readonly<Record<string, string>>;
-  /** Null: the endpoint takes none. */
+  /** Null: the endpoint accepts none. */
   readonly body: Readonly<Record<string, unknown>> | null;
 }
 
@@ -40,12 +40,12 @@ export type FieldValues = ReadonlyMap<FormField, string>;
 
 interface FormOptions {
   readonly integrationKey: string;
-  /** Set by the application: not asked. */
+  /** Set by the application: not shown. */
   readonly givenParams: readonly string[];
   readonly t: Translate;
 }
 
-/** The form that a provider's definition asks for: fields in the order of the definition, configuration first. */
+/** The form of a provider definition: fields in the order of the definition, configuration first. */
 export function connectForm(provider: ProviderForm, options: FormOptions): ConnectForm {
   const page = modePages[provider.auth_mode];
   const isOutbound = provider.installation === 'outbound';
@@ -75,7 +75,7 @@ function clientFields(provider: ProviderForm): Readonly<Record<string, KnownFiel
 
 type Schemas = Readonly<Record<string, FieldSchema>>;
 
-/** An endpoint with fixed fields takes no others, whatever a definition describes. */
+/** An endpoint with fixed fields accepts no others from a definition. */
 function pick(schemas: Schemas | undefined, existing: object): Schemas {
   const entries = Object.entries(schemas ?? {});
   return Object.fromEntries(entries.filter(([name]) => Object.hasOwn(existing, name)));
@@ -100,7 +100,7 @@ function fieldsOf(
   });
 }
 
-/** Whether the field is asked, given the values of the others. */
+/** Whether the field is shown for the values of the others. */
 export function isAsked({ onlyWhen }: FormField, values: FieldValues): boolean {
   if (onlyWhen === null) return true;
   return [...values].some(
@@ -108,7 +108,7 @@ export function isAsked({ onlyWhen }: FormField, values: FieldValues): boolean {
   );
 }
 
-/** The values as the endpoint takes them; what is empty and optional stays out. */
+/** The values in the format of the endpoint, without empty optional fields. */
 export function connectRequest(form: ConnectForm, values: FieldValues): ConnectRequest {
   const ref = (part: FieldPart): Record<string, string> =>
     Object.fromEntries(
@@ -128,7 +128,7 @@ export function connectRequest(form: ConnectForm, values: FieldValues): ConnectR
   return { params, body: Object.keys(body).length === 0 ? null : body };
 }
 
-/** A password may be empty, and is then sent as such. */
+/** A password may be empty; it is then sent as an empty string. */
 const isKept = (form: ConnectForm, field: FormField): boolean =>
   form.mode === 'BASIC' && field.part === 'credentials';
 

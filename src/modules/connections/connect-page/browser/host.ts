@@ -16,18 +16,18 @@ export type ConnectEvent =
     }
   | { readonly type: 'close' };
 
-/** Marks the messages of the page and of the embed script among all others. */
+/** Identifies messages of the page and of the embed script. */
 export const messageSource = 'svc-connect';
 
 export interface Host {
-  /** Whether somebody waits for events, and closes the page. */
+  /** Whether a host receives the events and closes the page. */
   readonly isPresent: boolean;
   notify(event: ConnectEvent): void;
-  /** The token that the host sends when it is asked; never, where there is no host. */
+  /** The token that the host sends on request; never resolves without a host. */
   token(): Promise<string>;
 }
 
-/** Speaks to that origin alone; what others send is not looked at. */
+/** Sends only to that origin; ignores messages of others. */
 export function connectHost(origin: string | null): Host {
   const other: Window | null = window.parent === window ? (window.opener as Window | null) : parent;
   if (origin === null || other === null) {

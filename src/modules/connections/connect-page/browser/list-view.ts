@@ -3,10 +3,10 @@ import type { App, Spoken, View } from './app.ts';
 import { h, setAttribute } from './dom.ts';
 import { logoOf } from './logo.ts';
 
-/** From so many on there is a field to search in. */
+/** Number of integrations from which the search field is shown. */
 const searchFrom = 7;
 
-/** What may be connected, as a list of buttons. */
+/** The allowed integrations as a list of buttons. */
 export function listView(app: App): View {
   let wanted = '';
   return async ({ t }: Spoken) => {

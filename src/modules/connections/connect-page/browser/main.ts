@@ -98,7 +98,7 @@ async function open(token: string): Promise<void> {
   await shell.show(firstView(app));
 }
 
-/** What came of the flow that left this tab, else the only integration, else the list. */
+/** The outcome of the flow that left this tab, otherwise the only integration, otherwise the list. */
 function firstView(app: App): View {
   const returned = takeReturn();
   const find = (key: string | undefined): Integration | undefined =>

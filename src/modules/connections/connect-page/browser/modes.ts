@@ -5,11 +5,11 @@ import type { KnownField } from './field.ts';
 export interface ModePage {
   /** Start of the endpoint that takes the form, before the integration's key; null = redirect to the provider. */
   readonly endpoint: string | null;
-  /** What the mode asks for beside the provider's own credential fields. */
+  /** Fields of the mode beside the provider's credential fields. */
   readonly fields: Readonly<Record<string, KnownField>>;
-  /** Configuration of the connection that the mode needs whatever the definition says. */
+  /** Configuration of the connection that the mode always needs. */
   readonly params?: Readonly<Record<string, KnownField>>;
-  /** Whether the definition's credential fields replace the known ones. */
+  /** Whether the definition's credential fields replace those of the mode. */
   readonly hasOwnFields?: true;
 }
 
@@ -72,7 +72,7 @@ export const modePages: Readonly<Record<AuthMode, ModePage>> = {
   },
 };
 
-/** Asked of clients that prove themselves with a certificate or a signed assertion. */
+/** For clients that authenticate with a certificate or a signed assertion. */
 export const clientCertificate: Readonly<Record<string, KnownField>> = {
   client_certificate: { title: 'nameClientCertificate', isSecret: true, maxLength: longText },
   client_private_key: { title: 'nameClientPrivateKey', isSecret: true, maxLength: longText },
@@ -81,5 +81,5 @@ export const clientAssertion: Readonly<Record<string, KnownField>> = {
   client_private_key: { title: 'nameClientPrivateKey', isSecret: true, maxLength: longText },
 };
 
-/** An app that is installed from the provider's side: nothing is asked here. */
+/** An app that is installed at the provider: no input here. */
 export const outboundEndpoint = '/auth/oauth-outbound/';

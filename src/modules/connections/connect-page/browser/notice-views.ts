@@ -17,7 +17,7 @@ export const loadingView =
     content: [h('p', { class: 'intro' }, t('loading'))],
   });
 
-/** Nothing could be shown; the person may ask for it again. */
+/** A load error with a button to retry. */
 export function failedView(failure: Failure, again: () => void): View {
   return async ({ t }) => {
     const box = failureBox(failure, '', t);

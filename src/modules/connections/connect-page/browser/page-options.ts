@@ -9,8 +9,8 @@ const names = {
 } as const satisfies Record<keyof TabState, string>;
 
 /**
- * What the link says, else what the tab kept. The token leaves the address at once, so that it stands neither
- * in the history nor in what is copied from the address bar.
+ * Options of the link, otherwise those stored in the tab. The token is removed from the URL at once, so that it is
+ * neither in the history nor in a copied URL.
  */
 export function takePageOptions(): TabState {
   const url = new URL(location.href);

@@ -8,7 +8,7 @@ import { noteLeaving } from './tab-state.ts';
 const windowFeatures = 'popup,width=560,height=720';
 const lookEveryMs = 500;
 
-/** One way to a provider's page, and what is done when it leads nowhere. */
+/** The way to a provider's page, and the handling of a blocked window. */
 export interface Redirect {
   readonly integration: Integration;
   readonly path: string;
@@ -16,7 +16,7 @@ export interface Redirect {
   readonly onFailure: (failure: Failure) => void;
 }
 
-/** The provider's window; null where the browser did not let it open. */
+/** The provider's window; null if the browser blocked it. */
 interface Opened {
   readonly view: Window | null;
   readonly url: string;
@@ -31,7 +31,7 @@ export async function openWaiting(app: App, redirect: Redirect): Promise<void> {
   wait(app, redirect, { view, url });
 }
 
-/** Leaves this page for the provider's; the end of the flow leads back here. */
+/** Leaves this page for the provider's; the end of the flow returns here. */
 export function continueHere(app: App, { integration, path, request }: Redirect): void {
   noteLeaving({ integrationKey: integration.unique_key });
   location.assign(app.api.redirectUrl(path, request, null));
@@ -61,7 +61,7 @@ function wait(app: App, redirect: Redirect, opened: Opened): void {
     );
   let isClosed = false;
   const view = waitingView(app, redirect, { opened, isClosed: () => isClosed, end });
-  // A provider may cut the tie to its window, which then looks closed: so it is only said, not acted upon.
+  // A provider may isolate its window, which then looks closed: shown to the user, without other effect.
   const look = setInterval(() => {
     if (opened.view?.closed !== true) return;
     clearInterval(look);
@@ -108,6 +108,6 @@ function waitingView(app: App, redirect: Redirect, { opened, isClosed, end }: Wa
   };
 }
 
-/** A link is followed where a script's window is refused. */
+/** A link works where browsers block windows of scripts. */
 const blockedLink = (url: string, label: string): HTMLElement =>
   h('a', { class: 'primary', href: url, target: '_blank', rel: 'opener' }, label);

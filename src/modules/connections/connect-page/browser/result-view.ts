@@ -4,7 +4,7 @@ import { h } from './dom.ts';
 import { logoOf } from './logo.ts';
 import { forgetTab } from './tab-state.ts';
 
-/** It worked; tells the page that waits for it. */
+/** The success page; notifies the waiting page. */
 export function connectedView(app: App, integration: Integration, connected: Connected): View {
   const { connectionId, providerConfigKey, isPending } = connected;
   app.host.notify({ type: 'connect', connectionId, providerConfigKey, isPending });

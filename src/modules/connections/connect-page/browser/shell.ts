@@ -9,27 +9,27 @@ import {
 } from '../../../access/connect-ui/texts/translate.ts';
 
 export interface Shell {
-  /** Puts the view in place of the present one, and moves the focus to it. */
+  /** Replaces the current view, and moves the focus to it. */
   show(view: View): Promise<void>;
   say(text: string): void;
   showWatermark(): void;
-  /** The application's mark and words, in place of none and of the page's own; seen from the next view on. */
+  /** Sets the application's logo and texts; visible from the next view. */
   dress(look: { readonly logo?: string; readonly texts?: OwnTexts }): void;
 }
 
 export interface ShellOptions {
   readonly root: HTMLElement;
   readonly language: Language;
-  /** Null: nothing waits for the page to close. */
+  /** Null: no host waits for the page to close. */
   readonly onClose: (() => void) | null;
-  /** What is shown in place of a view that could not be drawn. */
+  /** Shown instead of a view that could not be drawn. */
   readonly onFailure: (error: unknown) => View;
 }
 
-/** The frame around the views: header, heading, footer with the languages, and a line that is read aloud. */
+/** The frame around the views: header, heading, footer with the languages, and a live region for screen readers. */
 export function openShell({ root, language, onClose, onFailure }: ShellOptions): Shell {
   const bar = h('header', { class: 'bar' });
-  // Named, since the page that frames this one has a main part, too.
+  // Named, because the framing page also has a main landmark.
   const main = h('main', { class: 'content', 'aria-labelledby': 'heading' });
   const status = h('p', { class: 'unseen', role: 'status' });
   const footer = h('footer', { class: 'footer' });
@@ -47,7 +47,7 @@ export function openShell({ root, language, onClose, onFailure }: ShellOptions):
     const mine = drawing;
     main.setAttribute('aria-busy', 'true');
     const drawn = await present(spoken).catch((error: unknown) => onFailure(error)(spoken));
-    // A later view has been asked for meanwhile.
+    // A later view was requested in the meantime.
     if (mine !== drawing) return;
     bar.replaceChildren(...barButtons(drawn.onBack ?? null, onClose, spoken));
     place(main, drawn, isMoved);
@@ -78,7 +78,7 @@ export function openShell({ root, language, onClose, onFailure }: ShellOptions):
       own = texts;
       spoken = { language: spoken.language, t: translator(spoken.language, own) };
       footer.replaceChildren(...footerOf(spoken, hasWatermark, speak));
-      // Decoration: the application's name stands in its own page and texts.
+      // Decorative: the name of the application is in its own page and texts.
       if (logo !== undefined) card.prepend(h('img', { class: 'brand', src: logo, alt: '' }));
     },
   };

@@ -1,11 +1,11 @@
 import type { CallbackOutcome } from './callback-outcome.ts';
 
-/** What a tab keeps while the person is at the provider, or reloads; gone when the tab is closed. */
+/** State of a tab while the user is at the provider, or reloads; deleted when the tab is closed. */
 export interface TabState {
   readonly token: string | null;
   readonly language: string | null;
   readonly theme: string | null;
-  /** Of the page that opened this one; its events go there only. */
+  /** Origin of the page that opened this one; events are sent only there. */
   readonly parentOrigin: string | null;
 }
 
@@ -18,7 +18,7 @@ const stateKey = 'svc-connect';
 const leftKey = 'svc-connect-left';
 const outcomeKey = 'svc-connect-outcome';
 
-/** A browser may refuse storage to a framed page: it then lives without. */
+/** A browser may deny storage to a framed page, which then works without. */
 function read(key: string): unknown {
   try {
     const text = sessionStorage.getItem(key);
@@ -44,12 +44,12 @@ export const forgetTab = (): void => {
   for (const key of [stateKey, leftKey, outcomeKey]) write(key, null);
 };
 
-/** False where the tab could not find back to the page. */
+/** False if the tab could not return to the page. */
 export const noteLeaving = (left: LeftFor): boolean => write(leftKey, left);
 export const hasLeft = (): boolean => read(leftKey) !== null;
 export const keepOutcome = (outcome: CallbackOutcome): void => void write(outcomeKey, outcome);
 
-/** The flow that this tab left for, with what came of it (null: it came back without an answer); once. */
+/** The flow that this tab left for, with its outcome (null: no outcome); returned once. */
 export function takeReturn(): { left: LeftFor; outcome: CallbackOutcome | null } | null {
   const left = read(leftKey) as LeftFor | null;
   const outcome = read(outcomeKey) as CallbackOutcome | null;

@@ -18,11 +18,11 @@ export interface ThemeColors {
   /** Of the main button. */
   readonly primary: string;
   readonly onPrimary: string;
-  /** The same color where it is text on the page's background. */
+  /** The same color as text on the page's background. */
   readonly accent: string;
 }
 
-/** Null where the text is no color of the form `#rgb` or `#rrggbb`. */
+/** Null if the text is not a color of the form `#rgb` or `#rrggbb`. */
 export function themeColors(theme: ThemeName, primary: string): ThemeColors | null {
   const color = parse(primary);
   if (color === null) return null;
