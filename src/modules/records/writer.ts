@@ -49,7 +49,7 @@ export interface FormerRecord {
 }
 
 /**
- * The way in for records (docs/architecture.md#the-way-of-a-record). Each call is checked whole before its first command; it
+ * The way in for records (docs/architecture.md#the-path-of-a-record). Each call is checked whole before its first command; it
  * resolves when the log has the commands durably. Calls of one origin and stream are decided in order.
  */
 export interface RecordWriter {
