@@ -109,7 +109,7 @@ describe('svc dead-letters', () => {
     expect(JSON.parse(shown.out)).toMatchObject({ id: ids[0], message: { bytes: 1, value: null } });
     const retried = await svc(`dead-letters retry ${ids[0]}`);
     expect(retried).toMatchObject({ exitCode: 1 });
-    expect(retried.err).toContain('Set aside again');
+    expect(retried.err).toContain('Parked again');
     expect(await svc(`dead-letters drop ${ids[0]}`)).toMatchObject({ exitCode: 4 });
     expect(await svc(`dead-letters drop ${ids.join(' ')} --yes`)).toMatchObject({ exitCode: 0 });
     expect(await svc(`dead-letters retry ${ids[0]}`)).toMatchObject({ exitCode: 4 });
