@@ -354,7 +354,7 @@ describe('svc doctor', () => {
     const wrong = { ...account(), SVC_SECRET_KEY_DEV: 'svc_env_wrong', SVC_ACCOUNT_KEY: 'no' };
     const ended = await world.svc(['doctor'], { variables: wrong });
     expect(ended).toMatchObject({ exitCode: 1 });
-    expect(ended.out).toMatch(/^fail {2}key of dev .*\n {6}make a new key/m);
+    expect(ended.out).toMatch(/^fail {2}key of dev .*\n {6}create a new key/m);
     expect(ended.out).toMatch(/^fail {2}account key .*\n {6}set SVC_ACCOUNT_KEY/m);
     const away = await world.svc(['doctor', '--json'], {
       variables: { SVC_HOSTPORT: 'http://127.0.0.1:9' },
@@ -364,6 +364,7 @@ describe('svc doctor', () => {
       expect.objectContaining({
         what: 'service',
         state: 'fail',
+        said: expect.any(String) as string,
         mend: expect.any(String) as string,
       }),
     );

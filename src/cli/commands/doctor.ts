@@ -42,7 +42,7 @@ Examples
     }
     const findings = await lookAround(context, positionals[0] ?? 'dev');
     const { output } = context;
-    if (values.json === true) output.result(JSON.stringify(findings));
+    if (values.json === true) output.result(JSON.stringify(findings.map(shownFinding)));
     else for (const finding of findings) output.result(line(context, finding));
     const failed = findings.filter(({ state }) => state === 'fail').length;
     if (failed > 0) throw new CommandFailure(`${failed} of ${findings.length} checks failed`);
@@ -64,6 +64,9 @@ async function lookAround(context: Context, environment: string): Promise<Findin
     ...(isUp && accountKey !== null ? await operatorFindings(open(accountKey)) : []),
   ];
 }
+
+/** The documented names of the JSON output. */
+const shownFinding = ({ reported: said, ...finding }: Finding) => ({ ...finding, said });
 
 function line({ output }: Context, { what, state, reported: fields, mend }: Finding): string {
   const head = `${output.paint(colors[state], state.padEnd(4))}  ${what.padEnd(18)}  ${fields}`;
