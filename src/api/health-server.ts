@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { errorAnswer } from '../http/error-response.ts';
 import { headersOfEveryAnswer } from '../http/every-answer.ts';
 import { hostAndPort } from '../http/host-and-port.ts';
 import type { Services } from './services.ts';
+import { GatewayError } from '../kernel/errors.ts';
 import { healthResponse, readyResponse } from '../modules/operations/health/responses.ts';
 
 export interface HealthServerOptions {
@@ -65,5 +68,7 @@ function answerTo(url: string, readiness: HealthServerOptions['readiness']) {
   if (path === '/health') return healthResponse;
   if (path === '/ready') return readyResponse(readiness());
   const message = 'This process has no API: it serves /health, /ready and /metrics.';
-  return { status: 404, body: { error: { code: 'not_found', message } } };
+  const fix = 'Send other requests to a process with the role api.';
+  const { status, body } = errorAnswer(new GatewayError('not_found', { message, fix }));
+  return { status, body: { error: { ...body.error, request_id: randomUUID() } } };
 }

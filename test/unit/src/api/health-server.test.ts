@@ -22,7 +22,12 @@ describe('a process without the API', () => {
     reasons.push('the owners thread ended');
     expect(await ask('/ready')).toEqual({ status: 503, body: { result: 'not ready', reasons } });
     expect(await ask('/health')).toEqual(ok);
-    expect((await ask('/records')).status).toBe(404);
+    const { status, body } = await ask('/records');
+    expect(status).toBe(404);
+    const text: unknown = expect.any(String);
+    expect(body).toEqual({
+      error: { code: 'not_found', message: text, fix: text, request_id: text },
+    });
     const metrics = await fetch(new URL('/metrics', server.url));
     expect(await metrics.text()).toBe('svc_build_info 1\n');
     expect(metrics.headers.get('x-content-type-options')).toBe('nosniff');
