@@ -12,7 +12,8 @@ const groups = {
     jsonDepthMax: 'Levels of objects and lists in a JSON body',
     requestHeaderBytesMax: 'The headers of a request; more is answered 431',
     requestHeadMs: 'From the start of a request to the end of its headers; later is answered 408',
-    requestMs: 'From the start of a request to the end of its body; later is answered 408',
+    requestMs:
+      'From the start of a request to the end of its body, except on `/proxy`; later is answered 408',
     idempotencyKeyCharsMax: 'Characters of an `Idempotency-Key`',
     idempotencyMs: 'How long an `Idempotency-Key` is known',
     idempotentAnswerBytesMax: 'An answer that is kept for an `Idempotency-Key`, as JSON',
@@ -37,7 +38,8 @@ const groups = {
   },
   proxy: {
     proxyHeadMs: 'From the last byte of a proxied request to the end of the head of its answer',
-    proxyIdleMs: 'Between two pieces of a proxied body',
+    proxyIdleMs:
+      'Between two pieces of a proxied body; an upload that stands still longer is answered 408',
     retryFirstWaitMs:
       'Before the first retry; each further wait is twice as long. Also of requests of functions',
     retryWaitMaxMs: 'Before any retry',

@@ -51,7 +51,7 @@ describe('integrations', () => {
 
   it.each([
     [{ provider: 'nobody', unique_key: 'x' }, 'provider'],
-    [{ provider: 'open-meteo', unique_key: 'open' }, 'uniqueKey'],
+    [{ provider: 'open-meteo', unique_key: 'open' }, 'unique_key'],
     [{ provider: 'hooked', unique_key: 'x' }, 'credentials'],
     [{ provider: 'hooked', unique_key: 'x', credentials: { type: 'APP' } }, 'credentials.type'],
     [{ provider: 'generic', unique_key: 'x' }, 'integration_config.baseUrl'],

@@ -104,5 +104,5 @@ const unknown = (): GatewayError =>
 const keyTaken = (uniqueKey: string): GatewayError =>
   new GatewayError('invalid_body', {
     message: `The unique key "${uniqueKey}" is taken.`,
-    errors: [{ code: 'custom', message: 'The unique key is taken.', path: ['uniqueKey'] }],
+    errors: [{ code: 'custom', message: 'The unique key is taken.', path: ['unique_key'] }],
   });

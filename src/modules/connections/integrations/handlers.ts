@@ -175,7 +175,7 @@ function refuseWithConnections({ control }: Deps, existing: Integration): void {
   const message = 'An integration with connections keeps its unique key.';
   throw new GatewayError('invalid_body', {
     message,
-    errors: [{ code: 'custom', message, path: ['uniqueKey'] }],
+    errors: [{ code: 'custom', message, path: ['unique_key'] }],
   });
 }
 

@@ -26,7 +26,7 @@ export const typedTopicsOfIntegrations = (control: ControlPlane): IntegrationDep
     const message = `An integration with typed topics keeps its unique key: delete that of "${first.model}" first.`;
     throw new GatewayError('invalid_body', {
       message,
-      errors: [{ code: 'custom', message, path: ['uniqueKey'] }],
+      errors: [{ code: 'custom', message, path: ['unique_key'] }],
     });
   },
   moves: () => [],

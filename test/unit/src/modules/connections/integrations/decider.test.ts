@@ -27,7 +27,7 @@ const made = { type: 'IntegrationCreated', integration: state } as const;
 
 describe('an integration', () => {
   it('is refused under a key that is taken, with the path of the contract', () => {
-    const issue: unknown = expect.objectContaining({ path: ['uniqueKey'] });
+    const issue: unknown = expect.objectContaining({ path: ['unique_key'] });
     const details: unknown = expect.objectContaining({ errors: [issue] });
     const refused: unknown = expect.objectContaining({ code: 'invalid_body', details });
     expect(() => integration.decide(create, state)).toThrow(refused);
