@@ -9,15 +9,15 @@ import type { EndStatus } from '../syncs/state.ts';
 import type { ActionBorn, ActionEvent } from './events.ts';
 import { kindOf, type ActionRun } from './state.ts';
 
-/** A started run without a sign of life for this long is lost. */
+/** A started run without a heartbeat for this time counts as crashed. */
 const heartbeatTimeoutMs = 60_000;
-/** As long as bodies are kept (streams/topics.ts). */
+/** The retention of bodies (streams/topics.ts). */
 const outputKeptMs = 7 * 86_400_000;
 
 type At = { readonly at: Instant };
 type OfAttempt = { readonly attempt: number };
 
-/** What is asked of a run. The owner of the partition gives `at`. */
+/** Commands to a run. The owner of the partition adds `at`. */
 export type ActionCommand = At &
   /** `runner`: the requesting process starts the run itself, at once. */
   (
@@ -38,8 +38,8 @@ export type ActionCommand = At &
   );
 
 /**
- * The rules of a run that is called for: it starts within its time or not at all, and once user code may have
- * begun it is never silently repeated (docs/reference/guarantees.md#repeats).
+ * The rules of an invoked run: it starts before its deadline or not at all, and once user code may have started it is
+ * never silently repeated (docs/reference/guarantees.md#repeats).
  */
 export const action: Decider<ActionRun | null, ActionCommand, ActionEvent> = {
   initial: null,
@@ -61,7 +61,7 @@ export const action: Decider<ActionRun | null, ActionCommand, ActionEvent> = {
   evolve,
 };
 
-/** When time alone changes something. */
+/** The time of the next timeout. */
 export function actionDueAt(state: ActionRun): Instant {
   if (state.endedAt !== null) {
     return state.endedAt + (state.isAsync ? outputKeptMs : limits.idempotencyMs);
@@ -97,7 +97,7 @@ function startBy(run: Pick<ActionRun, 'kind' | 'isAsync'>, at: Instant): Instant
   }
 }
 
-/** A run that has ended stays as it is. */
+/** A finished run does not change. */
 function cancel(state: ActionRun | null, at: Instant): ActionEvent[] {
   if (state === null || isOver(state)) return [];
   const error = { code: 'script_aborted', message: 'The run was cancelled.' };

@@ -22,7 +22,7 @@ export const actionRunRef = (ref: {
   path: [ref.environmentUid, ref.runId],
 });
 
-/** How the owner treats runs that are called for (`action-run` entities). */
+/** The entity of invoked runs (`action-run`). */
 export const actionRunEntity: EntityDefinition<ActionRun, ActionCommand, ActionEvent> = {
   kind: 'action-run',
   decider: action,

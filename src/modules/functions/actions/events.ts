@@ -25,17 +25,17 @@ export type ActionBorn = Pick<
   | 'inputHash'
 >;
 
-/** What happens to a run. */
+/** Events of a run. */
 export type ActionEvent =
   | ({
       readonly type: 'ActionQueued';
       readonly startBy: Instant;
-      /** It starts in the same decision: nobody else is to take it up. */
+      /** It starts in the same decision: no other runner may start it. */
       readonly isTaken?: true;
     } & ActionBorn)
   | { readonly type: 'ActionStarted'; readonly at: Instant; readonly runner: string }
   | { readonly type: 'ActionHeartbeatReceived'; readonly at: Instant }
-  /** The attempt before failed or was lost, and retries are left. */
+  /** The previous attempt failed or crashed, and retries are left. */
   | { readonly type: 'ActionRequeued'; readonly attempt: number; readonly startBy: Instant }
   | {
       readonly type: 'ActionEnded';
@@ -48,5 +48,5 @@ export type ActionEvent =
       readonly counts?: readonly ModelResult[];
       readonly positions?: readonly ModelPosition[];
     }
-  /** The time in which its output can be read has passed. */
+  /** The retention of its output has passed. */
   | { readonly type: 'ActionForgotten' };

@@ -33,9 +33,9 @@ const runningAction = {
   fix: 'Repeat the request later, or wait for the webhook of type async_action.',
 };
 
-/** Between the end of its time and the word of a lost runner. */
+/** Time between the deadline of a run and the detection of a crashed runner. */
 const noticeMs = 90_000;
-/** Start-by, the run itself, and the minute after which a lost runner is noticed. */
+/** Start deadline, run time, and the minute until a crashed runner is detected. */
 const actionWaitMs = limits.actionStartByMs + limits.actionRunMaxMs + noticeMs;
 const eventWaitMs = limits.eventStartByMs + limits.eventRunMaxMs + noticeMs;
 
@@ -85,7 +85,7 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
 
     async queueDryRun({ connection, order, actor, runId = randomUUID() }) {
       const ref = { kind: 'dryrun', name: 'dryrun', event: order.functionType } as const;
-      // What the order leaves out is left out.
+      // Absent fields of the request stay absent.
       const input = order as unknown as Json;
       const called = { ...ref, connection, fn: { version: '' }, input, actor };
       await queue(deps, called, { runId, isAsync: true });
@@ -102,10 +102,9 @@ const eventCall = ({ connection, fn, event, actor }: EventRequest) =>
   ({ connection, fn, kind: 'on-event', name: fn.name, event, actor, input: undefined }) as const;
 
 /**
- * Queues the run, or has it run in this process at once where there is a place, and resolves with its output. With a
- * `runId` that is there already, the output is that of the run that has it.
- * @throws GatewayError the error that it ended with; `script_aborted`: the caller went away;
- *   `execution_timeout`
+ * Queues the run, or starts it in this process if a slot is free, and resolves with its output. With an existing
+ * `runId` the output is that of the existing run.
+ * @throws GatewayError the error of the run; `script_aborted`: the caller disconnected; `execution_timeout`
  */
 async function awaited(
   deps: RunsClientDeps,
@@ -123,7 +122,7 @@ async function awaited(
   const deadline = AbortSignal.timeout(waitMs);
   const settled = new AbortController();
   const end = ends.next(runId, AbortSignal.any([signal, deadline, settled.signal]));
-  // A refused command is thrown before anybody awaits the end.
+  // A refused command is thrown before the outcome is awaited.
   end.catch(() => undefined);
   try {
     const run = await queue(deps, called, { runId, isAsync: false, isKept, taken });
@@ -156,7 +155,7 @@ async function findRunTarget(control: ControlPlane, request: ActionRequest): Pro
   return { connection, fn };
 }
 
-/** A function that is called for, with what it is given. */
+/** An invoked function with its input. */
 interface Called {
   readonly connection: Connection;
   readonly fn: Pick<DeployedFunction, 'version'>;
@@ -191,11 +190,14 @@ interface QueuedRun {
   /** Its outcome is kept for repeated requests. */
   readonly isKept?: boolean;
   readonly retries?: number;
-  /** Begins once it is queued. */
+  /** Starts when it is queued. */
   readonly taken?: TakenRun | null;
 }
 
-/** Resolves with the run as the owner has it, which may have been there before. @throws GatewayError `request_too_large` */
+/**
+ * Resolves with the run in the owner's state, which may have existed before.
+ * @throws GatewayError `request_too_large`
+ */
 async function queue(
   deps: RunsClientDeps,
   called: Called,
@@ -229,7 +231,7 @@ async function queue(
     inputHash: input?.hash ?? null,
     ...(taken === null ? {} : { runner: taken.runner }),
   };
-  // Nobody looks for a taken run in the view: it goes on here.
+  // A local run is not looked up in the view: it continues here.
   const queued = await deps.control.execute<ActionRun>(actionRunRef(ref), body, {
     actor,
     isViewAwaited: taken === null,
@@ -241,15 +243,18 @@ async function queue(
   return queued;
 }
 
-/** Of a run that had ended before it was asked for again. @throws GatewayError what it ended with */
+/**
+ * The output of a run that had finished before the repeated request.
+ * @throws GatewayError the error of the run
+ */
 async function keptOutput(payloads: PayloadStore, run: ActionRun): Promise<Json | undefined> {
   const { runId, environmentUid, connectionUid, output, error } = run;
-  // It did what it did, but what it answered is lost.
+  // The run has finished, but its output is lost.
   if (output === null && error === null) throw new GatewayError('run_interrupted');
   return readEnd(payloads, { runId, environmentUid, connectionUid }, output, error);
 }
 
-/** What is run here is given its input here. */
+/** A local run gets its input directly. */
 async function keepInput(
   payloads: PayloadStore,
   owner: BodyOwner,
@@ -261,7 +266,7 @@ async function keepInput(
   return payloads.put(owner, 'input', json);
 }
 
-/** The runner of this process may know of the end before this node has read of it. */
+/** The runner of this process may know the outcome before the view of this node. */
 function firstOutput(
   payloads: PayloadStore,
   end: Promise<RunChanged>,
@@ -279,7 +284,7 @@ async function outputOf(
 ): Promise<Json | undefined> {
   taken?.stop();
   const own = taken?.end ?? null;
-  // The owner may have ended the run before it heard of its end.
+  // The owner may have ended the run before it received the outcome.
   if (own !== null && own.hash === end.output_hash) return readOutput(own.json);
   const { run_id, environment_id: environmentUid, connection_uid: connectionUid } = end;
   const { body_partition: partition, body_offset: offset, error_code: code } = end;
@@ -288,7 +293,7 @@ async function outputOf(
   return readEnd(payloads, { runId: run_id ?? '', environmentUid, connectionUid }, position, error);
 }
 
-/** The body says it whole; an end without one (a lost runner) says it in its code. */
+/** The body contains the complete error; an outcome without one (a crashed runner) has only its code. */
 async function readEnd(
   payloads: PayloadStore,
   owner: Parameters<PayloadStore['get']>[0],

@@ -23,7 +23,7 @@ export const createLifecycleFunctions = (
 ): LifecycleFunctions => ({
   has: (event, connection) => functionsOn(control, event, connection).length > 0,
   async run(event, { workId, ...request }) {
-    // Who asked may go away; what was begun comes to its end.
+    // The caller may disconnect; started functions finish.
     const { signal } = new AbortController();
     for (const fn of functionsOn(control, event, request.connection)) {
       const runId = workId === undefined ? undefined : uuidV5(workId, `${event}/${fn.name}`);

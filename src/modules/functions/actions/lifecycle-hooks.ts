@@ -12,7 +12,7 @@ import { startReactor } from '../../../../streams/reactor/runner.ts';
 
 const topic = 'svc.connections.v1';
 const event = 'post-connection-creation';
-/** A connection older than that is no news: a group that begins on an old log runs nothing for it. */
+/** Maximum age of a connection: a new group on an old log runs nothing for older ones. */
 const newsMs = 24 * 3_600_000;
 
 /** What is read of a value of the topic. */
@@ -26,9 +26,9 @@ interface ConnectionChanged {
 }
 
 /**
- * Runs the functions on `post-connection-creation` of every connection created, one after the other: consumer group
- * `svc.lifecycle-hooks`. What fails is said in the log and holds nothing up. The id of a run follows from the
- * event, so that each runs once.
+ * Runs the functions on `post-connection-creation` of every connection created, sequentially: consumer group
+ * `svc.lifecycle-hooks`. A failure is logged and does not block others. The id of a run is derived from the event, so
+ * that each runs once.
  */
 export async function startLifecycleHooks(deps: {
   readonly log: EventLog;
@@ -60,7 +60,7 @@ export async function startLifecycleHooks(deps: {
       const connection = find();
       if (connection === null) return;
       for (const fn of functionsOn(control, event, connection)) {
-        // Deleted by the one before, or meanwhile.
+        // Deleted by the previous function, or concurrently.
         if (find() === null) return;
         const runId = uuidV5(event_id, fn.name);
         await runs.runEventOnce({ connection, fn, event, actor: 'system' }, runId, signal);

@@ -1,10 +1,10 @@
 import { GatewayError, type ErrorDetails } from '../../../kernel/errors.ts';
 import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 
-/** Bytes of an error's payload as JSON. */
+/** Limit of an error's payload in bytes of JSON. */
 const payloadBytesMax = 99_000;
 
-/** Text of the body that the end of an action leaves behind: its output, or the whole error. */
+/** The body of an action's outcome: its output, or the complete error. */
 export function outputJson(
   end: { readonly output: string | undefined } | { readonly error: GatewayError },
 ): string {
@@ -21,7 +21,7 @@ export function outputJson(
   });
 }
 
-/** @throws GatewayError the error that the action ended with */
+/** @throws GatewayError the error of the action */
 export function readOutput(json: string): Json | undefined {
   const end = JSON.parse(json) as { output?: Json; error?: { code: string } & ErrorDetails };
   if (end.error === undefined) return end.output;
@@ -36,7 +36,7 @@ export function readOutput(json: string): Json | undefined {
   });
 }
 
-/** Whole properties are left out, the largest first, until the payload fits. */
+/** Removes properties, the largest first, until the payload fits. */
 function bounded(payload: unknown): unknown {
   if (sizeOf(payload) <= payloadBytesMax) return payload;
   if (!isJsonObject(payload)) return { message: 'The payload was too large to store.' };

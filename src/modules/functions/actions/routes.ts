@@ -66,7 +66,7 @@ const triggerAction = defineRoute({
       ...(idempotency === undefined ? {} : { runId: idempotency.workId }),
     };
     if (sent['x-async'] !== true) {
-      // Who goes away and has a key comes back for the outcome.
+      // A client that disconnects can get the outcome with the same Idempotency-Key.
       const waiting = idempotency === undefined ? signal : new AbortController().signal;
       return outcomeOf(() => services.runs.triggerAction(request, waiting));
     }
@@ -93,7 +93,7 @@ const readAction = defineRoute({
   },
 });
 
-/** The output as it is, not wrapped; an ActionError and a provider's error have bodies of their own. */
+/** The unwrapped output; an ActionError and a provider's error have bodies of their own. */
 async function outcomeOf(run: () => Promise<Json | undefined>): Promise<RouteAnswer> {
   try {
     const output = await run();

@@ -6,13 +6,13 @@ import type { Checkpoint } from './state.ts';
 
 export type CheckpointCommand = { readonly at: Instant } & (
   | ({
-      /** A null value clears. `version` is the one that the writer has seen; 0 = none. */
+      /** A null value deletes it. `version` is the one that the writer has read; 0 = none. */
       readonly type: 'Write';
     } & Checkpoint)
   | { readonly type: 'Delete' }
 );
 
-/** One writer after the other: who has not seen the last write is refused. */
+/** Optimistic concurrency: a write based on an outdated version is refused. */
 export const checkpoint: Decider<Checkpoint | null, CheckpointCommand, CheckpointEvent> = {
   initial: null,
 

@@ -12,7 +12,7 @@ export function checkpointRef(
   return { kind: 'checkpoint', scope: joinKey(...connection), path };
 }
 
-/** How the owner treats checkpoints of runs that are called for. */
+/** The entity of checkpoints of invoked runs. */
 export const checkpointEntity: EntityDefinition<Checkpoint, CheckpointCommand, CheckpointEvent> = {
   kind: 'checkpoint',
   decider: checkpoint,

@@ -6,7 +6,7 @@ export interface Checkpoint {
   readonly connectionUid: string;
   readonly kind: CalledKind;
   readonly functionName: string;
-  /** Null once cleared: the version goes on. */
+  /** Null when deleted: the version continues. */
   readonly value: JsonObject | null;
   /** Grows with each write. */
   readonly version: number;

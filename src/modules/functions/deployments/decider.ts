@@ -34,7 +34,7 @@ export const deployment: Decider<Deployment | null, DeploymentCommand, Deploymen
       case 'Release':
         return isHeld ? [{ type: 'DeploymentReleased', at }] : [];
       case 'Apply':
-        // Refuses the function as well.
+        // This also refuses the function.
         if (!isHeld) throw new GatewayError('stale_attempt');
         return [{ type: 'DeploymentApplied', version: command.version, at }];
       case 'Succeed':
@@ -65,7 +65,7 @@ export const deployment: Decider<Deployment | null, DeploymentCommand, Deploymen
   },
 };
 
-/** When time alone changes something. */
+/** The time of the next timeout. */
 export function deploymentDueAt({ status, createdAt, startedAt, endedAt }: Deployment): Instant {
   if (endedAt !== null) return endedAt + limits.deploymentKeptMs;
   return (status === 'running' && startedAt !== null ? startedAt : createdAt) + limits.deploymentMs;
@@ -95,7 +95,7 @@ const ended = (state: Deployment, at: Instant): Deployment => ({
 function tick(state: Deployment, at: Instant): DeploymentEvent[] {
   if (at < deploymentDueAt(state)) return [];
   if (state.endedAt !== null) return [{ type: 'DeploymentForgotten' }];
-  // What is left then is idempotent, and done by the next deployment of the environment.
+  // The remaining steps are idempotent, and the next deployment of the environment does them.
   if (state.deployedVersion !== null) return [{ type: 'DeploymentSucceeded', at }];
   const error =
     state.status === 'running'

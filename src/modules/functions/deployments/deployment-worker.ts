@@ -12,12 +12,12 @@ import type { FunctionsServices } from '../services.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records' | 'logger'>;
 
-/** Another deployment of the environment, or the compilations of others, are waited for. */
+/** Waits for another deployment of the environment, or for other compilations. */
 const waitedFor: readonly string[] = ['concurrent_deployment', 'execution_environment_unavailable'];
 const triesMax = 30;
 const tryAgainMs = 1_000;
 
-/** Carries out queued deployments, one after the other; several nodes share them. */
+/** Executes queued deployments sequentially; several nodes share them. */
 export function startDeploymentWorker(deps: Deps): AsyncDisposable {
   const { control, logger } = deps;
   const ending = new AbortController();
@@ -59,7 +59,7 @@ async function runDeployment(
     deps.control.execute<Deployment>(ref, { ...body, token }, { actor: deployment.actor });
   const started = await publish({ type: 'Start' });
   if (started?.token !== token) return;
-  // By then its owner has ended it, and others wait here.
+  // By then its owner has ended it, and others wait.
   const late = AbortSignal.timeout(limits.deploymentMs);
   try {
     await deploy(deps, started, token, AbortSignal.any([ending, late]));
@@ -70,7 +70,7 @@ async function runDeployment(
   }
 }
 
-/** @throws GatewayError why nothing was deployed */
+/** @throws GatewayError if nothing was deployed */
 async function deploy(
   deps: Deps,
   deployment: Deployment,

@@ -3,14 +3,14 @@ import { deployment, deploymentDueAt, type DeploymentCommand } from './decider.t
 import type { DeploymentEvent } from './events.ts';
 import type { Deployment } from './state.ts';
 
-/** In the scope of the functions, so that its end is decided together with them. */
+/** In the scope of the functions, so that its outcome is decided together with them. */
 export const deploymentRef = (environmentUid: string, id: string): EntityRef => ({
   kind: 'deployment',
   scope: environmentUid,
   path: [environmentUid, id],
 });
 
-/** Not told on a public topic: the function that it deploys is. */
+/** Not published on a public topic, unlike the function that it deploys. */
 export const deploymentEntity: EntityDefinition<Deployment, DeploymentCommand, DeploymentEvent> = {
   kind: 'deployment',
   decider: deployment,

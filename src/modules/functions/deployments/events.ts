@@ -4,7 +4,7 @@ import type { DeploymentFailure, DeploymentOrder } from './state.ts';
 export type DeploymentEvent =
   | { readonly type: 'DeploymentQueued'; readonly order: DeploymentOrder; readonly at: Instant }
   | { readonly type: 'DeploymentStarted'; readonly token: string; readonly at: Instant }
-  /** By a node that stopped; another one takes it up. */
+  /** Released by a node that stopped; another node continues it. */
   | { readonly type: 'DeploymentReleased'; readonly at: Instant }
   /** The function is deployed; the syncs of the connections follow. */
   | { readonly type: 'DeploymentApplied'; readonly version: string; readonly at: Instant }

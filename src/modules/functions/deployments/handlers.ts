@@ -13,8 +13,8 @@ import type { FunctionsServices } from '../services.ts';
 type Deps = Pick<FunctionsServices, 'control'>;
 
 /**
- * Queues the deployment of one function from source, for whichever node takes it up.
- * @throws GatewayError `integration_not_found` (404), `invalid_request` where a project has the function,
+ * Queues the deployment of one function from source, for any node.
+ * @throws GatewayError `integration_not_found` (404), `invalid_request` if a project has the function,
  *   `request_too_large`
  */
 export async function queueDeployment(

@@ -82,7 +82,7 @@ const read = defineRoute({
   },
 });
 
-/** What is not known yet is left out. */
+/** Without unknown fields. */
 function present(deployment: Deployment): z.output<typeof deploymentShape> {
   const { startedAt, endedAt, deployedVersion, error } = deployment;
   return {

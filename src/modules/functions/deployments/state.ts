@@ -1,6 +1,6 @@
 import type { Instant } from '../../../kernel/time.ts';
 
-/** What the client asked for. */
+/** The request of the client. */
 export interface DeploymentOrder {
   readonly id: string;
   readonly environmentUid: string;
@@ -9,9 +9,9 @@ export interface DeploymentOrder {
   readonly functionType: 'sync' | 'action';
   /** TypeScript of the function; empty once the deployment has ended. */
   readonly code: string;
-  /** In place of the version that the code says; null: that one. */
+  /** Replaces the version in the code; null: the version in the code. */
   readonly version: string | null;
-  /** Whether models, with their records, may go. */
+  /** Whether models and their records may be deleted. */
   readonly allowsDestructive: boolean;
   readonly actor: string;
 }
@@ -19,7 +19,7 @@ export interface DeploymentOrder {
 /** Scope = environment uid; path [environment uid, id]. */
 export interface Deployment extends DeploymentOrder {
   readonly status: 'waiting' | 'running' | 'success' | 'failed';
-  /** Of the node that carries it out; null before. */
+  /** Of the node that executes it; null before. */
   readonly token: string | null;
   readonly createdAt: Instant;
   readonly startedAt: Instant | null;

@@ -1,11 +1,11 @@
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { FunctionsServices } from '../services.ts';
 
-/** The oldest command line whose deployments are understood (docs/reference/http.md#headers). */
+/** The oldest supported version of the CLI (docs/reference/http.md#headers). */
 const oldest = '0.39.25';
 
 /**
- * Refuses a deployment of a command line that is newer than this service, or too old for it. Clients of other names pass.
+ * Refuses a deployment of a CLI that is newer than this service, or too old. Other clients are accepted.
  * @throws GatewayError `invalid_cli_version`
  */
 export function checkCliVersion(

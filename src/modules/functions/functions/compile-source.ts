@@ -3,25 +3,25 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 
-/** Under which name and as what a file is compiled. */
+/** The name and type of a file to compile. */
 export interface SourceTarget {
   readonly integrationKey: string;
   readonly name: string;
   readonly kind: 'sync' | 'action';
 }
 
-/** What the compiling thread is given; without a target the code says what it is. */
+/** The input of the compiler thread; without a target the code defines its type. */
 export interface SourceOrder {
   readonly code: string;
   readonly target?: SourceTarget;
 }
 
-/** What the compiling thread says: the function as a deployment sends it, or why there is none. */
+/** The output of the compiler thread: the function in the format of a deployment, or the error. */
 export type SourceCompiled =
   | { readonly outcome: 'compiled'; readonly bundle: string; readonly sent: JsonObject }
   | { readonly outcome: 'refused'; readonly message: string };
 
-/** Compilations at a time on this node; each is a thread with a type checker of some 300 MB. */
+/** Concurrent compilations on this node; each is a thread with a type checker of about 300 MB. */
 const compilationsMax = 2;
 /** Of one compilation. */
 const heapMbMax = 1024;
@@ -38,8 +38,8 @@ export interface CompiledSource {
 
 /**
  * Compiles one file of functions, with the checks of `svc compile`.
- * @throws GatewayError `compilation_error` naming every problem, or that it takes too much memory; `timeout` after 3 minutes;
- *   `execution_environment_unavailable` when the node compiles enough already
+ * @throws GatewayError `compilation_error` with every problem, or for too much memory; `timeout` after 3 minutes;
+ *   `execution_environment_unavailable` when the node is at its limit of compilations
  */
 export async function compileSource(
   order: SourceOrder,
@@ -65,7 +65,7 @@ export async function compileSource(
   }
 }
 
-/** Beside this file in the source and in the built package alike. */
+/** Next to this file in the source and in the built package. */
 const workerUrl = new URL(
   `../../../cli/compiler/source-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
   import.meta.url,

@@ -4,10 +4,10 @@ import type { Instant } from '../../../kernel/time.ts';
 import type { FunctionEvent } from './events.ts';
 import type { DeployedFunction } from './state.ts';
 
-/** What a deployment says of a function; the rest is the owner's. */
+/** The part of a function that a deployment sets; the owner sets the rest. */
 export type DeployedParts = Omit<DeployedFunction, 'id' | 'isEnabled' | 'deployedAt'>;
 
-/** The integration's rename is `Leave` at the old path and `Arrive` at the new one, decided together. */
+/** A rename of the integration is `Leave` at the old path and `Arrive` at the new one, decided together. */
 export type FunctionCommand =
   | {
       readonly type: 'Deploy';
@@ -58,7 +58,7 @@ export const deployedFunction: Decider<DeployedFunction | null, FunctionCommand,
   },
 };
 
-/** The same content again says nothing new; another keeps the number and whether it is enabled. */
+/** The same content emits no event; other content keeps the number and whether it is enabled. */
 function deployed(
   command: Extract<FunctionCommand, { type: 'Deploy' }>,
   state: DeployedFunction | null,

@@ -11,7 +11,7 @@ import {
 import { stableJson } from '../../../kernel/stable-json.ts';
 import type { DeployedParts } from './decider.ts';
 
-/** The body of a deployment as it is sent (docs/reference/http.md#functions-and-deployments). */
+/** The body of a deployment (docs/reference/http.md#functions-and-deployments). */
 
 const descriptionCharsMax = 2000;
 
@@ -79,7 +79,7 @@ export type DeployBody = z.output<typeof deployBody>;
 export type ReconciliationScope = DeployBody['reconciliationScope'];
 type SentFunction = DeployBody['functions'][number];
 
-/** What the function's entity is told, with the hash by which an unchanged one is known. */
+/** The command to the function's entity, with the hash that detects an unchanged function. */
 export function deployedParts(
   environmentUid: string,
   sent: SentFunction,

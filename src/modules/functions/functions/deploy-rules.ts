@@ -5,12 +5,12 @@ import type { DeployedParts } from './decider.ts';
 import type { ReconciliationScope } from './deploy-body.ts';
 import { parseFrequency } from './frequency.ts';
 
-/** Bundle, source and schemas of one function together: they travel in one message of the log. */
+/** Bundle, source and schemas of one function together: they are one message of the log. */
 const functionBytesMax = 1_000_000;
 
 /**
- * What each function of a deployment must keep, besides the form of the body.
- * @throws GatewayError naming the function
+ * Validates each function of a deployment beyond the schema of the body.
+ * @throws GatewayError with the name of the function
  */
 export function checkFunctions(
   scope: ReconciliationScope,
@@ -78,8 +78,8 @@ export function checkSyncCounts(
 }
 
 /**
- * A project is the whole truth of its functions: what is deployed by itself may replace only its like.
- * @param present what is deployed under the name
+ * A project is authoritative for its functions: a standalone function can replace only a standalone function. @param
+ * present the deployed function of this name
  * @throws GatewayError `invalid_request`
  */
 export function checkStandalone(

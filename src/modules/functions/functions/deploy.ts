@@ -21,7 +21,7 @@ import { functionRef } from './entity.ts';
 import { listFunctions } from './queries.ts';
 import type { DeployedFunction, FunctionKind } from './state.ts';
 
-/** One line of a plan, as the API answers it. */
+/** One entry of a plan, in the format of the API. */
 interface PlanItem {
   readonly integrationId: string;
   readonly name: string;
@@ -36,22 +36,22 @@ export interface DeployPlan {
   readonly updated: readonly PlanItem[];
   readonly unchanged: readonly PlanItem[];
   readonly deleted: readonly PlanItem[];
-  /** Models whose records go away. */
+  /** Models whose records are deleted. */
   readonly deletedModels: readonly string[];
 }
 
-/** What is deployed, and what it is tied to. */
+/** A deployment and its conditions. */
 export interface DeployWork {
   readonly body: DeployBody;
-  /** From source, for no project: it leaves functions of projects alone. */
+  /** Standalone: it does not change functions of projects. */
   readonly isStandalone?: true;
-  /** Throws where the plan must not be carried out. */
+  /** Throws if the plan must not be executed. */
   readonly approve?: (plan: DeployPlan) => void;
   /** Decided together with the functions. */
   readonly along?: readonly Executed[];
 }
 
-/** What a deployment would do, in the terms of the domain. */
+/** The effects of a deployment, in domain terms. */
 interface Difference {
   readonly created: readonly DeployedParts[];
   readonly updated: readonly DeployedParts[];
@@ -61,7 +61,7 @@ interface Difference {
 }
 
 /**
- * What `deployFunctions` would do now.
+ * The plan of `deployFunctions`.
  * @throws GatewayError `integration_not_found`, `missing_required_fields_on_deploy`, `invalid_body`, …
  */
 export async function planDeployment(
@@ -74,13 +74,16 @@ export async function planDeployment(
   return presentPlan(control, environmentUid, difference);
 }
 
-/** Deciding takes seconds. What follows may take longer and overlap with another's: it is idempotent. */
+/**
+ * Lease for the decision, which takes seconds. The following steps may take longer and overlap with another's, because
+ * they are idempotent.
+ */
 const leaseMs = 120_000;
 
 export interface DeployDeps {
   readonly control: ControlPlane;
   readonly coordination: Coordination;
-  /** Makes, changes and removes the syncs of the connections; idempotent. */
+  /** Creates, changes and deletes the syncs of the connections; idempotent. */
   readonly reconcileSyncs: (integrationKeys: readonly string[]) => Promise<void>;
 }
 
@@ -161,7 +164,7 @@ type Named = Pick<DeployedParts, 'integrationKey' | 'kind' | 'name' | 'models'>;
 const keyOf = ({ integrationKey, kind, name }: Named): string =>
   `${integrationKey}\n${kind}\n${name}`;
 
-/** Models that a sync has now and no sync of the integration has afterwards. */
+/** Models that a sync has now and no sync of the integration will have. */
 function modelsLost(before: readonly Named[], after: readonly Named[]): string[] {
   const left = new Set(
     after.flatMap(({ integrationKey, models }) =>

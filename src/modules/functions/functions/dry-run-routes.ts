@@ -79,7 +79,10 @@ const begin = defineRoute({
   },
 });
 
-/** As large as the input of an action may be. @throws GatewayError `request_too_large` */
+/**
+ * The same limit as for the input of an action.
+ * @throws GatewayError `request_too_large`
+ */
 function checkInput(input: Json | undefined): void {
   const json = input === undefined ? '' : JSON.stringify(input);
   if (Buffer.byteLength(json) <= limits.actionInputBytesMax) return;

@@ -55,7 +55,7 @@ export const functionEntity: EntityDefinition<DeployedFunction, FunctionCommand,
   },
 };
 
-/** Without the code: it may hold what its author should not have written into it. */
+/** Without the code, which may contain secrets by mistake. */
 function publicDocument(state: DeployedFunction): Record<string, unknown> {
   const { id, name, kind, version, description, isEnabled, models, contentHash } = state;
   const { frequency, autoStart, trackDeletes, syncType, event, inputModel, scopes } = state;

@@ -4,6 +4,6 @@ export type FunctionEvent =
   | { readonly type: 'FunctionDeployed'; readonly deployed: DeployedFunction }
   | { readonly type: 'FunctionEnabled' }
   | { readonly type: 'FunctionDisabled' }
-  /** It goes on under another integration key. */
+  /** It continues under another integration key. */
   | { readonly type: 'FunctionMoved' }
   | { readonly type: 'FunctionDeleted' };

@@ -6,7 +6,7 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const weekMs = 7 * dayMs;
-/** A month of a frequency is 30 days, whatever the calendar says. */
+/** A month of a frequency is 30 days, independent of the calendar. */
 const monthMs = 30 * dayMs;
 /** Documented maximum of a frequency. */
 const frequencyMaxMs = 31 * dayMs;

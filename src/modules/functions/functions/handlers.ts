@@ -8,11 +8,11 @@ import type { FunctionsServices } from '../services.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records'>;
 
-/** Many functions are decided together, behind whatever the owner has before them. */
+/** Timeout: many functions are decided together, after earlier commands of the owner. */
 const deployTimeoutMs = 60_000;
 
 /**
- * Deploys, and brings the syncs of the connections in line.
+ * Deploys, and reconciles the syncs of the connections.
  * @throws GatewayError as `deployFunctions`
  */
 export async function deployWithSyncs(
@@ -37,7 +37,7 @@ export async function deleteFunction(
   deployed: DeployedFunction,
   options: ExecuteOptions,
 ): Promise<void> {
-  // A project's function would be back with its next deployment.
+  // The next deployment of the project would recreate its function.
   if (deployed.isStandalone !== true) throw new GatewayError('function_managed_by_deploy');
   const { environmentUid, integrationKey, kind, name } = deployed;
   const ref = functionRef(environmentUid, integrationKey, kind, name);

@@ -3,7 +3,7 @@ import type { IntegrationDependents } from '../../connections/integrations/depen
 import { functionRef } from './entity.ts';
 import type { DeployedFunction } from './state.ts';
 
-/** Functions go with their integration, wherever it goes. */
+/** Functions are renamed and deleted with their integration. */
 export const functionsOfIntegrations = ({
   view,
 }: Pick<ControlPlane, 'view'>): IntegrationDependents => ({

@@ -92,7 +92,7 @@ export function inputSchema({ inputModel, jsonSchema }: DeployedFunction): JsonO
   return { definitions, $ref: `#/definitions/${inputModel}` };
 }
 
-/** What the input of an action may hold; null where it is no object. */
+/** The fields of the input of an action; null if it is not an object. */
 export function toolParameters({
   inputModel,
   jsonSchema,

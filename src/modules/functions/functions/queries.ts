@@ -27,7 +27,7 @@ export function findFunction(
 
 /**
  * The function, after this node has caught up with the log if need be.
- * @throws GatewayError with `code`; the message names function, integration and environment
+ * @throws GatewayError with `code`; the message contains function, integration and environment
  */
 export async function requireFunction(
   control: ControlPlane,

@@ -159,7 +159,7 @@ const compileRoute = defineRoute({
   },
 });
 
-/** The command line says which it is. */
+/** Identifies the CLI. */
 const deployHeaders = z.object({ 'user-agent': z.string().optional() });
 
 const deployErrors = [

@@ -24,7 +24,7 @@ const shown = {
   event: z.string().nullable().optional(),
 };
 
-/** What a kind does not have is left out. */
+/** Without fields that the kind does not have. */
 const functionShape = z.strictObject(shown).meta({ id: 'Function' });
 
 export const oneFunctionShape = data(functionShape);
@@ -86,7 +86,7 @@ const planItem = z
   })
   .meta({ id: 'DeployedItem' });
 
-/** What a deployment does, or would do. */
+/** The effects of a deployment, or of its dry run. */
 export const planShape = z
   .strictObject({
     created: z.array(planItem),

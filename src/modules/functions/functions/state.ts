@@ -4,7 +4,7 @@ import type { FunctionType } from '../../../ports/sandbox.ts';
 
 export type FunctionKind = 'sync' | 'action' | 'on-event';
 
-/** What a function of the kind calls itself in code: the `type` of its definition. */
+/** The `type` in the definition of a function of the kind. */
 export const functionTypeOf = (kind: FunctionKind): FunctionType =>
   kind === 'on-event' ? 'onEvent' : kind;
 
@@ -37,7 +37,7 @@ export interface DeployedFunction {
   readonly webhookSubscriptions: readonly string[];
   // on-event
   readonly event: string | null;
-  /** Deployed from source and part of no project. Absent: a project's. */
+  /** Deployed from source and not part of a project. Absent: part of a project. */
   readonly isStandalone?: true;
   readonly deployedAt: Instant;
 }

@@ -11,11 +11,11 @@ export interface ActionRequest {
   readonly name: string;
   readonly input: Json | undefined;
   readonly actor: string;
-  /** How many actions called one another down to this one; 0 when absent. */
+  /** Call depth of actions; 0 when absent. */
   readonly depth?: number;
   /**
-   * UUID, of what may be asked for again: there is one run of this id, and its end is kept for as long as an Idempotency-Key.
-   * A new run when absent.
+   * UUID of a repeatable request: there is one run of this id, and its outcome is kept as long as an Idempotency-Key. A
+   * new run when absent.
    */
   readonly runId?: string;
 }
@@ -31,7 +31,7 @@ export interface EventRequest {
   readonly runId?: string | undefined;
 }
 
-/** A webhook of a provider, for one sync of the connection that it is about. */
+/** A webhook of a provider, for one sync of its connection. */
 export interface WebhookRequest {
   readonly connection: Connection;
   /** A sync. */
@@ -41,7 +41,7 @@ export interface WebhookRequest {
   readonly actor: string;
 }
 
-/** A function that is tried out, and what it is given. */
+/** A function for a dry run, and its input. */
 export interface DryRunRequest {
   readonly connection: Connection;
   readonly order: DryRunOrder;
@@ -50,35 +50,38 @@ export interface DryRunRequest {
   readonly runId?: string;
 }
 
-/** Starts runs and waits for their end. */
+/** Starts runs and waits for their outcome. */
 export interface RunsClient {
   /**
-   * Runs an action and resolves with its output; of a run that was there before, with the output that is kept.
-   * @throws GatewayError as docs/reference/functions.md#actions says; an ActionError is
-   *   `action_script_failure` with the thrown payload in `details.payload`.
+   * Runs an action and resolves with its output, or with the stored output of an existing run.
+   * @throws GatewayError as docs/reference/functions.md#actions says; an ActionError is `action_script_failure` with
+   *   the thrown payload in `details.payload`.
    */
   triggerAction(request: ActionRequest, signal: AbortSignal): Promise<Json | undefined>;
   /** Queues an asynchronous action, and resolves with the run's id once it is queued. */
   queueAction(request: ActionRequest, options: { readonly retries: number }): Promise<string>;
   /**
    * The output of a queued action.
-   * @throws GatewayError `not_found` while it is not finished, or unknown; the error that it ended with
+   * @throws GatewayError `not_found` while it is not finished, or unknown; the error of the run
    */
   actionOutput(environmentUid: string, runId: string): Promise<Json | undefined>;
   /**
-   * Runs a function of an event and resolves when it has ended well; that of a run that was there before counts.
-   * @throws GatewayError why it did not: as `triggerAction`
+   * Runs an on-event function and resolves when it has succeeded; an existing run counts.
+   * @throws GatewayError of the run, as `triggerAction`
    */
   runEvent(request: EventRequest, signal: AbortSignal): Promise<void>;
   /**
-   * The same for a run that may have been begun, or ended, by another node: `runId` names it, and it is run once.
-   * Resolves when it has ended, however it did.
+   * The same for a run that another node may have started or finished: `runId` identifies it, and it runs once.
+   * Resolves when it has finished, with any outcome.
    */
   runEventOnce(request: EventRequest, runId: string, signal: AbortSignal): Promise<void>;
   /** Queues what the sync does with the webhook, once for each `runId`. */
   queueWebhook(request: WebhookRequest, runId: string): Promise<void>;
   /** Queues a dry run, and resolves with its id. */
   queueDryRun(request: DryRunRequest): Promise<string>;
-  /** What a dry run that has ended came to: `{output, result}`. @throws GatewayError the error that it ended with */
+  /**
+   * The result of a finished dry run: `{output, result}`.
+   * @throws GatewayError the error of the run
+   */
   dryRunOutput(run: ActionRun): Promise<Json | undefined>;
 }

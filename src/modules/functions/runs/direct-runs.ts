@@ -1,6 +1,6 @@
 import type { RunChanged } from './events.ts';
 
-/** What a runner has to know of a run that is called for. */
+/** The data of an invoked run for its runner. */
 export type CalledRun = Pick<
   RunChanged,
   | 'kind'
@@ -16,31 +16,31 @@ export type CalledRun = Pick<
   | 'connection_uid'
 >;
 
-/** Body of an end, and its keyed hash as the ledger has it. */
+/** Body of an outcome, and its keyed hash in the ledger. */
 export interface EndBody {
   readonly json: string;
   readonly hash: string;
 }
 
 /**
- * A run with a place of its own in this process, from before it is queued. Who asked waits here, so that neither its
- * input nor its output travels on the log. Disposing it gives the place back if the run has not begun.
+ * A run with a reserved slot in this process, before it is queued. The caller waits in this process, so neither its
+ * input nor its output is written to the log. Disposing it releases the slot if the run has not started.
  */
 export interface TakenRun extends Disposable {
   /** Name of the runner, for the owner. */
   readonly runner: string;
-  /** Runs the function: only once the owner has taken the start. */
+  /** Runs the function, after the owner has accepted the start. */
   begin(input: {
     readonly input: string | undefined;
     readonly depth: number;
     /** The body of its outcome goes to the log as well, for repeated requests. */
     readonly isKept: boolean;
   }): void;
-  /** Null until the owner is told of the end. */
+  /** Null until the outcome is reported to the owner. */
   readonly end: EndBody | null;
-  /** Resolves once the owner has ended the run as it went here; never, when it ended otherwise. */
+  /** Resolves when the owner has accepted the outcome of this process; never, if it ended otherwise. */
   readonly ended: Promise<EndBody>;
-  /** The owner has ended the run: what is still going stops. */
+  /** The owner has ended the run: aborts the function. */
   stop(): void;
 }
 

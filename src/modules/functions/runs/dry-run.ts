@@ -5,12 +5,12 @@ import type { HostCall, HostCalls, LogLine } from '../../../ports/sandbox.ts';
 import { merge } from '../../records/merge.ts';
 import { parseArgs, shapes } from './runtime/arguments.ts';
 
-/** A function that is tried out on a connection (docs/reference/http.md#functions-and-deployments). */
+/** A dry run of a function on a connection (docs/reference/http.md#functions-and-deployments). */
 export interface DryRunOrder {
   readonly functionType: 'sync' | 'action';
   readonly bundle: string;
   readonly input?: Json;
-  /** In place of what the connection has. */
+  /** Replaces the connection's own. */
   readonly metadata?: JsonObject;
   readonly checkpoint?: JsonObject;
   /** ISO 8601. */
@@ -19,14 +19,14 @@ export interface DryRunOrder {
 
 export interface DryRun {
   readonly calls: HostCalls;
-  /** What the function would have left behind. */
+  /** The changes that the function would have made. */
   result(): JsonObject;
 }
 
-/** Records of a model and lines of the log that a result shows. */
+/** Limits of the records of a model and the log lines in a result. */
 const shownMax = 100;
 
-/** The calls of a run that writes nothing: requests go out, everything else stays in memory. */
+/** The calls of a run without writes: requests are sent, everything else stays in memory. */
 export function createDryRun(real: HostCalls, order: DryRunOrder, mask: Mask): DryRun {
   const models = new Map<string, Model>();
   const modelOf = (name: string): Model => {
@@ -99,7 +99,7 @@ const refused: HostCall = () => {
 
 type Row = JsonObject & { readonly id: string };
 
-/** What is saved of one model: nothing is there before. */
+/** The saved records of one model, initially empty. */
 class Model {
   readonly #rows = new Map<string, Row>();
   readonly #deleted = new Set<string>();

@@ -13,16 +13,16 @@ export type RunAction =
   | 'timed_out'
   | 'interrupted';
 
-/** Where a body lies on `svc.internal.run-bodies.v1`. */
+/** Position of a body on `svc.internal.run-bodies.v1`. */
 export type BodyPlace = { readonly partition: number; readonly offset: number };
 
-/** One thing that a run did. What does not apply is null. */
+/** One step of a run. Fields that do not apply are null. */
 export interface TimelineEntry {
   readonly at: Micros;
   /**
-   * `request` (method, path, status, duration_ms), `save`, `update`, `delete` (model, count),
-   * `track_deletes_start`, `track_deletes_end` (model, count), `checkpoint_saved` (message), `checkpoint_cleared`,
-   * `log` (level, message), `truncated`: the rest is left out. An open set.
+   * `request` (method, path, status, duration_ms), `save`, `update`, `delete` (model, count), `track_deletes_start`,
+   * `track_deletes_end` (model, count), `checkpoint_saved` (message), `checkpoint_cleared`, `log` (level, message),
+   * `truncated`: the rest is omitted. An open set.
    */
   readonly what: string;
   readonly method: string | null;
@@ -35,11 +35,11 @@ export interface TimelineEntry {
   /** Of records. */
   readonly count: number | null;
   readonly level: string | null;
-  /** At most 2 KiB, scrubbed. */
+  /** At most 2 KiB, with secrets masked. */
   readonly message: string | null;
 }
 
-/** What most entries do not say. */
+/** Defaults of fields that most entries do not have. */
 export const quietEntry = {
   method: null,
   path: null,
@@ -51,7 +51,10 @@ export const quietEntry = {
   message: null,
 } as const satisfies Partial<TimelineEntry>;
 
-/** A value of `svc.runs.v1` after the common fields. Mirrors schemas/runs/run-changed.v1.avsc. */
+/**
+ * A value of `svc.runs.v1` after the common fields.
+ * @see schemas/runs/run-changed.v1.avsc
+ */
 export interface RunStep {
   readonly kind: RunKind;
   readonly function: string;
@@ -78,14 +81,14 @@ export interface RunStep {
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly log_id: string;
-  /** Of `progress`: what the attempt did since the last one. */
+  /** On `progress`: the steps of the attempt since the last one. */
   readonly timeline: readonly TimelineEntry[];
 }
 
 /** The whole value of `svc.runs.v1`. */
 export type RunChanged = PublicFields & RunStep;
 
-/** What most steps do not say. */
+/** Defaults of fields that most steps do not have. */
 export const quietStep = {
   variant: 'base',
   models: [],
@@ -111,7 +114,7 @@ export const quietStep = {
 const ends = new Set<string>(['succeeded', 'failed', 'cancelled', 'timed_out', 'interrupted']);
 export const isEnd = (action: string): boolean => ends.has(action);
 
-/** Queued by a process that has taken the run up itself: it is called for, and started as it was queued. */
+/** Queued by a process that runs it itself: an invoked run, started when it was queued. */
 export const isTaken = ({ kind, action, started_at }: RunStep): boolean =>
   kind !== 'sync' && action === 'queued' && started_at !== null;
 

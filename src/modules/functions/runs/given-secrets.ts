@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable
 import { isSecretName } from '../../../kernel/redact.ts';
 import type { RunConnection } from './runtime/deps.ts';
 
-/** Fields of credentials that are no secret: to hide them would only make logs unreadable. */
+/** Fields of credentials that are not secret: masking them would make logs unreadable. */
 const publicFields = new Set([
   'type',
   'token_type',
@@ -15,13 +15,13 @@ const publicFields = new Set([
   'installation_id',
   'organization_id',
 ]);
-/** Pairs that travel as one text, as in Basic authentication. */
+/** Pairs that are sent as one text, as in Basic authentication. */
 const pairs = [
   ['username', 'password'],
   ['client_id', 'client_secret'],
 ] as const;
 
-/** What no text that leaves a run may show of a connection that it was given. */
+/** Secrets of a connection that texts of a run must not contain. */
 export function secretsOfConnection({ connection, integration }: RunConnection): string[] {
   const { clientId, clientSecret } = integration;
   const client = { client_id: clientId ?? null, client_secret: clientSecret ?? null };
@@ -37,7 +37,7 @@ export function secretsOfCredentials(credentials: JsonObject): string[] {
   return [...textsOf(credentials, (name) => !publicFields.has(name)), ...pair];
 }
 
-/** What a provider answered beside its tokens is for people to read, so that there only what is named like a secret is one. */
+/** Other fields of a token response are readable, so only fields with the name of a secret are masked. */
 function textsOf(fields: JsonObject, isSecret: (name: string) => boolean): string[] {
   return Object.entries(fields).flatMap(([name, value]: [string, Json]) => {
     if (typeof value === 'string') return isSecret(name) ? [value] : [];

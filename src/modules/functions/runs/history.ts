@@ -57,7 +57,7 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
 }
 
 /**
- * One run; waits for its changes to be readable, for two seconds at most.
+ * One run; waits until its changes are readable, for at most two seconds.
  * @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable`
  */
 export async function oneRun(deps: Deps, { environmentUid }: Caller, runId: string) {
@@ -69,8 +69,8 @@ export async function oneRun(deps: Deps, { environmentUid }: Caller, runId: stri
 }
 
 /**
- * Cancels a run that has not ended: calls of its code fail from now on, and after 30 s it is ended by force.
- * @throws GatewayError `not_found`; `conflict`: it has ended; `forbidden`
+ * Cancels a run that has not ended: further calls of its code fail, and after 30 s it is terminated. @throws
+ * GatewayError `not_found`; `conflict`: it has finished; `forbidden`
  */
 export async function cancelRun(
   { control }: Pick<FunctionsServices, 'control'>,

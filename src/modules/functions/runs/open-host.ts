@@ -19,7 +19,7 @@ import type { RunCheckpoint, RunLog, RuntimeDeps, SyncCalls } from './runtime/de
 import { createRuntimeHost } from './runtime/host.ts';
 import type { FunctionsServices } from '../services.ts';
 
-/** What the runtime needs to know of an attempt. */
+/** The input of the runtime for an attempt. */
 export interface HostRun {
   readonly kind: RunKind;
   readonly runId: string;
@@ -28,7 +28,7 @@ export interface HostRun {
   readonly fn: DeployedFunction;
   /** Of a sync, and of its webhooks; null for other kinds. */
   readonly instance: SyncInstance | null;
-  /** How many actions called one another down to this run. */
+  /** Call depth of actions. */
   readonly depth: number;
   readonly operation: Operation;
   readonly timeline: Timeline;
@@ -37,11 +37,11 @@ export interface HostRun {
   readonly signal: AbortSignal;
 }
 
-/** What a run's code may call and see. */
+/** The calls and data of a run's code. */
 export interface OpenedHost extends AsyncDisposable {
   readonly calls: HostCalls;
   readonly context: RunContext;
-  /** For what is said of how it failed. */
+  /** Masks secrets in its error. */
   readonly mask: Mask;
 }
 
@@ -61,8 +61,8 @@ export type HostDeps = Pick<
 >;
 
 /**
- * Opens the host side of one attempt. Disposing it gives back what the run still holds.
- * @throws GatewayError `not_found` when the key of the environment is gone
+ * Opens the host side of one attempt. Disposing it releases the resources of the run.
+ * @throws GatewayError `not_found` when the key of the environment was destroyed
  */
 export async function openHost(deps: HostDeps, run: HostRun): Promise<OpenedHost> {
   const { control, vault } = deps;
@@ -115,7 +115,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
   };
 }
 
-/** Lines go to the log that users read, and in short to the timeline of the run. */
+/** Lines go to the log that users read, and shortened to the timeline of the run. */
 const runLog = (
   { operation, timeline, connection }: HostRun,
   metrics: Pick<HostDeps['metrics'], 'count'>,
@@ -131,13 +131,13 @@ const runLog = (
     const { method, url, status, durationMs: duration_ms } = line;
     const isOk = status !== null && status < 400;
     operation.write(isOk ? 'info' : 'warn', `${method} ${url}`, JSON.stringify(line));
-    // A secret in it was masked, so that it may be no URL any more.
+    // With a masked secret it may no longer be a URL.
     const path = url.replace(/^[a-z]+:\/\/[^/]*/, '');
     timeline({ what: 'request', method, path, status, duration_ms });
   },
 });
 
-/** A sync has its own; whatever else is run has one for its kind and function. */
+/** A sync has its own; other runs have one per kind and function. */
 function checkpointOf(control: HostDeps['control'], run: HostRun, actor: string): RunCheckpoint {
   const { kind, connection, fn, instance, runId, attempt } = run;
   if (kind === 'sync' && instance !== null) {
@@ -157,7 +157,7 @@ const triggerOptions = z.looseObject({
   emptyCache: z.boolean().optional(),
 });
 
-/** Other syncs of the environment, for functions that set them off. */
+/** Other syncs of the environment, for functions that start them. */
 function syncCalls(control: HostDeps['control'], environmentUid: string, actor: string): SyncCalls {
   return {
     trigger: async ({ integrationKey, connectionId, name, variant }, options: JsonObject) => {
@@ -194,7 +194,7 @@ function contextOf({ control, providers }: HostDeps, run: HostRun, level: Logger
   };
 }
 
-/** The environment's variable SVC_LOGGER_LEVEL, else `warn`. An unreadable value counts as none. */
+/** The environment's variable SVC_LOGGER_LEVEL, otherwise `warn`. An invalid value counts as absent. */
 function loggerLevel(variables: Variables): LoggerLevel {
   const word = variables
     .find(({ name }) => name === 'SVC_LOGGER_LEVEL')

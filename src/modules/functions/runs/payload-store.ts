@@ -6,19 +6,22 @@ import type { Vault } from '../../access/vault/vault.ts';
 import type { BodyPlace } from './events.ts';
 
 const topic = 'svc.internal.run-bodies.v1';
-/** Bodies written by this process that it can give back without reading the log. */
+/** Cache of bodies written by this process. */
 const rememberedBytesMax = 16 * 1024 ** 2;
 
 type BodyPart = 'input' | 'output';
 
-/** Whose body it is: bound to the sealed bytes. */
+/** The owner of a body: the sealing context. */
 export interface BodyOwner {
   readonly runId: string;
   readonly environmentUid: string;
   readonly connectionUid: string;
 }
 
-/** A value of the topic. Mirrors schemas/runs/run-body.v1.avsc. */
+/**
+ * A value of the topic.
+ * @see schemas/runs/run-body.v1.avsc
+ */
 interface RunBody {
   readonly run_id: string;
   readonly part: string;
@@ -31,9 +34,9 @@ interface RunBody {
 export interface PayloadStore {
   /** Durable when it resolves. */
   put(owner: BodyOwner, part: BodyPart, json: string): Promise<{ place: BodyPlace; hash: string }>;
-  /** Keyed: it tells equal bodies and gives away nothing. */
+  /** Keyed hash: it detects equal bodies and reveals nothing. */
   hash(json: string): string;
-  /** @throws GatewayError `not_found` when the body has expired or the connection's key is gone. */
+  /** @throws GatewayError `not_found` when the body has expired or the connection's key was destroyed. */
   get(owner: BodyOwner, part: BodyPart, bodyPlace: BodyPlace): Promise<string>;
 }
 
@@ -100,7 +103,7 @@ async function readBody(
   return null;
 }
 
-/** The newest bodies up to a size. Each is read once here: by the runner, or by who waits for the end. */
+/** The newest bodies up to a size. Each is read once: by the runner, or by the caller that waits for the outcome. */
 class Remembered {
   readonly #bodies = new Map<string, string>();
   #size = 0;

@@ -9,7 +9,7 @@ const stepOf = (row: StepRow): RunStepShown => JSON.parse(row.step) as RunStepSh
 const timestamp = (row: StepRow | undefined): string | null =>
   row === undefined ? null : isoMicros(Number(row.at));
 
-/** Where the changes of the run end; null also while it goes on. */
+/** End position of the changes of the run; null while it is running. */
 export function changesEndOf(rows: readonly [StepRow, ...StepRow[]]): ChangesEnd {
   const last = lastOf(rows);
   const { action: status, log_partition: partition, log_offset: offset } = last;
@@ -22,7 +22,7 @@ export function changesEndOf(rows: readonly [StepRow, ...StepRow[]]): ChangesEnd
 const lastOf = (rows: readonly [StepRow, ...StepRow[]]): StepRow =>
   rows.findLast(({ action }) => action !== 'progress') ?? rows[0];
 
-/** A run as the API shows it, but for `records_readable`. `rows`: its steps in their order; at least one. */
+/** A run in the format of the API, without `records_readable`. `rows`: its steps in order; at least one. */
 export function presentRun(rows: readonly [StepRow, ...StepRow[]]): JsonObject {
   const life = rows.filter(({ action }) => action !== 'progress');
   const [first] = rows;
@@ -53,7 +53,7 @@ export function presentRun(rows: readonly [StepRow, ...StepRow[]]): JsonObject {
   };
 }
 
-/** What the run did, in the order of time: its steps, and what its attempts noted. */
+/** The timeline of the run: its steps, and the entries of its attempts. */
 export function presentTimeline(rows: readonly StepRow[]): JsonObject[] {
   const steps = rows
     .filter(({ action }) => action !== 'progress')
@@ -69,7 +69,7 @@ export function presentTimeline(rows: readonly StepRow[]): JsonObject[] {
     .map(({ at, shown }) => ({ at: isoMicros(at), ...shown }));
 }
 
-/** Without what does not apply. */
+/** Without fields that do not apply. */
 function messageOf({ at: _, what, ...facts }: TimelineEntry) {
   return {
     what,

@@ -3,8 +3,8 @@ import type { RunChanged } from './events.ts';
 import { defineAppended } from '../../../../streams/projector/appended.ts';
 
 /**
- * The ledger of runs, step by step. The order answers: what ran in an environment within a time; a run is found by its
- * id.
+ * The ledger of runs, one row per step. Sort order for queries of an environment within a time range; a run is found by
+ * its id.
  */
 export const runs = defineAppended<RunChanged>()({
   name: 'runs',
@@ -21,7 +21,7 @@ export const runs = defineAppended<RunChanged>()({
     ['connection_id', 'String CODEC(ZSTD(1))'],
     ['variant', 'LowCardinality(String)'],
     ['attempt', 'UInt32'],
-    // What only some questions show: the step whole, as JSON.
+    // The complete step as JSON, for the queries that need it.
     ['step', 'String CODEC(ZSTD(1))'],
   ],
   indexes: ['INDEX runs run_id TYPE bloom_filter(0.01) GRANULARITY 4'],
@@ -43,7 +43,7 @@ export const runs = defineAppended<RunChanged>()({
   },
 });
 
-/** What the history needs of a step, beside the columns. Hashes and places of bodies are left out. */
+/** The fields of a step for the history, beside the columns. Without hashes and positions of bodies. */
 const stepOf = (change: RunChanged) => ({
   function_version: change.function_version,
   models: change.models,
@@ -51,7 +51,7 @@ const stepOf = (change: RunChanged) => ({
   started_at: change.started_at,
   duration_ms: change.duration_ms,
   counts: change.counts,
-  /** Rows that earlier releases wrote have none. */
+  /** Absent in rows of earlier releases. */
   positions: change.positions as RunChanged['positions'] | undefined,
   checkpoint_from: change.checkpoint_from,
   checkpoint_to: change.checkpoint_to,

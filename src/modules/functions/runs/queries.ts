@@ -6,10 +6,10 @@ import type { FunctionsServices } from '../services.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'tables'>;
 
-/** What runs are looked for; absent = any. */
+/** Filter of runs; absent = any. */
 export interface RunFilter {
   readonly environmentUid: string;
-  /** Queued within, both included. */
+  /** Range of queue times, inclusive. */
   readonly from: Micros;
   readonly to: Micros;
   readonly kinds?: readonly string[];
@@ -21,13 +21,13 @@ export interface RunFilter {
   readonly variant?: string;
 }
 
-/** Runs stand by when they were queued, newest first. */
+/** Position in the list: runs are sorted by queue time, newest first. */
 export interface RunPlace {
   readonly queuedAt: Micros;
   readonly runId: string;
 }
 
-/** A step of a run as the table gives it; 64-bit numbers come as text. */
+/** A step of a run in the table; 64-bit numbers are strings. */
 export interface StepRow {
   readonly run_id: string;
   /** µs. */
@@ -39,7 +39,7 @@ export interface StepRow {
   readonly connection_id: string;
   readonly variant: string;
   readonly attempt: number;
-  /** Its place on `svc.runs.v1`. */
+  /** Its position on `svc.runs.v1`. */
   readonly log_partition: number;
   readonly log_offset: string;
   /** JSON of `RunStepShown`. */
@@ -50,7 +50,10 @@ const heavy = 'heavy';
 const micros = (column: string): string => `toUnixTimestamp64Micro(${column})`;
 const timestamp = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64})`;
 
-/** Places of the runs that fit, newest first. @throws GatewayError `projection_unavailable` */
+/**
+ * Positions of the matching runs, newest first.
+ * @throws GatewayError `projection_unavailable`
+ */
 export async function findRuns(
   { control, tables }: Deps,
   filter: RunFilter,
@@ -82,7 +85,7 @@ export async function findRuns(
 }
 
 /**
- * The steps of the runs, in their order. `withProgress`: with what they did, up to `stepsMax`.
+ * The steps of the runs, in order. `withProgress`: with their progress entries, up to `stepsMax`.
  * @throws GatewayError `projection_unavailable`
  */
 export async function stepsOf(
@@ -111,7 +114,7 @@ function conditionsOf({ environmentUid, from, to, ...filter }: RunFilter) {
   const { kinds = [], functionName, integrationKey, connectionId, variant } = filter;
   const input: readonly (readonly [string, SqlParams[string] | undefined, string])[] = [
     ['environment', environmentUid, 'environment_id = {environment:String}'],
-    // A run that was queued within the time may end after it.
+    // A run that was queued in the range may finish after it.
     ['from', from, `occurred_at >= ${timestamp('from')}`],
     ['kinds', kinds.length === 0 ? undefined : kinds, 'kind IN {kinds:Array(String)}'],
     ['function', functionName, 'function = {function:String}'],

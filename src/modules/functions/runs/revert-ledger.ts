@@ -8,17 +8,20 @@ import type { ModelPosition } from '../../records/events.ts';
 import type { Stream } from '../../records/stream.ts';
 import type { RecordsServices } from '../../records/services.ts';
 
-/** A revert that is under way, as a run of its own. */
+/** A revert in progress, as a run of its own. */
 export interface RevertLedger {
-  /** Publishes how the work ended, and where its changes end. @throws what it throws; `log_unavailable` */
+  /**
+   * Publishes the outcome of the work, and the end position of its changes.
+   * @throws the error of the work; `log_unavailable`
+   */
   ending(task: () => Promise<readonly ModelPosition[]>): Promise<void>;
 }
 
 type Deps = Pick<RecordsServices, 'publisher' | 'logs' | 'clock'>;
 
-/** What is taken back, and as which run. */
+/** The run to revert, and the run of the revert. */
 interface Reverting {
-  /** Of the run that is taken back. */
+  /** Of the reverted run. */
   readonly id: string;
   readonly functionName: string;
   readonly integration: string;
@@ -28,7 +31,7 @@ interface Reverting {
   readonly streams: readonly Stream[];
 }
 
-/** Durable when it resolves: `svc.runs.v1` and the log of operations know of it before its first change. */
+/** Durable when it resolves: `svc.runs.v1` and the log of operations contain it before its first change. */
 export async function beginRevert(
   { publisher, logs, clock }: Deps,
   { environmentUid, actor }: Caller,
@@ -100,7 +103,7 @@ function stepOf(
     integration,
     connectionId,
     runId: revertId,
-    // No code runs, so that it is none of the kinds of runs of functions.
+    // No code runs, so it is not one of the kinds of function runs.
     value: { ...value, kind: 'revert' },
   };
 }

@@ -13,14 +13,14 @@ import type { Stream } from '../../records/stream.ts';
 import type { WriteOrigin } from '../../records/writer.ts';
 import type { RecordsServices } from '../../records/services.ts';
 
-/** What was, or would be, taken back of a run. */
+/** The result of a revert, or of its dry run. */
 export interface Reverted {
   readonly run_id: string;
-  /** Of the revert, which its changes carry; null of a dry run. */
+  /** Id of the revert, contained in its changes; null for a dry run. */
   readonly revert_run_id: string | null;
   readonly dry_run: boolean;
   readonly counts: Readonly<Record<string, RevertCounts>>;
-  /** The first of those that were left alone; `counts` has the number of all. */
+  /** The first skipped records; `counts` has their total. */
   readonly left: readonly LeftRecord[];
 }
 
@@ -32,19 +32,19 @@ interface EndedRun {
   readonly connectionId: string;
   readonly variant: string;
   readonly models: readonly string[];
-  /** µs; its changes lie between. */
+  /** µs; the range of its changes. */
   readonly from: number;
   readonly until: number;
 }
 
-/** The clocks of the nodes that ran it and that own its records may differ, and what it sent last is decided later. */
+/** Tolerance: clocks of the runner and the owner may differ, and its last commands are decided later. */
 const marginMicros = 10 * 60 * 1_000_000;
 
 /**
- * Takes back what a run did to records, by changes that carry a run of their own: what it added is deleted, what it
- * changed gets its former payload, what it deleted comes back. What another has changed since is left alone.
- * @throws GatewayError `not_found`; `conflict`: it goes on; `history_gone`; `unknown_connection`;
- *   `projection_unavailable`, `log_unavailable`: some of it may be done, and may be asked for again
+ * Reverts the changes of a run to records, with changes of a run of its own: added records are deleted, changed records
+ * get their previous payload, deleted records are restored. Records that others have changed since are skipped. @throws
+ * GatewayError `not_found`; `conflict`: it is still running; `history_gone`; `unknown_connection`;
+ * `projection_unavailable`, `log_unavailable`: some of it may be done, and may be asked for again
  */
 export async function revertRun(
   services: RecordsServices,
@@ -105,7 +105,7 @@ async function endedRun(
     integration: first.integration,
     connectionId: first.connection_id,
     variant: first.variant,
-    // The presenter passes on what the ledger has.
+    // The presenter returns the values of the ledger.
     models: models as readonly string[],
     from: Number(first.at) - marginMicros,
     until: Number(last.at) + marginMicros,
@@ -120,7 +120,7 @@ async function streamsOf(
 ): Promise<Stream[]> {
   const connection = await requireConnection(control, environmentUid, integration, connectionId);
   return models.map((model) => ({
-    // Uids come from the key and the view: they are what they say.
+    // Uids come from the key and the view, so they are trusted.
     environmentUid: environmentUid as Stream['environmentUid'],
     connectionUid: connection.uid as Stream['connectionUid'],
     integration: connection.integrationKey as Stream['integration'],

@@ -9,7 +9,7 @@ import { connectionPathOf, syncRef } from '../syncs/entity.ts';
 import type { SyncInstance } from '../syncs/state.ts';
 import type { RunCheckpoint } from './runtime/deps.ts';
 
-/** The checkpoint of a sync: part of its entity, written with the version that this attempt has seen. */
+/** The checkpoint of a sync: part of its entity, written with the version that this attempt has read. */
 export function createSyncCheckpoint(
   control: ControlPlane,
   instance: SyncInstance,
@@ -30,7 +30,7 @@ export function createSyncCheckpoint(
   });
 }
 
-/** The checkpoint of a function that is called for: it is there for the function's next run. */
+/** The checkpoint of an invoked function, for the function's next run. */
 export function createCalledCheckpoint(
   control: ControlPlane,
   run: {
@@ -59,15 +59,15 @@ export function createCalledCheckpoint(
 
 type Value = JsonObject | null;
 
-/** How a checkpoint is kept. */
+/** The storage of a checkpoint. */
 interface Kept {
-  /** @throws GatewayError `checkpoint_conflict`: another version is there */
+  /** @throws GatewayError `checkpoint_conflict`: the version has changed */
   write(version: number, value: Value): Promise<void>;
-  /** What this node knows to be there now; null = nothing. */
+  /** The current value in the view of this node; null = none. */
   stored(): { readonly value: Value; readonly version: number } | null;
 }
 
-/** Writes follow one another: each names the version that the one before it made. */
+/** Sequential writes: each contains the version of the previous one. */
 function versioned(first: Value, firstVersion: number, kept: Kept): RunCheckpoint {
   let value = first;
   let version = firstVersion;
@@ -82,7 +82,7 @@ function versioned(first: Value, firstVersion: number, kept: Kept): RunCheckpoin
     version += 1;
     value = next;
   };
-  /** A write whose answer was lost is refused when it is repeated: it may be there already. */
+  /** A repeated write after a lost reply is refused, because the first one may have succeeded. */
   const isTaken = (error: unknown, next: Value): boolean => {
     if (!(error instanceof GatewayError) || error.code !== 'checkpoint_conflict') return false;
     const now = kept.stored();

@@ -8,16 +8,19 @@ import { isEnd, type RunChanged } from './events.ts';
 const topic = 'svc.runs.v1';
 const outageWaitMs = 200;
 
-/** Tells who waits on this node how a run ended. */
+/** Notifies waiting callers on this node of the outcome of a run. */
 export interface RunCompletions extends AsyncDisposable {
-  /** Ask before the run is queued: only ends that come after the call are seen. @throws the signal's reason */
+  /**
+   * Must be called before the run is queued, because only later outcomes are received.
+   * @throws the signal's reason
+   */
   next(runId: string, signal: AbortSignal): Promise<RunChanged>;
 }
 
-/** By run: a run that is asked for again has several who wait. */
+/** By run: repeated requests wait for the same run. */
 type Waiting = Map<string, Set<(end: RunChanged) => void>>;
 
-/** Follows `svc.runs.v1` from its end: one reader for all who wait on this node. */
+/** Consumes `svc.runs.v1` from its end: one reader for all waiting callers on this node. */
 export async function consumeRunCompletions(deps: {
   readonly log: EventLog;
   readonly schemas: Schemas;

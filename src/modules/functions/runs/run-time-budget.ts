@@ -1,19 +1,19 @@
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Clock } from '../../../kernel/time.ts';
 
-/** Of the time that a run may take; then it is cheaper to go on in the next run than to be cut off. */
+/** Fraction of the run time after which continuing in the next run is better than a timeout. */
 const usedShare = 0.8;
 
 /**
- * The time that one run of a sync may take. Once four fifths of it are used, a checkpoint that is saved ends the run
- * well, and the next one goes on from there at once (docs/reference/functions.md#checkpoints).
+ * The time limit of one run of a sync. After four fifths of it, saving a checkpoint ends the run successfully, and the
+ * next one continues from there at once (docs/reference/functions.md#checkpoints).
  */
 export class RunTimeBudget {
   readonly #clock: Clock;
   readonly #usedUpAt: number;
   #hasEndedRun = false;
 
-  /** @param wallMs what the run may take, from now on */
+  /** @param wallMs time limit of the run from now on */
   constructor(clock: Clock, wallMs: number) {
     this.#clock = clock;
     this.#usedUpAt = clock.now() + wallMs * usedShare;
@@ -28,7 +28,7 @@ export class RunTimeBudget {
     throw new GatewayError('run_interrupted', { message });
   }
 
-  /** Whether this is the error of `afterCheckpoint`, which nothing in the function has caught. */
+  /** Whether this is the uncaught error of `afterCheckpoint`. */
   isEndedBy(error: GatewayError): boolean {
     const { payload } = error.details;
     const isOurs =

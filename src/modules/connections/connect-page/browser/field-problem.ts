@@ -4,7 +4,7 @@ import { isAsked, type FieldValues } from './form.ts';
 import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /**
- * The same rules as in the service (@see src/modules/connections/providers/field-check.ts), checked before the request.
+ * The same rules as in the service (src/modules/connections/providers/field-check.ts), checked before the request.
  */
 const formats = {
   hostname: { rule: /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*$/i, text: 'fieldHostname' },

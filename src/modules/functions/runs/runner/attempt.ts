@@ -29,9 +29,9 @@ export interface RunDeps {
   readonly timelines: Timelines;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** @throws GatewayError when the run cannot be given what it needs, for example the connection's key. */
+  /** @throws GatewayError when the run cannot get its inputs, for example the connection's key. */
   openHost(run: HostRun): Promise<OpenedHost>;
-  /** How often a started run shows a sign of life; default 15 s. */
+  /** Heartbeat interval of a started run; default 15 s. */
   readonly heartbeatMs?: number;
 }
 
@@ -44,14 +44,14 @@ export interface Report {
   readonly ref: EntityRef;
   readonly body: CommandBody;
   readonly actor: string;
-  /** Whether an owner in this process may decide without the log, and nobody looks for the outcome in the view. */
+  /** Whether an owner in this process may decide without the log, because the view is not used for the outcome. */
   readonly isDirect?: boolean;
 }
 
-/** How an attempt went, before it is told to the owner. */
+/** The outcome of an attempt, before it is reported to the owner. */
 export type Ending =
   | Over
-  /** Through no fault of the run: a sync is queued again. */
+  /** The run did not cause it: a sync is queued again. */
   | { readonly kind: 'interrupted' };
 export type Over =
   | { readonly kind: 'ok'; readonly output: string | undefined }
@@ -61,7 +61,7 @@ type AttemptRun = Omit<HostRun, 'timeline'>;
 
 type Dress = Pick<OpenedHost, 'calls' | 'context'>;
 
-/** Runs the user's code of one attempt; never throws. `dress` changes what it may call and see. */
+/** Runs the user's code of one attempt; never throws. `dress` changes its host. */
 export async function runUserCode(
   deps: RunDeps,
   run: AttemptRun,
@@ -107,13 +107,13 @@ function timelineOf(
   });
 }
 
-/** An error of ours ends the run with its code; anything else is a bug: logged whole, shown without its text. */
+/** An error of ours ends the run with its code; anything else is a bug: logged completely, shown without its text. */
 function failedBy(error: unknown, logger: Logger): Ending {
   const isInterrupted = error instanceof GatewayError && error.code === 'run_interrupted';
   return isInterrupted ? { kind: 'interrupted' } : failureOf(error, logger);
 }
 
-/** Runs the steps of an attempt; what they throw is how it ended. */
+/** Runs the steps of an attempt; an error becomes its outcome. */
 export async function attempted(
   { logger }: Pick<RunDeps, 'logger'>,
   task: () => Promise<Ending>,
@@ -134,7 +134,7 @@ export function failureOf(error: unknown, logger: Logger): Over {
   return { kind: 'failed', status: 'failed', error: new GatewayError('server_error') };
 }
 
-/** A webhook for a sync that has nothing to take it is an error in the log, and no failure of the sync. */
+/** A webhook for a sync without `onWebhook` is an error in the log, and not a failure of the sync. */
 function unheard({ operation }: AttemptRun, { message }: RunFailure): Ending {
   operation.write('error', message);
   return {
@@ -157,8 +157,8 @@ function endingOf(failure: RunFailure, signal: AbortSignal): Ending {
 }
 
 /**
- * Asks the owner until it has decided: an outage is waited out.
- * @throws GatewayError what the owner refused with; the signal's reason
+ * Repeats the command until the owner has decided, over outages.
+ * @throws GatewayError the refusal of the owner; the signal's reason
  */
 export async function executeUntilDecided<S extends object>(
   { control }: Pick<RunDeps, 'control'>,
@@ -174,7 +174,10 @@ const request = <S extends object>(
 ): Promise<S | null> =>
   control.execute<S>(ref, body, { actor, isDirect, isViewAwaited: !isDirect });
 
-/** Repeats what failed for a reason that passes. @throws the task's other errors; the signal's reason */
+/**
+ * Retries temporary errors.
+ * @throws the task's other errors; the signal's reason
+ */
 export async function throughOutage<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -192,14 +195,14 @@ export async function throughOutage<T>(task: () => Promise<T>, signal: AbortSign
 const isOutage = (error: unknown): boolean =>
   error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
 
-/** The owner does not know the attempt (any more): another one runs, or the run was ended. */
+/** The owner does not have the attempt: another one runs, or the run was ended. */
 export const isStale = (error: unknown): boolean =>
   error instanceof GatewayError &&
   (error.code === 'stale_attempt' || error.code === 'unknown_sync');
 
 /**
- * Shows signs of life until stopped. When the owner answers that the attempt is over, or nothing is heard of
- * it for too long, the run is aborted.
+ * Sends heartbeats until stopped. Aborts the run when the owner replies that the attempt is over, or does not reply for
+ * too long.
  */
 export function keepAlive(deps: RunDeps, report: Report, abort: AbortController): Disposable {
   let lastOk = performance.now();
@@ -236,7 +239,10 @@ export async function connectionOf(
   throw new GatewayError('script_aborted', { message: 'The connection was deleted.' });
 }
 
-/** The connection and the function as deployed now. @throws GatewayError when the run has lost its ground */
+/**
+ * The connection and the function as deployed now.
+ * @throws GatewayError when the connection or the function was deleted
+ */
 export async function deployedTarget(
   deps: Pick<RunDeps, 'control'>,
   change: CalledRun,
@@ -255,7 +261,7 @@ export async function deployedTarget(
   return { connection, fn };
 }
 
-/** What the log that users read says of the end. `what` is for example `Sync contacts`. */
+/** The log message of the outcome. `what` is for example `Sync contacts`. */
 export function logEnd(ending: Over, what: string): [OperationState, string] {
   if (ending.kind === 'ok') return ['success', `${what} succeeded`];
   const states = { cancelled: 'cancelled', timed_out: 'timeout' } as const;

@@ -7,9 +7,7 @@ import type { CalledRun } from '../direct-runs.ts';
 import type { HostRun } from '../open-host.ts';
 import { attempted, connectionOf, runUserCode, type Ending, type RunDeps } from './attempt.ts';
 
-/**
- * Tries a function out: its requests reach the provider, nothing that it writes stays. The output is `{output, result}`.
- */
+/** A dry run: its requests reach the provider, its writes are discarded. The output is `{output, result}`. */
 export async function performDryRun(
   deps: RunDeps,
   change: CalledRun,
@@ -47,7 +45,7 @@ export async function performDryRun(
   });
 }
 
-/** The function as if it were deployed. */
+/** The function in the format of a deployed one. */
 function tried(
   { functionType, bundle }: DryRunOrder,
   { environmentUid, integrationKey }: Connection,

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Coordination, Lease } from '../../../../ports/coordination.ts';
 import type { Release } from './fair-limiter.ts';
 
-/** A turn whose process is gone ends by itself after this. */
+/** Lease time: after a crash the lock expires. */
 const leaseMs = 30_000;
 const lookAgainMs = 100;
 
@@ -14,9 +14,9 @@ export interface EnvironmentLockDeps {
 }
 
 /**
- * Turns of environments whose asynchronous actions run one at a time, on whatever node
- * (docs/reference/functions.md#limits). Who comes lets a process that waits already go first. While the nodes cannot
- * reach one another, each keeps to its own turns.
+ * Locks of environments whose asynchronous actions run one at a time, across nodes
+ * (docs/reference/functions.md#limits). A new waiter lets earlier waiting processes go first. Without coordination,
+ * each node uses only its own locks.
  */
 export class EnvironmentLocks {
   readonly #deps: EnvironmentLockDeps;
@@ -26,7 +26,10 @@ export class EnvironmentLocks {
     this.#deps = deps;
   }
 
-  /** Resolves when it is the environment's turn here. @throws the signal's reason */
+  /**
+   * Resolves when this process holds the lock of the environment.
+   * @throws the signal's reason
+   */
   async take(environmentUid: string, signal: AbortSignal): Promise<Release> {
     const name = `async-actions/${environmentUid}`;
     try {

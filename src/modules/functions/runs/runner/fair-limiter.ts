@@ -1,4 +1,4 @@
-/** How many may be inside at once. */
+/** Concurrency limits. */
 export interface FairLimits {
   readonly total: number;
   readonly perEnvironment: number;
@@ -10,7 +10,7 @@ export interface Ticket {
   readonly connectionUid: string;
 }
 
-/** Gives the place back; a second call has no effect. */
+/** Releases the slot; idempotent. */
 export type Release = () => void;
 
 interface Waiter {
@@ -19,9 +19,9 @@ interface Waiter {
 }
 
 /**
- * Limits how many runs go at once. A free place goes to the environments in turn, so that one with ten
- * thousand queued runs makes nobody else wait; within an environment the first come is first, but a
- * connection at its limit lets others by.
+ * Limits concurrent runs. Free slots go to the environments in turn, so that one with ten thousand queued runs does not
+ * block others; within an environment the order is first in, first out, except that a connection at its limit is
+ * skipped.
  */
 export class FairLimiter {
   readonly #limits: FairLimits;
@@ -34,7 +34,10 @@ export class FairLimiter {
     this.#limits = limits;
   }
 
-  /** Resolves when there is a place. @throws the signal's reason */
+  /**
+   * Resolves when a slot is free.
+   * @throws the signal's reason
+   */
   enter(ticket: Ticket, signal: AbortSignal): Promise<Release> {
     const { promise, resolve, reject } = Promise.withResolvers<Release>();
     const leave = (): void => {
@@ -60,7 +63,7 @@ export class FairLimiter {
     return promise;
   }
 
-  /** A place, if there is one at once; it takes nobody's turn, for who waits does so at a limit of its own. */
+  /** A slot, if one is free now; it overtakes no waiter, because waiters wait for limits of their own. */
   tryEnter(ticket: Ticket): Release | null {
     if (!this.#hasRoom(ticket)) return null;
     this.#move(ticket, 1);
@@ -83,7 +86,7 @@ export class FairLimiter {
     }
   }
 
-  /** Takes the next of an environment that may go in, and puts the environment at the end of the turn. */
+  /** Admits the next allowed waiter of an environment, and moves the environment to the end of the queue. */
   #grantFrom(environmentUid: string, queue: Waiter[]): boolean {
     if (this.#count(environmentName(environmentUid)) >= this.#limits.perEnvironment) return false;
     const at = queue.findIndex(({ ticket }) => {

@@ -4,7 +4,7 @@ import type { WriteOrigin } from '../../../records/writer.ts';
 import type { ModelPosition, ModelResult } from '../../../records/events.ts';
 import { failureOf, throughOutage, type Ending, type Over, type RunDeps } from './attempt.ts';
 
-/** How an attempt went, with what it changed in the streams of its models. */
+/** The outcome of an attempt, with its changes in the streams of its models. */
 export interface FinishedRun {
   readonly ending: Ending;
   readonly counts: readonly ModelResult[];
@@ -12,8 +12,8 @@ export interface FinishedRun {
 }
 
 /**
- * Sends a barrier to the stream of every declared model, touched or not: the end of a run carries what
- * the owners decided, and a refusal after its acknowledgement fails the run.
+ * Sends a barrier to the stream of every declared model, touched or not: the outcome of a run contains the decisions of
+ * the owners, and a refusal after its acknowledgment fails the run.
  */
 export async function finishRun(
   deps: RunDeps,

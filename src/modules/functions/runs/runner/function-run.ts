@@ -22,7 +22,7 @@ import { localRun } from './local-run.ts';
 const topic = 'svc.runs.v1';
 const group = 'svc.runners';
 
-/** Of one process. Each kind has places of its own: a flood of one makes no other wait. */
+/** Per process. Each kind has its own slots, so that a flood of one does not block others. */
 const defaultLimits = {
   syncs: { total: 32, perEnvironment: 16, perConnection: 4 },
   actions: { total: 64, perEnvironment: 32, perConnection: 16 },
@@ -32,7 +32,7 @@ const defaultLimits = {
   dryRuns: { total: 8, perEnvironment: 4, perConnection: 4 },
 } as const satisfies Record<string, FairLimits>;
 
-/** How long runs that are going may take to end by themselves when the process stops. */
+/** How long running functions may take to finish when the process stops. */
 const graceMs = 10_000;
 const closeMs = 15_000;
 
@@ -41,14 +41,14 @@ export interface FunctionRunnerDeps extends RunDeps {
   readonly schemas: Schemas;
   readonly orders: OperatorRequests;
   readonly coordination: Coordination;
-  /** Of the process: runs that are asked for in it are taken up here at once. */
+  /** Of the process: runs requested in it start here at once. */
   readonly direct: DirectRuns;
   readonly limits?: Readonly<Record<keyof typeof defaultLimits, FairLimits>>;
 }
 
 /**
- * Takes queued runs and runs them: consumer group `svc.runners`. The position passes a queued run once the
- * owner knows that it has started; from then on the owner watches over it by its heartbeats.
+ * Executes queued runs: consumer group `svc.runners`. The position passes a queued run when the owner has recorded its
+ * start; from then on the owner monitors its heartbeats.
  */
 export async function startFunctionRunner(deps: FunctionRunnerDeps): Promise<AsyncDisposable> {
   const codec = await deps.schemas.codec<RunChanged>(topic);
@@ -86,11 +86,11 @@ interface Running {
 class FunctionRunner implements RunTaker {
   readonly #deps: FunctionRunnerDeps;
   readonly #gates: Readonly<Record<keyof typeof defaultLimits, FairLimiter>>;
-  /** By run and attempt: also those that wait for a place. */
+  /** By run and attempt, including those that wait for a slot. */
   readonly #running = new Map<string, Running>();
   readonly #turns: EnvironmentLocks;
   readonly #process = randomUUID();
-  /** Ends the last reports when the process can wait no longer. */
+  /** Ends the last reports when the process must stop. */
   readonly #closing = new AbortController();
 
   constructor(deps: FunctionRunnerDeps) {
@@ -116,7 +116,7 @@ class FunctionRunner implements RunTaker {
     }
   }
 
-  /** What the connection shows is of the last run: a replay must not show an earlier one. */
+  /** The connection shows its last run: a replay must not show an earlier one. */
   async #isLast(change: RunChanged): Promise<boolean> {
     const { view } = this.#deps.control;
     await view.caughtUp();
@@ -124,7 +124,7 @@ class FunctionRunner implements RunTaker {
     return instance?.last?.runId === change.run_id;
   }
 
-  /** Resolves once the run has started here, or need not start. */
+  /** Resolves when the run has started here, or must not start. */
   async #start(change: RunChanged, signal: AbortSignal): Promise<void> {
     const name = nameOf(change);
     if (this.#running.has(name) || this.#isLate(change)) return;
@@ -148,7 +148,7 @@ class FunctionRunner implements RunTaker {
     }
   }
 
-  /** Resolves with what is left to do, once the owner has taken the start. */
+  /** Resolves with the remaining work, when the owner has accepted the start. */
   async #begin(
     change: RunChanged,
     abort: AbortController,
@@ -162,7 +162,7 @@ class FunctionRunner implements RunTaker {
     const actor = `run:${runId}`;
     if (change.kind !== 'sync') {
       const input = inputOf(deps, change);
-      // Awaited by the run; a failure before that is no unhandled one.
+      // Awaited by the run; an earlier failure must not be an unhandled rejection.
       input.catch(() => undefined);
       const body = { type: 'RunStarted', attempt, runner };
       const run = await executeUntilDecided<ActionRun>(
@@ -231,7 +231,7 @@ class FunctionRunner implements RunTaker {
     return change.start_by !== null && millis(change.start_by) < this.#deps.clock.now();
   }
 
-  /** A run that was ended from outside stops here; a sync's end shows on its connection. */
+  /** A run that was ended externally stops here; the outcome of a sync is shown on its connection. */
   async #afterEnd(change: RunChanged): Promise<void> {
     this.#running.get(nameOf(change))?.abort.abort(new GatewayError('script_aborted'));
     if (change.kind !== 'sync' || change.action === 'cancelled') return;
@@ -259,7 +259,7 @@ class FunctionRunner implements RunTaker {
       await this.#deps.control.enqueue(ref, { type: 'ClearError', errorType: 'sync' }, { actor });
   }
 
-  /** Actions may end by themselves for a while; syncs are given back at once. */
+  /** Actions get time to finish; syncs are released at once. */
   async close(): Promise<void> {
     const interrupt = (kind: 'sync' | 'all'): void => {
       for (const running of this.#running.values()) {

@@ -48,7 +48,7 @@ export async function inputOf(deps: RunDeps, change: RunChanged): Promise<string
   return deps.bodies.get(ownerOf(change), 'input', { partition, offset });
 }
 
-/** Where the body of an end is, and its keyed hash. */
+/** Position of the body of an outcome, and its keyed hash. */
 interface KeptBody {
   readonly place: BodyPlace | null;
   readonly hash: string | null;
@@ -57,19 +57,19 @@ interface KeptBody {
 export interface InvokedWith {
   readonly input: Promise<string | undefined>;
   readonly depth: number;
-  /** Keeps the body of the end for who waits for it. */
+  /** Caches the body of the outcome for waiting callers. */
   readonly keepBody: (json: string) => Promise<KeptBody>;
 }
 
-/** Keeps the body of an end on the log. */
+/** Stores the body of an outcome on the log. */
 export const onLog =
   (deps: RunDeps, change: CalledRun, closing: AbortSignal): InvokedWith['keepBody'] =>
   (json) =>
     throughOutage(() => deps.bodies.put(ownerOf(change), 'output', json), closing).catch(bodyLost);
 
 /**
- * Runs one attempt of an action, an on-event function or a webhook, from its `started` to its end. Resolves with
- * whether the owner has taken this end; never throws.
+ * Runs one attempt of an action, an on-event function or a webhook, from its `started` to its outcome. Resolves with
+ * whether the owner has accepted this outcome; never throws.
  */
 export async function invokeRun(
   deps: RunDeps,
@@ -120,7 +120,7 @@ async function perform(
   return { ending, counts: [], positions: [] };
 }
 
-/** The handle is that of the sync, on its base variant: what it saves is counted as a sync's is. */
+/** The handle is that of the sync, on its base variant: its saves are counted like a sync's. */
 async function performWebhook(
   deps: RunDeps,
   change: CalledRun,
@@ -159,7 +159,7 @@ async function instanceOf(
   throw new GatewayError('script_aborted', { message: 'The sync was removed.' });
 }
 
-/** What the log that users read calls it (docs/reference/http.md#logs-and-runs). */
+/** The name of its operation in the log that users read (docs/reference/http.md#logs-and-runs). */
 function operationTypeOf({ kind, trigger }: CalledRun): string {
   if (kind === 'webhook') return 'webhook:incoming';
   return kind === 'on-event' ? `events:${(trigger ?? '').replaceAll('-', '_')}` : 'action:run';
@@ -230,7 +230,7 @@ async function report(
   return isTaken;
 }
 
-/** The key went with the connection: the run still ends, without a body. */
+/** The key was destroyed with the connection: the run still ends, without a body. */
 function bodyLost(error: unknown): KeptBody {
   if (error instanceof GatewayError && error.code === 'not_found')
     return { place: null, hash: null };

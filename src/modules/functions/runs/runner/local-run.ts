@@ -3,16 +3,16 @@ import type { CalledRun, EndBody, TakenRun } from '../direct-runs.ts';
 import type { RunDeps } from './attempt.ts';
 import { onLog, invokeRun } from './invoked-run.ts';
 
-/** What the runner knows of a run that it has given a place. */
+/** The runner's state of a run with a slot. */
 interface Place {
   readonly runner: string;
   readonly abort: AbortController;
-  /** Ends the last report when the process can wait no longer. */
+  /** Ends the last report when the process must stop. */
   readonly closing: AbortSignal;
   readonly over: () => void;
 }
 
-/** A run for who asked for it in this process. */
+/** A run for a caller in this process. */
 export function localRun(deps: RunDeps, run: CalledRun, place: Place): TakenRun {
   const { runner, abort, closing, over } = place;
   let end: EndBody | null = null;

@@ -22,7 +22,7 @@ import {
 } from './attempt.ts';
 import { finishRun, type FinishedRun } from './finish-run.ts';
 
-/** How long a stopping runner tries to give a run back; after that the owner misses its heartbeats. */
+/** How long a stopping runner tries to release a run; after that the owner detects missing heartbeats. */
 const releaseWithinMs = 5_000;
 
 export const refOfSync = (change: CalledRun) =>
@@ -79,7 +79,7 @@ interface SyncAttempt {
   readonly signal: AbortSignal;
 }
 
-/** `goesOn`: its time was used up, and the next run is to go on at once. */
+/** `goesOn`: its time was used up, and the next run must continue at once. */
 async function perform(
   deps: RunDeps,
   run: SyncAttempt,
@@ -91,7 +91,7 @@ async function perform(
   const slot = new RunTimeBudget(deps.clock, runLimits.sync.wallMs);
   const started = await attempted(deps, async () => {
     const { connection, fn } = await deployedTarget(deps, change);
-    // A later attempt with a checkpoint goes on: what the earlier one saved must stay.
+    // A later attempt with a checkpoint continues: the records of the earlier one must stay.
     if (change.empty_cache && instance.checkpoint === null) {
       await Promise.all(streams.map((stream) => deps.records.empty(stream, actor)));
     }
@@ -137,7 +137,7 @@ function statusOf(ending: Over) {
   return { status, error: { code: error.code, message: scrub(error.message) } };
 }
 
-/** An attempt that the owner no longer knows has nothing to report. */
+/** An attempt that the owner no longer has reports nothing. */
 async function report(deps: RunDeps, to: Report, signal: AbortSignal): Promise<void> {
   try {
     await executeUntilDecided(deps, to, signal);

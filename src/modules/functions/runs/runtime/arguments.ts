@@ -4,8 +4,8 @@ import { GatewayError } from '../../../../kernel/errors.ts';
 import type { Json } from '../../../../kernel/stable-json.ts';
 
 /**
- * What a function's calls may carry. It comes from code that nobody trusts, so all of it is checked. Data are taken as
- * they were parsed: zod would leave out a key `__proto__`.
+ * The arguments of a function's calls. They come from untrusted code, so all are validated. Data are used as parsed,
+ * because zod would drop a key `__proto__`.
  */
 const json = z.custom<Json>((value) => value !== undefined);
 const headers = mapOf(z.string(), z.string());
@@ -87,7 +87,7 @@ export const shapes = {
   releaseLock: z.object({ key: name }),
 } as const;
 
-/** @throws GatewayError `invalid_request` naming the first thing that is wrong */
+/** @throws GatewayError `invalid_request` with the first problem */
 export function parseArgs<S extends z.ZodType>(shape: S, text: string): z.output<S> {
   const parsed = shape.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;

@@ -1,6 +1,6 @@
 import type { Body } from './arguments.ts';
 
-/** A body that crossed as JSON, as the function gave it. */
+/** Restores a body that was transferred as JSON. */
 export function dataOf(body: Body): unknown {
   switch (body.kind) {
     case 'none':

@@ -6,7 +6,7 @@ import { secretsOfCredentials } from '../given-secrets.ts';
 import type { ConnectionName, RuntimeDeps } from './deps.ts';
 import type { SeenConnections } from './seen-connections.ts';
 
-/** How long a run may see an integration as it was. */
+/** How long a run may use a cached integration. */
 const integrationMs = 10 * 60_000;
 
 type Calls = Pick<
@@ -14,7 +14,7 @@ type Calls = Pick<
   'getConnection' | 'getIntegration' | 'setMetadata' | 'updateMetadata' | 'getEnvironmentVariables'
 >;
 
-/** What a function reads of its connection and integration, and the metadata that it writes. */
+/** The calls that read the connection and integration, and write metadata. */
 export function connectionCalls(deps: RuntimeDeps, seen: SeenConnections, mask: Mask): Calls {
   const { run, connections } = deps;
   const integrations = cache(deps, integrationMs);
@@ -37,7 +37,7 @@ export function connectionCalls(deps: RuntimeDeps, seen: SeenConnections, mask: 
     return view;
   };
 
-  /** The next reader sees what was written, and after a failure what there is. */
+  /** The next read sees the write, or after a failure the current state. */
   const writeMetadata =
     (write: (metadata: JsonObject) => Promise<void>) => async (args: string) => {
       const { metadata } = parseArgs(shapes.metadata, args);
@@ -65,7 +65,7 @@ export function connectionCalls(deps: RuntimeDeps, seen: SeenConnections, mask: 
   };
 }
 
-/** JSON texts by key for a time. A failure is not kept. */
+/** A cache of JSON texts with an expiry. Failures are not cached. */
 function cache({ clock }: RuntimeDeps, ttlMs: number) {
   const entries = new Map<string, { readonly text: string; readonly until: number }>();
   return {

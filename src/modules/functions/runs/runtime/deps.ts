@@ -10,7 +10,7 @@ import type { Timeline } from '../timeline.ts';
 import type { RecordReader } from '../../../records/reader.ts';
 import type { RecordWriter } from '../../../records/writer.ts';
 
-/** What a run is and belongs to; the only source of names: arguments never widen it. */
+/** The identity and scope of a run; the only source of names: arguments never extend it. */
 export interface RunScope {
   readonly runId: string;
   readonly attempt: number;
@@ -34,21 +34,21 @@ export interface ConnectionName {
   readonly connectionId: string;
 }
 
-/** A connection with what a call to its provider needs. */
+/** A connection, prepared for a call to its provider. */
 export interface RunConnection {
   readonly provider: Provider;
-  /** Of the credentials: another one means that others were stored. */
+  /** Version of the credentials: another one means that others were stored. */
   readonly version: number;
   readonly connection: OpenedConnection;
   readonly integration: OpenedIntegration;
-  /** As the API answers it, with credentials (docs/reference/http.md#connections). */
+  /** In the format of the API, with credentials (docs/reference/http.md#connections). */
   readonly view: JsonObject;
 }
 
 /** The connections of the run's environment. */
 export interface RunConnections {
   /**
-   * The connection as it is now; an expired token is refreshed first.
+   * The current connection; an expired token is refreshed first.
    * @throws GatewayError `unknown_connection`, `unknown_provider_config`, `invalid_credentials`
    */
   open(
@@ -56,11 +56,11 @@ export interface RunConnections {
     options: {
       readonly forceRefresh: boolean;
       readonly refreshToken: boolean;
-      /** The version that the provider answered 401 to: it is renewed first. */
+      /** The version for which the provider returned 401: it is refreshed first. */
       readonly rejectedVersion?: number;
     },
   ): Promise<RunConnection>;
-  /** The integration of the run as the API answers it. */
+  /** The integration of the run in the format of the API. */
   integration(include: readonly string[]): Promise<JsonObject>;
   /** Of the run's connection. @throws GatewayError `invalid_body` when it is too large */
   setMetadata(metadata: JsonObject): Promise<void>;
@@ -75,20 +75,20 @@ export interface RunCheckpoint {
   clear(): Promise<void>;
 }
 
-/** One request to a provider, for the run's log: without query, headers and bodies, which may hold secrets. */
+/** One request to a provider, for the run's log: without query, headers and bodies, which may contain secrets. */
 export interface HttpLine {
   readonly method: string;
   readonly url: string;
   /** Null without an answer. */
   readonly status: number | null;
-  /** Why there was none. */
+  /** The error without a response. */
   readonly code: string | null;
   readonly durationMs: number;
   /** From 1. */
   readonly attempt: number;
 }
 
-/** Takes the run's log; must not throw. */
+/** Receives the run's log; must not throw. */
 export interface RunLog {
   lines(lines: readonly LogLine[]): void;
   http(line: HttpLine): void;
@@ -111,13 +111,13 @@ export interface SyncCalls {
   ): Promise<void>;
 }
 
-/** What the host side of one run works with. */
+/** The services of the host side of one run. */
 export interface RuntimeDeps {
   readonly run: RunScope;
   readonly connections: RunConnections;
   readonly checkpoint: RunCheckpoint;
   readonly records: { readonly writer: RecordWriter; readonly reader: RecordReader };
-  /** @throws GatewayError as the trigger API answers */
+  /** @throws GatewayError as the trigger API */
   readonly triggerAction: (call: ActionCall, signal: AbortSignal) => Promise<Json | undefined>;
   readonly syncs: SyncCalls;
   readonly variables: () => Promise<
@@ -127,7 +127,7 @@ export interface RuntimeDeps {
   readonly coordination: Coordination;
   readonly log: RunLog;
   readonly timeline: Timeline;
-  /** Of a sync: what it may take. */
+  /** Of a sync: its time budget. */
   readonly slot?: RunTimeBudget;
   readonly clock: Clock;
   /** Aborted when the run is cancelled or its time is over. */

@@ -2,8 +2,8 @@ import { GatewayError } from '../../../../kernel/errors.ts';
 import { invalidCodes, type RunFailure } from '../../../../ports/sandbox.ts';
 
 /**
- * The error of a failed run as its caller gets it (docs/reference/functions.md#actions). The body of an ActionError
- * is `{ error_type, payload }`.
+ * The error of a failed run for its caller (docs/reference/functions.md#actions). The body of an ActionError is `{
+ * error_type, payload }`.
  */
 export function failureOf(failure: RunFailure): GatewayError {
   const { kind, message, payload, upstream } = failure;

@@ -11,16 +11,16 @@ import { recordCalls } from './record-calls.ts';
 import { runCalls } from './run-calls.ts';
 import { SeenConnections } from './seen-connections.ts';
 
-/** The host side of one run; disposing it gives back what the run still holds. */
+/** The host side of one run; disposing it releases the resources of the run. */
 export interface RuntimeHost extends AsyncDisposable {
   readonly calls: HostCalls;
-  /** Of the secrets that the run was given so far. What it says goes through it, but for records and results. */
+  /** Masks the secrets that the run got so far, in all its texts except records and results. */
   readonly mask: Mask;
 }
 
 /**
- * Everything that a function of this run can cause (docs/reference/functions.md#handle). Once the signal is
- * aborted, every call is refused with its reason.
+ * All effects that a function of this run can have (docs/reference/functions.md#handle). Once the signal is aborted,
+ * every call is refused with its reason.
  */
 export function createRuntimeHost(deps: RuntimeDeps): RuntimeHost {
   const mask = new Mask();
@@ -46,7 +46,7 @@ export function createRuntimeHost(deps: RuntimeDeps): RuntimeHost {
   };
 }
 
-/** What is said of the run shows none of the secrets that it was given. */
+/** Texts about the run do not contain the secrets that it got. */
 function maskedDeps(deps: RuntimeDeps, mask: Mask): RuntimeDeps {
   const { log, timeline } = deps;
   return {

@@ -2,7 +2,7 @@ import type { HostCalls } from '../../../../ports/sandbox.ts';
 import { parseArgs, shapes } from './arguments.ts';
 import type { RuntimeDeps } from './deps.ts';
 
-/** What one run may write into its log; the rest is dropped, and the log says so once. */
+/** Limit of the log of one run; further lines are dropped with one notice. */
 const linesMax = 10_000;
 const charsMax = 10 * 1024 ** 2;
 

@@ -4,15 +4,15 @@ import type { Stream } from '../../../records/stream.ts';
 import type { RecordWriter, WriteOrigin } from '../../../records/writer.ts';
 import { abortError } from './provider-calls.ts';
 
-/** Far more than the tables are behind in normal operation, and less than a run should stand still. */
+/** Much more than the normal lag of the tables, and less than a run may be blocked. */
 const readableWithinMs = 60_000;
 
-/** What a run writes, and when it can read it from the tables. */
+/** Tracks the writes of a run, and when the tables contain them. */
 export interface OwnWrites {
-  /** The work writes the stream. */
+  /** Runs work that writes the stream. */
   during<T>(stream: Stream, task: () => Promise<T>): Promise<T>;
   /**
-   * Resolves when all that the run has written to the stream can be read, by earlier attempts too.
+   * Resolves when all writes of the run to the stream are readable, including those of earlier attempts.
    * @throws GatewayError `projection_unavailable`, and as the run is aborted
    */
   readable(stream: Stream): Promise<void>;
@@ -35,7 +35,7 @@ export function ownWrites(
     },
     async readable(stream) {
       if (settled.has(stream)) return;
-      // First: a write that ends meanwhile takes it back.
+      // Set first, because a concurrent write resets it.
       settled.add(stream);
       const late = AbortSignal.timeout(readableWithinMs);
       try {

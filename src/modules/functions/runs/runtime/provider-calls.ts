@@ -32,14 +32,14 @@ export function providerCalls(
 
 type CallDeps = RuntimeDeps & Pick<RunConnections, 'open'>;
 
-/** What an attempt came to: an answer, or the reason why there is none. */
+/** The outcome of an attempt: a response, or the error. */
 type Attempt =
   | { readonly reply: HttpReply; readonly failure: null; readonly url: string }
   | { readonly reply: null; readonly failure: HttpFailure; readonly url: string };
 
 /**
- * Asks until an answer is final (docs/reference/functions.md#retries). The connection is read again before
- * every attempt; after a 401 its credentials are renewed, and a 401 that they cannot be renewed after is final.
+ * Repeats the request until a response is final (docs/reference/functions.md#retries). The connection is read again
+ * before every attempt; after a 401 its credentials are refreshed, and a 401 without a possible refresh is final.
  */
 async function callProvider(call: Call, deps: CallDeps): Promise<HostAnswer> {
   const retries = Math.min(Math.floor(call.retries ?? 0), retriesMax);
@@ -61,7 +61,7 @@ async function callProvider(call: Call, deps: CallDeps): Promise<HostAnswer> {
   }
 }
 
-/** Zod says `undefined` where a list is absent; the rules take only lists. */
+/** Zod returns `undefined` for an absent list; the rules accept only lists. */
 function withoutGaps(rules: {
   call: { at?: string[] | undefined; after?: string[] | undefined };
   provider: Parameters<typeof retryWaitMs>[1]['provider'];
@@ -203,13 +203,13 @@ function answerOf(attempt: Attempt, bodyAs: Call['bodyAs']): HostAnswer {
   return { json, body: bodyAs === 'binary' ? body.toString('latin1') : textOf(body) };
 }
 
-/** A byte order mark is no part of the text. */
+/** A byte order mark is not part of the text. */
 function textOf(body: Buffer): string {
   const text = body.toString('utf8');
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-/** Why the run is over, as its calls say it. */
+/** The error of calls after the end of the run. */
 export function abortError(signal: AbortSignal): GatewayError {
   const reason: unknown = signal.reason;
   return reason instanceof GatewayError ? reason : new GatewayError('script_aborted');

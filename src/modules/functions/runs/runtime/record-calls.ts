@@ -108,7 +108,7 @@ async function pageText(
 }
 
 function streamOf(run: RunScope, model: string): Stream {
-  // The names come from the control plane, which checked them when the entities were made.
+  // The control plane validated the names when the entities were created.
   return {
     environmentUid: run.environmentUid as EnvironmentUid,
     connectionUid: run.connectionUid as ConnectionUid,
@@ -119,7 +119,7 @@ function streamOf(run: RunScope, model: string): Stream {
   };
 }
 
-/** @throws GatewayError `unknown_model` naming the declared ones */
+/** @throws GatewayError `unknown_model` with the declared models */
 function declared(streams: ReadonlyMap<string, Stream>, model: string): Stream {
   const stream = streams.get(model);
   if (stream !== undefined) return stream;
@@ -128,7 +128,7 @@ function declared(streams: ReadonlyMap<string, Stream>, model: string): Stream {
   throw new GatewayError('unknown_model', { message });
 }
 
-/** Looked at only as far as needed: the writer checks every record, and this is the hot path. */
+/** Checked only as far as needed: the writer checks every record, and this is the hot path. */
 function batchOf(args: string): { model: string; list: Json[] } {
   const input = parseJson(args) as { model?: unknown; records?: unknown } | null;
   const { model, records: list } = input ?? {};
@@ -160,11 +160,11 @@ function linesOfRepeated(ids: readonly string[], what: string): LogLine[] {
 const noPassStarted = (model: string): string =>
   `No track deletes starting point found for model '${model}'.`;
 
-/** A webhook's run sees one delivery, and a name that is put together at run time is not found in the bundle. */
+/** A webhook's run has only one delivery, and a name that is built at run time is not found in the bundle. */
 const noRunPass = (model: string): string =>
   `No pass over this run for model '${model}': call svc.deleteRecordsFromPreviousExecutions by its name, in exec.`;
 
-/** A deleted record says so. */
+/** Marks a deleted record. */
 function presentRecord({ id, payload, deletedAt }: StoredRecord): object {
   if (deletedAt === null) return { ...payload, id };
   return { ...payload, id, _metadata: { deleted: true, deleted_at: isoMicros(deletedAt) } };

@@ -5,8 +5,8 @@ import type { RetryDefinition } from '../../../connections/providers/definition.
 import { patternOf } from '../../../connections/providers/pattern.ts';
 
 /**
- * Whether an answer is asked for again: what the provider's definition lists, else 401, 429 and 5xx; and
- * what the call lists.
+ * Whether a response is retried: statuses of the provider's definition, by default 401, 429 and 5xx, and those of the
+ * call.
  */
 export function isRetriedStatus(
   status: number,
@@ -27,15 +27,15 @@ function matches(status: number, entry: string): boolean {
   return /^\dxx$/.test(text) ? String(status)[0] === text[0] : text === String(status);
 }
 
-/** Names of headers that say when to try again: a time, or seconds. */
+/** Names of headers with the time of the next attempt: a time, or seconds. */
 export interface RetryHeaders {
   readonly at?: readonly string[];
   readonly after?: readonly string[];
 }
 
 /**
- * How long to wait before the next attempt, in ms: what the call's headers say, else the provider's
- * headers, else its pattern in the body, else 3 s × 2^attempt. At most 10 minutes.
+ * How long to wait before the next attempt, in ms: from the headers of the call, then the provider's headers, then its
+ * pattern in the body, then 3 s × 2^attempt. At most 10 minutes.
  * @param attempt from 0
  */
 export function retryWaitMs(
@@ -53,7 +53,7 @@ export function retryWaitMs(
   return Math.min(fields ?? limits.retryFirstWaitMs * 2 ** attempt, limits.retryWaitMaxMs);
 }
 
-/** The longest wait of the headers that are there; null when none says one. */
+/** The longest wait in the headers; null when there is none. */
 function headerWaitMs({ headers }: HttpReply, names: RetryHeaders, now: Instant): number | null {
   const waits = [
     ...(names.at ?? []).map((name) => untilMs(headers[name.toLowerCase()], now)),
@@ -86,7 +86,7 @@ function bodyWaitMs(
   return rule.strategy === 'at' ? untilMs(text, now) : secondsMs(text);
 }
 
-/** Slashes around the pattern are how some definitions write it. */
+/** Some definitions write the pattern between slashes. */
 const unslashed = (pattern: string): string => pattern.replace(/^\/(.*)\/[a-z]*$/, '$1');
 
 function secondsMs(text: string | undefined): number | null {

@@ -3,12 +3,12 @@ import type { HostCalls } from '../../../../ports/sandbox.ts';
 import { parseArgs, shapes } from './arguments.ts';
 import type { RuntimeDeps } from './deps.ts';
 
-/** Actions that may call one another (docs/reference/limits.md#runs). */
+/** Maximum call depth of actions (docs/reference/limits.md#runs). */
 const depthMax = 8;
 
 type Calls = Pick<HostCalls, 'triggerAction' | 'triggerSync' | 'startSync'>;
 
-/** Other functions that a function may set off, within its environment. */
+/** The calls that start other functions of the environment. */
 export function runCalls(deps: RuntimeDeps): Calls {
   const { run, syncs, signal } = deps;
   return {

@@ -11,7 +11,7 @@ const common = {
   hostCalls: limits.hostCallsMax,
 } as const;
 
-/** Limits by what is run (docs/reference/functions.md#limits). Processor time bounds loops that wait for nothing. */
+/** Limits by what is run (docs/reference/functions.md#limits). The processor time limit ends busy loops. */
 export const runLimits = {
   sync: { ...common, wallMs: limits.syncRunMaxMs, cpuMs: 60 * minuteMs },
   action: { ...common, wallMs: limits.actionRunMaxMs, cpuMs: 5 * minuteMs },
