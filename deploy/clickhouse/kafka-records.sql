@@ -1,5 +1,5 @@
--- The records topic as a table in a ClickHouse of your own, read by ClickHouse itself. The gateway's tables are
--- another matter: they are its own, and change with its releases.
+-- The records topic as a table in a ClickHouse of your own, read by ClickHouse itself. The gateway's own
+-- tables are internal and change with its releases.
 -- Put your brokers, registry and topic in the settings of records_queue.
 
 CREATE TABLE records_queue
@@ -28,11 +28,11 @@ SETTINGS
     kafka_format = 'AvroConfluent',
     format_avro_schema_registry_url = 'http://localhost:8081',
     kafka_num_consumers = 1,
-    -- What cannot be read is a row with _error, and stops nothing. A tombstone is such a row, with an empty message.
+    -- An unreadable message becomes a row with _error and stops nothing. A tombstone is such a row, with an empty message.
     kafka_handle_error_mode = 'stream';
 
 -- Redelivered messages change nothing: the highest version of a key stays. A message later in its partition is later,
--- unless a writer of a lower epoch made it, which had lost the partition.
+-- unless its writer has a lower epoch, because it had lost the partition.
 CREATE TABLE records
 (
     environment_id String,
@@ -54,7 +54,7 @@ CREATE TABLE records
 ENGINE = ReplacingMergeTree(version, is_gone)
 ORDER BY (environment_id, connection_uid, model, variant, record_id);
 
--- Every tombstone comes after a change with the action purged, which names the row: that one removes it.
+-- Every tombstone follows a change with the action purged, which identifies the row and removes it.
 CREATE MATERIALIZED VIEW records_writer TO records AS
 SELECT
     environment_id, connection_uid, model, variant, record_id, integration, connection_id, action, payload,

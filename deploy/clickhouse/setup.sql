@@ -10,7 +10,7 @@ CREATE SETTINGS PROFILE IF NOT EXISTS svc SETTINGS
 
 CREATE USER IF NOT EXISTS svc IDENTIFIED WITH sha256_password BY 'change-me' SETTINGS PROFILE svc;
 
--- What the gateway does: makes, fills, cleans and drops its own tables, in this database and nowhere else.
+-- The gateway creates, fills, cleans and drops its own tables, in this database only.
 GRANT SELECT, INSERT, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW, ALTER DELETE, OPTIMIZE
     ON gateway.* TO svc;
 GRANT SELECT ON system.databases TO svc;
@@ -19,7 +19,7 @@ GRANT SELECT ON system.settings TO svc;
 GRANT SELECT ON system.merge_tree_settings TO svc;
 GRANT SELECT ON system.clusters TO svc;
 
--- For people and dashboards: they read, and cannot starve the gateway.
+-- For people and dashboards: read-only, with limits that protect the gateway.
 CREATE SETTINGS PROFILE IF NOT EXISTS svc_reader SETTINGS
     readonly = 2,
     max_execution_time = 60,
