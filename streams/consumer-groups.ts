@@ -14,18 +14,18 @@ interface ConsumerGroup {
 }
 
 const decidedOnce =
-  'The position that counts stands in what the owner has written: the one of the group is only a hint, and what was decided is never decided again.';
+  'The note of the owner holds the authoritative position; that of the group is only a hint, and a decided command is never decided again.';
 
 /** Every consumer group of the service, besides the projectors. */
 export const consumerGroups = {
   'svc.record-owners': {
     topic: 'svc.internal.record-commands.v1',
-    why: 'Decide what runs and callers ask of the streams of records.',
+    why: 'Decide the commands of runs and callers to the streams of records.',
     replay: { fixed: decidedOnce },
   },
   'svc.control-owners': {
     topic: 'svc.internal.commands.v1',
-    why: 'Decide what is asked of the control plane.',
+    why: 'Decide the commands to the control plane.',
     replay: { fixed: decidedOnce },
   },
   'svc.runners': {
@@ -33,22 +33,22 @@ export const consumerGroups = {
     why: 'Start the runs that are queued.',
     replay: {
       effect:
-        'A queued run is offered to its owner once more, which refuses one that has started: nothing runs twice.',
+        'A queued run is offered to its owner again, which refuses a started one: nothing runs twice.',
     },
   },
   'svc.sync-webhooks': {
     topic: 'svc.runs.v1',
-    why: 'Make the webhooks of runs that have ended.',
-    replay: { effect: 'Webhooks that are missing are made; those that exist are left alone.' },
+    why: 'Create the webhooks of ended runs.',
+    replay: { effect: 'Missing webhooks are created; existing ones stay unchanged.' },
   },
   'svc.auth-webhooks': {
     topic: 'svc.credentials.v1',
-    why: 'Make the webhooks of connections that were authorized, and of refreshes.',
-    replay: { effect: 'Webhooks that are missing are made; those that exist are left alone.' },
+    why: 'Create the webhooks of authorized connections, and of refreshes.',
+    replay: { effect: 'Missing webhooks are created; existing ones stay unchanged.' },
   },
   'svc.token-refreshes': {
     topic: 'svc.credentials.v1',
-    why: 'Refresh the credentials of connections that nobody fetches.',
+    why: 'Refresh the credentials of unused connections.',
     replay: { effect: 'Credentials that have expired are refreshed; those that are fresh stay.' },
   },
   'svc.webhook-deliveries': {
@@ -56,41 +56,42 @@ export const consumerGroups = {
     why: 'Deliver webhooks to the application.',
     replay: {
       effect:
-        'Webhooks without an outcome are sent; finished ones only when repeating is asked for.',
+        'Webhooks without an outcome are sent; finished ones only if a repetition is requested.',
       canRepeat: true,
     },
   },
   'svc.incoming-webhooks': {
     topic: 'svc.webhooks-in.v1',
-    why: 'Judge webhooks of providers whose node ended before it had done so.',
+    why: 'Evaluate webhooks of providers whose node ended before the evaluation.',
     replay: {
-      effect: 'Webhooks without an outcome are judged; others only when repeating is asked for.',
+      effect:
+        'Webhooks without an outcome are evaluated; others only if a repetition is requested.',
       canRepeat: true,
     },
   },
   'svc.sync-instances': {
     topic: 'svc.connections.v1',
-    why: 'Make the syncs of connections that were created.',
+    why: 'Create the syncs of new connections.',
     replay: { effect: 'Connections get the syncs that they lack.' },
   },
   'svc.lifecycle-hooks': {
     topic: 'svc.connections.v1',
     why: 'Run the functions on the creation of connections.',
-    replay: { effect: 'Functions that have not run run; the others are left alone.' },
+    replay: { effect: 'Functions that have not run are run; others are skipped.' },
   },
   'svc.typed-topics': {
     topic: 'svc.records.v1',
     why: 'Write the topics of the models that are opted in.',
     replay: {
       fixed:
-        'Each change is told once: to fill the topic of a model anew, opt the model out and in again.',
+        'Each change is written once: to refill the topic of a model, opt the model out and in again.',
     },
-    noRetry: 'Later changes stand on the topic already: opt the model out and in again.',
+    noRetry: 'Later changes are on the topic already: opt the model out and in again.',
   },
   'svc.command-retries': {
     topic: 'svc.dead-letters.v1',
-    why: 'Give owners the commands again that operators want to be retried.',
-    replay: { effect: 'Orders that have no outcome yet are passed on once more.' },
+    why: 'Return commands to owners that operators want retried.',
+    replay: { effect: 'Requests without an outcome are passed on again.' },
   },
 } as const satisfies Record<string, ConsumerGroup>;
 

@@ -109,7 +109,7 @@ const groups = {
     webhookInBytesMax: 'The body of a webhook of a provider',
     webhookKnownMs: 'How long a repeat of a provider is known',
     webhookUnknownBytesPerHour:
-      'Kept in an hour for one integration of what is rejected, or is signed by nobody and names no connection',
+      'Kept per hour and integration: rejected webhooks, and unsigned ones that name no connection',
     webhookUnverifiedBytesMin: 'What each of these counts, at least',
     webhookRejectedBytesMax: 'The body of a rejected webhook that is kept',
   },

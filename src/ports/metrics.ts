@@ -85,7 +85,7 @@ export const metricDefinitions = {
   },
   svc_webhook_oldest_pending_seconds: {
     kind: 'gauge',
-    help: 'Age of the oldest webhook that nobody has taken up.',
+    help: 'Age of the oldest unprocessed webhook.',
     labels: [],
   },
   svc_credential_refresh_total: {

@@ -137,5 +137,5 @@ function drift(
     found.unshift(`partitions is ${leaders.length} instead of ${partitions}`);
   }
   if (found.length === 0) return null;
-  return `The topic ${name} differs from what is needed: ${found.join('; ')}. Mend it there, or use another prefix.`;
+  return `The topic ${name} differs from what is needed: ${found.join('; ')}. Fix it there, or use another prefix.`;
 }
