@@ -37,6 +37,10 @@ export const phrases: readonly Phrase[] = [
   },
   { phrase: /\b(signall|travell|labell|modell)(ed|ing)\b/gi, use: 'one l: US spelling' },
   { phrase: /\b(cancelling|licence|defence|judgement|data centre|grey)\b/gi, use: 'US spelling' },
+  { phrase: /\bsigns? of life\b/gi, use: 'heartbeat' },
+  { phrase: /\b(has|had|have) let go of\b/gi, use: 'the log has deleted it' },
+  { phrase: /\bwhat is (said|told)\b/gi, use: 'the published, reported or returned value' },
+  { phrase: /\bmirrors (the record of )?schemas\b/gi, use: '@see schemas/…' },
   { phrase: /\bcatalogues?\b/gi, use: 'catalog' },
 ];
 

@@ -17,12 +17,12 @@ export type HistoryDeps = Pick<
 >;
 
 const dayMs = 86_400_000;
-/** Records whose changes are in memory at a time. */
+/** Limit of records whose changes are in memory at a time. */
 const chunkRecords = 100;
 
 /**
- * A page of the records as they stood at a time, or at the moment that a cursor stands for: a question about the past,
- * whose answer changes only by what is pruned and purged. Payloads come from the log.
+ * A page of the records at a time, or at the position of a cursor. The result changes only by prune and purge. Payloads
+ * come from the log.
  * @param asOf RFC 3339 or a cursor; inclusive
  * @throws GatewayError `history_gone` for a time before what the log holds, `invalid_cursor_value`,
  *   `invalid_query_params`, `projection_unavailable`, `log_unavailable`
@@ -105,7 +105,7 @@ function textOf(change: RecordChange, payload: Buffer | null): Uint8Array {
   return recordText(standing, payload, generationOf(change.stream_generation));
 }
 
-/** The place of a change in its stream. */
+/** The position of a change in its stream. */
 export const cursorOf = (change: RecordChange): string =>
   encodeCursor({
     generation: generationOf(change.stream_generation),

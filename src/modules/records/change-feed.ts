@@ -14,7 +14,7 @@ import type { RecordReader } from './reader.ts';
 import type { Stream } from './stream.ts';
 import type { RecordsServices } from './services.ts';
 
-/** Open streams of one process; each asks for news so often, which costs no query where the head is known. */
+/** Limit of open streams of one process; each polls at this interval, which costs no query if the head is cached. */
 const streamsMax = 200;
 const askedEveryMs = 500;
 const pageRecords = 100;
@@ -30,8 +30,8 @@ let open = 0;
 
 /**
  * The records of a model as they are modified: events named `record` with a record each, in the order of pages. The id
- * is the record's cursor: sent back as `Last-Event-ID`, the stream goes on right after it. `head` says that there is
- * no more for now.
+ * is the record's cursor: sent back as `Last-Event-ID`, the stream resumes directly after it. `head` marks the end of
+ * the current records.
  */
 export const changeFeedRoute: StreamRoute<RecordsServices> = {
   prefix: '/records/stream',
@@ -60,7 +60,7 @@ export const changeFeedRoute: StreamRoute<RecordsServices> = {
     const { caller, services } = call;
     const stream = await streamOf(services, caller, sent, request);
     const cursor = sent['last-event-id'] ?? request.cursor ?? null;
-    // A wrong cursor is refused before the stream begins.
+    // An invalid cursor is refused before the stream starts.
     if (cursor !== null) await services.records.reader.positionOf(stream, cursor);
     if (open >= streamsMax) throw new GatewayError('too_many_request', { retryAfterS: 5 });
     open += 1;
@@ -72,7 +72,7 @@ export const changeFeedRoute: StreamRoute<RecordsServices> = {
   },
 };
 
-/** What is read of a page: its records are given out as they are. */
+/** The fields used of a page; its records are forwarded unchanged. */
 interface ReadPage {
   readonly records: readonly { readonly _svc_metadata: { readonly cursor: string } }[];
   readonly next_cursor: string | null;
@@ -105,7 +105,7 @@ async function follow(
   }
 }
 
-/** Null while the tables are away: that passes. */
+/** Null while the tables are temporarily unavailable. */
 async function pageAfter(
   reader: RecordReader,
   stream: Stream,

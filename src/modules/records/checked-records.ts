@@ -2,23 +2,23 @@ import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
 
-/** The records of one call, each id once, as they are stored. */
+/** The records of one call in their stored form, each id once. */
 export interface CheckedRecords {
   readonly ids: readonly string[];
   /** The JSON of each; its `id` is a string. */
   readonly texts: readonly string[];
-  /** Times the caller gave for deletions, in µs; 0 = none. Empty where nothing is deleted. */
+  /** Deletion times of the caller, in µs; 0 = none. Empty without deletions. */
   readonly deletedAt: readonly number[];
 }
 
-/** What of the records is kept: the whole, or (of deletions) the id. */
+/** The stored part of the records: all of it, or (for deletions) the id. */
 type Kept = 'whole' | 'id';
 
 const metadataKey = '_svc_metadata';
 
 /**
- * Checks a call whole, before anything of it is sent. Of records with one id the last counts.
- * @throws GatewayError `invalid_sync_record`, `record_too_large`; both name the record
+ * Validates the complete call before any part of it is sent. Of records with the same id the last counts.
+ * @throws GatewayError `invalid_sync_record`, `record_too_large`; both with the record
  */
 export function checkRecords(records: readonly Json[], model: string, kept: Kept): CheckedRecords {
   const places = new Map<string, number>();
@@ -50,7 +50,10 @@ function mustFit(text: string, id: string, model: string): void {
   if (bytes > limits.recordBytesMax) throw tooLarge(id, model, bytes);
 }
 
-/** The text of an id as it is stored. @throws GatewayError `invalid_sync_record` */
+/**
+ * The stored text of an id.
+ * @throws GatewayError `invalid_sync_record`
+ */
 function idOf(input: unknown, model: string, index: number): string {
   const text = typeof input === 'number' && input !== 0 ? String(input) : input;
   if (typeof text === 'string') {
@@ -62,7 +65,7 @@ function idOf(input: unknown, model: string, index: number): string {
   });
 }
 
-/** Without what no key and no table holds. */
+/** Without characters that keys and tables do not support. */
 export function storableId(id: string): string {
   const clean = id.includes('\0') ? id.replaceAll('\0', '') : id;
   return clean.isWellFormed() ? clean : clean.toWellFormed();

@@ -16,13 +16,13 @@ export const noColumns: Columns = {
   deleted_at: [],
 };
 
-/** Seals the payloads of one command together; null: they travel as they are. */
+/** Seals the payloads of one command together; null: plain text. */
 export type SealBlock =
   ((payloads: Uint8Array, owners: Pick<Columns, 'ids' | 'ends'>) => Uint8Array) | null;
 
 /**
- * Splits into commands of up to 1000 records and 1 MB. Payloads that are not sealed stand in memory that is
- * used again: they are to be encoded, or copied, before anything else is packed.
+ * Splits into commands of up to 1000 records and 1 MB. Unsealed payloads are in a reused buffer: they must be encoded
+ * or copied before the next command is packed.
  */
 export function* commandColumns(records: CheckedRecords, seal: SealBlock): Generator<Columns> {
   let from = 0;
@@ -33,10 +33,10 @@ export function* commandColumns(records: CheckedRecords, seal: SealBlock): Gener
   }
 }
 
-/** Where the payloads of one command are joined, which waits for nothing: room for a record beside a full command. */
+/** Buffer for the joined payloads of one command, used synchronously: room for a full command and one more record. */
 const joined = Buffer.allocUnsafeSlow(limits.commandBytesMax + 3 * limits.recordBytesMax);
 
-/** As many records from `from` on as one command takes. */
+/** The records from `from` on that fit in one command. */
 function partFrom(records: CheckedRecords, from: number, seal: SealBlock): Columns {
   const last = Math.min(records.ids.length, from + limits.commandRecordsMax);
   const ends: number[] = [];

@@ -18,7 +18,9 @@ export type CommandKind =
   | 'close'
   | 'barrier';
 
-/** Asked of a whole partition, under the reserved key: what retention would take of an environment. Decides nothing. */
+/**
+ * Sent to a complete partition, under the reserved key: a preview of the retention of an environment. Has no effect.
+ */
 export const retentionPreview = 'retention_preview';
 
 /**
@@ -28,8 +30,9 @@ export const retentionPreview = 'retention_preview';
 export type CommandEncoding = PayloadEncoding | 'json-block+aes256gcm';
 
 /**
- * A value of `svc.internal.record-commands.v1`. Mirrors schemas/records/record-command.v1.avsc, without `hashes`. Records are
- * columns, so that a command of a thousand is read without making a thousand objects.
+ * A value of `svc.internal.record-commands.v1`, without `hashes`. Records are columns, so that a command with a
+ * thousand is read without creating a thousand objects.
+ * @see schemas/records/record-command.v1.avsc
  */
 export interface RecordCommandValue {
   readonly command_id: string;
@@ -50,14 +53,14 @@ export interface RecordCommandValue {
   readonly reply_to: string | null;
   readonly encoding: CommandEncoding;
   readonly ids: readonly string[];
-  /** Where each payload ends among the joined ones, before they are sealed. */
+  /** End of each payload in the joined payloads, before they are sealed. */
   readonly ends: readonly number[];
   readonly payloads: Uint8Array;
   readonly deleted_at: readonly Micros[];
   readonly args: string | null;
 }
 
-/** Arguments and answers of the commands that are answered, by kind. */
+/** Arguments and replies of the commands with a reply, by kind. */
 export interface PruneArgs {
   readonly position: number;
   readonly limit: number;
@@ -68,17 +71,17 @@ export interface PruneAnswer {
 }
 
 export interface RevertArgs {
-  /** Of each id the position that it must stand at: a record that moved is left alone. */
+  /** The required position of each id: a changed record is skipped. */
   readonly expected: readonly number[];
-  /** Indexes of those that are deleted with the payload that they have; the others get the one that came along. */
+  /** Indexes of records that are deleted with their current payload; the others get the payload of the command. */
   readonly deletes: readonly number[];
 }
 export interface RevertAnswer {
-  /** Ids that had moved. */
+  /** Ids of changed records. */
   readonly left: readonly string[];
 }
 
-/** Records of one stream that retention would take now. */
+/** Records of one stream that the retention would delete now. */
 export interface DueStream {
   readonly action: 'prune' | 'delete';
   readonly records: number;
@@ -89,7 +92,7 @@ export interface DueStream {
   readonly lastRunAt: Micros | null;
 }
 
-/** Records of a stream when it was closed; all zero where it had been closed before. */
+/** Records of a stream when it was closed; all zero if it was closed before. */
 export interface ClosedStream {
   readonly plain: number;
   readonly sealed: number;

@@ -9,8 +9,9 @@ export type RecordAction = 'added' | 'updated' | 'deleted' | 'pruned' | 'purged'
 export type PayloadEncoding = 'json' | 'json+aes256gcm' | 'json+deflate+aes256gcm' | 'none';
 
 /**
- * A value of `svc.records.v1` (docs/reference/topics.md#svcrecordsv1). Mirrors schemas/records/record-change.v1.avsc:
- * the names are those of the topic, so that nothing is translated on the hot path.
+ * A value of `svc.records.v1` (docs/reference/topics.md#svcrecordsv1), with the names of the topic, so that the hot
+ * path needs no translation.
+ * @see schemas/records/record-change.v1.avsc
  */
 export interface RecordChange extends PublicFields {
   readonly connection_uid: string;

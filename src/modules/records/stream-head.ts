@@ -6,7 +6,10 @@ export const headsTopic = 'svc.internal.streams.v1';
 /** Key of the message that raises the epoch of a partition without a stream; also the filler's key. */
 export const reservedKey = '-';
 
-/** What a run did to a stream. Mirrors the record of schemas/records/stream-head.v1.avsc. */
+/**
+ * The changes of a run in a stream.
+ * @see schemas/records/stream-head.v1.avsc
+ */
 export interface StreamRun {
   readonly run_id: string;
   readonly attempt: number;

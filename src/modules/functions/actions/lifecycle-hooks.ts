@@ -15,7 +15,7 @@ const event = 'post-connection-creation';
 /** Maximum age of a connection: a new group on an old log runs nothing for older ones. */
 const newsMs = 24 * 3_600_000;
 
-/** What is read of a value of the topic. */
+/** The fields used of a value of the topic. */
 interface ConnectionChanged {
   readonly event_id: string;
   readonly action: string;

@@ -2,7 +2,7 @@ import { isoMillis } from '../../../kernel/time.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { DeployedFunction } from './state.ts';
 
-/** Functions as the API shows them. */
+/** Functions in the format of the API. */
 
 export function presentFunction(deployed: DeployedFunction): Record<string, unknown> {
   const { id, name, kind, description, scopes, isEnabled, deployedAt } = deployed;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { data, timestamp } from '../../../http/responses.ts';
 import { jsonObject } from '../../../http/fields.ts';
 
-/** Functions as the API shows them. */
+/** Functions in the format of the API. */
 
 const kind = z.enum(['sync', 'action', 'on-event']);
 

@@ -28,7 +28,7 @@ export interface TimelineEntry {
   readonly method: string | null;
   /** Of the address, without its query. */
   readonly path: string | null;
-  /** Null without an answer. */
+  /** Null without a response. */
   readonly status: number | null;
   readonly duration_ms: number | null;
   readonly model: string | null;

@@ -9,7 +9,7 @@ import type { ModelPosition, ModelResult } from '../../records/events.ts';
 import { evolveSync, isBeyondGrid, slotAfter } from './state.ts';
 import type { CurrentRun, SyncInstance } from './state.ts';
 
-/** A started run without a sign of life for this long is queued again. */
+/** A started run without a heartbeat for this time is queued again. */
 const heartbeatTimeoutMs = 60_000;
 /** Attempts of one run that may be lost before the run ends as interrupted. */
 const attemptsMax = 5;
@@ -271,7 +271,7 @@ function tick(state: SyncInstance, at: Instant): SyncEvent[] {
   return [...overdue, dueAfter(state, at), ...queued];
 }
 
-/** What is said of a run that did not start in time, or whose runner fell silent. */
+/** The error of a run that did not start in time, or whose runner crashed. */
 function overdueRun(run: CurrentRun, at: Instant): SyncEvent[] {
   if (run.status === 'queued') {
     if (at < run.startBy) return [];

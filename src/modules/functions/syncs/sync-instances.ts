@@ -10,7 +10,7 @@ import { startReactor } from '../../../../streams/reactor/runner.ts';
 
 const topic = 'svc.connections.v1';
 
-/** What is read of a value of the topic. */
+/** The fields used of a value of the topic. */
 interface ConnectionChanged {
   readonly action: string;
   readonly environment_id: string;

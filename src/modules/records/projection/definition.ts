@@ -119,7 +119,7 @@ const byIdView = (name: string, byId: string, records: string): ViewDefinition =
 });
 
 /**
- * Every change of a record by its id, without its payload: who wrote what stands in the log, at the offset
+ * Every change of a record by its id, without its payload, which is in the log at the offset
  * (docs/adr/0023-history-as-an-index.md).
  */
 const historyTable = (name: string): TableDefinition => ({

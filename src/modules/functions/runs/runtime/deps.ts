@@ -79,7 +79,7 @@ export interface RunCheckpoint {
 export interface HttpLine {
   readonly method: string;
   readonly url: string;
-  /** Null without an answer. */
+  /** Null without a response. */
   readonly status: number | null;
   /** The error without a response. */
   readonly code: string | null;
