@@ -174,7 +174,7 @@ describe('a later start that fails', () => {
 
   it('says that the partitions of the log are fixed', async () => {
     const { code, err } = await failedStart({ SVC_PARTITIONS: '8' });
-    expect(err).toMatch(/^SVC_PARTITIONS is 8, .* has 4 partitions .* instead of 8 .*\n$/);
+    expect(err).toMatch(/^SVC_PARTITIONS is 8, .* has 4 partitions .*; required are 8 .*\n$/);
     expect(code).toBe(1);
   });
 
