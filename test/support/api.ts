@@ -3,6 +3,7 @@ import { routes, streamRoutes } from '../../src/api/routes.ts';
 import type { HttpServer } from '../../src/http/server.ts';
 import { startApiServer } from '../../src/api/server.ts';
 import type { Services } from '../../src/api/services.ts';
+import { createDependents } from '../../src/app/dependents.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import { createKey } from '../../src/modules/access/api-keys/handlers.ts';
@@ -164,8 +165,10 @@ async function openNode(
     logger: silent,
   };
   const refresher = createRefresher(ground);
+  const leftOut = { runs: null as never, records: { writer: null as never } };
   const services = {
     ...ground,
+    ...createDependents({ ...ground, ...leftOut }),
     refresher,
     openedConnections: stack.use(createDecryptedConnectionCache({ ...ground, refresher })),
     settings: {

@@ -118,9 +118,12 @@ function signatureOf(rule: SignatureRule, body: Buffer, secret: string, timestam
   return hash.digest(rule.encoding);
 }
 
-/** Compares every candidate, so that the time does not depend on the position of a match. */
+/** Compares every candidate of the right length, so that the time does not depend on the position of a match. */
 function anyEqual(candidates: readonly string[], expected: string): boolean {
-  return candidates.map((candidate) => isEqual(candidate, expected)).includes(true);
+  return candidates
+    .filter(({ length }) => length === expected.length)
+    .map((candidate) => isEqual(candidate, expected))
+    .includes(true);
 }
 
 function elementsOf(header: string): [string, string][] {
