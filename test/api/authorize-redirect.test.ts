@@ -125,7 +125,7 @@ describe('the redirect to the provider', () => {
     const over = { connect_session_token: `svc_connect_session_${'0'.repeat(64)}` };
     const page = await api.redirect(oauth2, over, { accept: 'text/html,*/*;q=0.8' });
     expect(page.status).toBe(401);
-    expect(page.body).toContain('The connect session is over');
+    expect(page.body).toContain('The connect session has expired');
     const json = await api.redirect(oauth2, over, { accept: '*/*' });
     expect([json.status, errorOf(json)]).toEqual([401, 'unknown_connect_session_token']);
     const odd = `${api.url}/oauth/callback?a[b][c]=1`;
@@ -280,7 +280,7 @@ describe('the callback', () => {
     expect(late.html).toContain('state_err');
     const { view } = api.services.control;
     await vi.waitFor(() => expect(view.list('authorization', [])).toEqual([]), { timeout: 30_000 });
-    expect(await everythingOn(api.services.log)).toContain('did not come back from the provider');
+    expect(await everythingOn(api.services.log)).toContain('did not return from the provider');
   });
 
   it('of an app that an owner has to approve first makes no connection', async () => {

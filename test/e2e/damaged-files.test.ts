@@ -137,7 +137,7 @@ describe('a start over damaged tables', () => {
   ])('makes them anew, and serves every record as it was: %s', async (damage, damaged) => {
     await restartOver(damaged);
     await mustServeEveryRecord(damage);
-    const logged = world.gateway.log.filter((line) => line.includes('made again from the log'));
+    const logged = world.gateway.log.filter((line) => line.includes('rebuilt from the log'));
     expect(logged.map((line) => JSON.parse(line) as object)).toEqual([
       expect.objectContaining({ level: 40, folder: join(world.gateway.dataDir, 'clickhouse') }),
     ]);

@@ -50,7 +50,7 @@ describe.each(modes)('a log that was exported: %s', (mode) => {
   it('is refused where something is, where something is missing, and where a byte is wrong', async () => {
     const importing = (name: string, env = {}) => transfer('import', of('files'), of(name), env);
     await expect(transfer('export', of('files'), of('a'))).rejects.toThrow('is not empty');
-    await expect(importing('a')).rejects.toThrow('holds messages already');
+    await expect(importing('a')).rejects.toThrow('already contains messages');
     await expect(importing('c', { SVC_PARTITIONS: '8' })).rejects.toThrow('set SVC_PARTITIONS');
     await expect(transfer('import', of('nothing'), of('c'))).rejects.toThrow('is no export');
     const file = join(of('files'), 'svc.internal.control.v1', '1.log');
