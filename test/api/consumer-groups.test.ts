@@ -20,7 +20,7 @@ describe('a reset of a group that nobody works for', () => {
     expect(plan.at('data')).toMatchObject({ dry_run: true, replayed: 0, skipped: 3 });
     const refused = await reset({ to: 'end' });
     expect(codeOf(refused)).toBe('409 reset_skips_messages');
-    expect(refused.at('error.message')).toContain('3 messages');
+    expect(refused.at('error.message')).toContain('3 unprocessed messages');
 
     const made = await reset({ to: 'end', skip: true });
     expect(made.status).toBe(202);
