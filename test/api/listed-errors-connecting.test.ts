@@ -6,8 +6,7 @@ import { limits } from '../../src/kernel/limits.ts';
 import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
 import { codeOf, startApi, type Api } from '../support/api.ts';
 import { movedClock } from '../support/clock.ts';
-import { aProvider } from '../support/control.ts';
-import { connectionsFound } from '../support/control.ts';
+import { aProvider, connectionsFound } from '../support/control.ts';
 
 const clock = movedClock();
 const system = { actor: 'system' };
