@@ -70,6 +70,10 @@ export interface Siblings {
 /** Values by which entities of a kind are found; null = not in the index. */
 export type EntityIndexes<S> = Readonly<Record<string, (state: S) => string | null>>;
 
+/** The index of entities that are being deleted, under `yes`. */
+export const whileDeleting = ({ isDeleting }: { readonly isDeleting: boolean }): string | null =>
+  isDeleting ? 'yes' : null;
+
 /** An additional table of the view by which a noun searches. */
 export interface SearchTable<S> {
   readonly name: string;

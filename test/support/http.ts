@@ -3,16 +3,14 @@ import { pino } from 'pino';
 import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
 import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
 import type { EntityRef } from '../../src/control-plane/entity.ts';
-import { routesWith, type AnyRoute, type RouteAnswer } from '../../src/http/define-route.ts';
+import type { AnyRoute, RouteAnswer } from '../../src/http/define-route.ts';
 import type { HttpServer } from '../../src/http/server.ts';
 import { startApiServer } from '../../src/api/server.ts';
-import type { Services } from '../../src/api/services.ts';
+import { defineRoute, type Services } from '../../src/api/services.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import type { ApiKey } from '../../src/modules/access/api-keys/state.ts';
 import { uncounted } from './metrics.ts';
 import { builtInCatalogue } from './catalogue.ts';
-
-export const defineRoute = routesWith<Services>();
 
 export interface HttpOnly extends AsyncDisposable {
   readonly server: HttpServer;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { json, nothing } from '../../http/responses.ts';
-import { routesWith, type AnyRoute } from '../../http/define-route.ts';
-import type { Services } from '../services.ts';
+import { defineRoute } from '../services.ts';
+import type { AnyRoute } from '../../http/define-route.ts';
 import { connectionId, integrationKey, jsonObject } from '../../http/fields.ts';
 import { errorAt } from '../../http/route-errors.ts';
 import { requireConnection } from '../../modules/connections/connections/queries.ts';
@@ -13,7 +13,7 @@ const message = jsonObject.meta({
   examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 });
 
-const post = routesWith<Services>()({
+const post = defineRoute({
   method: 'POST',
   path: '/mcp',
   credential: 'environment',
@@ -57,7 +57,7 @@ const refusal = {
   id: null,
 };
 
-const get = routesWith<Services>()({
+const get = defineRoute({
   method: 'GET',
   path: '/mcp',
   credential: 'environment',

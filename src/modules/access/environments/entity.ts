@@ -1,5 +1,6 @@
 import { configMessages } from '../../../control-plane/config-message.ts';
 import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { whileDeleting } from '../../../control-plane/entity.ts';
 import { environment, type EnvironmentCommand } from './decider.ts';
 import type { EnvironmentEvent } from './events.ts';
 import { presentRetention } from './retention.ts';
@@ -20,7 +21,7 @@ export const environmentEntity: EntityDefinition<
   indexes: {
     id: ({ id }) => String(id),
     name: ({ name }) => name,
-    deleting: ({ isDeleting }) => (isDeleting ? 'yes' : null),
+    deleting: whileDeleting,
   },
   decider: environment,
   isNumbered: true,

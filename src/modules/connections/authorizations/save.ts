@@ -1,5 +1,5 @@
 import type { RequestOptions } from '../../../http/options.ts';
-import { connectValidated } from '../connections/lifecycle.ts';
+import { connectValidated, type ConnectDeps } from '../connections/lifecycle.ts';
 import type { Connection } from '../connections/state.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
@@ -21,7 +21,7 @@ type Owned = Pick<
  * @throws GatewayError `invalid_connection`: the existing one was deleted; `connection_validation_failed`
  */
 export async function saveAuthorized(
-  services: Parameters<typeof connectValidated>[0],
+  services: ConnectDeps,
   ref: Owned & { readonly provider: Provider; readonly known: Connection | null },
   request: { readonly obtained: Obtained; readonly askedConfig: JsonObject },
   options: RequestOptions,

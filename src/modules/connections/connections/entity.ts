@@ -4,6 +4,7 @@ import type {
   EntityRef,
   PublicMessage,
 } from '../../../control-plane/entity.ts';
+import { whileDeleting } from '../../../control-plane/entity.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { joinKey } from '../../../kernel/ids.ts';
 import { connection, type ConnectionCommand } from './decider.ts';
@@ -25,7 +26,7 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
   indexes: {
     uid: ({ uid }) => uid,
     id: ({ id }) => String(id),
-    deleting: ({ isDeleting }) => (isDeleting ? 'yes' : null),
+    deleting: whileDeleting,
   },
   searchTable: connectionTable,
   decider: connection,

@@ -7,7 +7,7 @@ import { importConnection, type ConnectionImport } from './handlers.ts';
 import type { Connection } from './state.ts';
 import type { ConnectionsServices } from '../services.ts';
 
-type ConnectDeps = DeletionDeps & Pick<ConnectionsServices, 'lifecycle'>;
+export type ConnectDeps = DeletionDeps & Pick<ConnectionsServices, 'lifecycle'>;
 
 /**
  * Creates the connection, or stores new credentials in an existing one, and runs the functions on `validate-connection`

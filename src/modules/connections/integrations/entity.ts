@@ -1,5 +1,6 @@
 import { configMessages } from '../../../control-plane/config-message.ts';
 import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { whileDeleting } from '../../../control-plane/entity.ts';
 import { integration, type IntegrationCommand } from './decider.ts';
 import type { IntegrationEvent } from './events.ts';
 import type { Integration } from './state.ts';
@@ -26,7 +27,7 @@ export const integrationEntity: EntityDefinition<
   kind: 'integration',
   indexes: {
     uid: ({ uid }) => uid,
-    deleting: ({ isDeleting }) => (isDeleting ? 'yes' : null),
+    deleting: whileDeleting,
   },
   decider: integration,
 

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../kernel/errors.ts';
 import { textAt } from '../../../kernel/json-path.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { ConnectDeps } from '../../connections/connections/lifecycle.ts';
 import { saveAuthorized } from '../../connections/authorizations/save.ts';
 import type { Connection } from '../../connections/connections/state.ts';
 import { modeContext } from '../../connections/credentials/mode-context.ts';
@@ -12,8 +13,7 @@ import type { Integration } from '../../connections/integrations/state.ts';
 import type { Installation } from './evaluate.ts';
 import type { WebhooksServices } from '../services.ts';
 
-type Deps = Pick<WebhooksServices, 'connectionFinder' | 'http' | 'providers'> &
-  Parameters<typeof saveAuthorized>[0];
+type Deps = Pick<WebhooksServices, 'connectionFinder' | 'http' | 'providers'> & ConnectDeps;
 
 /**
  * Completes the connection that waits for the installation (docs/reference/webhooks-in.md#installations). A complete

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { GatewayError } from '../../../kernel/errors.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { openUrl, urlOfConnection, urlOfSession } from '../../access/vault/webhook-urls.ts';
-import type { AuthorizationOutcomes } from '../../connections/authorizations/outcomes.ts';
+import type {
+  AuthorizationOutcomes,
+  FailedAuthorization,
+} from '../../connections/authorizations/outcomes.ts';
 import { findConnection } from '../../connections/connections/queries.ts';
 import { findIntegration } from '../../connections/integrations/queries.ts';
 import type { WebhooksServices } from '../services.ts';
@@ -27,8 +31,8 @@ async function announceFailure(
     reconnectsUid,
     endUser,
     ...ref
-  }: Parameters<AuthorizationOutcomes['failed']>[0],
-  { code, message }: Parameters<AuthorizationOutcomes['failed']>[1],
+  }: FailedAuthorization,
+  { code, message }: GatewayError,
 ): Promise<void> {
   const { control, providers, vault, publisher, logger } = deps;
   const environment = control.view.find<Environment>('environment', [environmentUid]);

@@ -6,7 +6,8 @@ import { flag, jsonObject, listOf, wholeNumber } from '../../../../src/http/fiel
 import { GatewayError } from '../../../../src/kernel/errors.ts';
 import { healthRoutes } from '../../../../src/modules/operations/health/routes.ts';
 import type { Coordination } from '../../../../src/ports/coordination.ts';
-import { defineRoute, plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
+import { defineRoute } from '../../../../src/api/services.ts';
+import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
 
 interface ErrorBody {
   error: {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyRoute } from '../../../../src/http/define-route.ts';
 import { serveRoutes } from '../../../../src/http/router.ts';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
-import { defineRoute } from '../../../support/http.ts';
+import { defineRoute } from '../../../../src/api/services.ts';
 
 const route = (method: AnyRoute['method'], path: string): AnyRoute =>
   defineRoute({

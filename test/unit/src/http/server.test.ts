@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { jsonObject } from '../../../../src/http/fields.ts';
 import { healthRoutes } from '../../../../src/modules/operations/health/routes.ts';
-import { defineRoute, plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
+import { defineRoute } from '../../../../src/api/services.ts';
+import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
 
 let app: HttpOnly | undefined;
 afterEach(async () => {
