@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { findCaughtUp } from '../../../control-plane/lookup.ts';
 import type { EntityRef } from '../../../control-plane/entity.ts';
@@ -7,13 +8,15 @@ import { microsOf, type Micros } from '../../../kernel/time.ts';
 import { actionRunRef } from '../actions/entity.ts';
 import { kindOf, type ActionRun } from '../actions/state.ts';
 import type { SyncInstance } from '../syncs/state.ts';
-import { changesEndOf, presentRun, presentTimeline } from './presenter.ts';
+import { changesEndOf, hasEnded, presentRun, presentTimeline } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
 import type { FunctionsServices } from '../services.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'tables' | 'clock' | 'readableRuns'>;
 
 const dayMicros = 86_400_000_000;
+const tableWaitMs = 2_000;
+const tablePollMs = 50;
 
 interface RunsRequest extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' | 'actions'> {
   readonly statuses?: readonly string[];
@@ -57,15 +60,33 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
 }
 
 /**
- * One run; waits until its changes are readable, for at most two seconds.
+ * One run; waits until its end is in the table, if it has ended, and until its changes are readable, for at most two
+ * seconds each.
  * @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable`
  */
-export async function oneRun(deps: Deps, { environmentUid }: Caller, runId: string) {
-  const rows = await stepsOf(deps, environmentUid, [runId], { withProgress: true });
+export async function oneRun(deps: Deps, caller: Caller, runId: string) {
+  const rows = await currentSteps(deps, caller, runId);
   if (!isSome(rows))
     throw new GatewayError('not_found', { message: `The run "${runId}" does not exist.` });
   const [isReadable = null] = await deps.readableRuns.soon([changesEndOf(rows)]);
   return { ...presentRun(rows), records_readable: isReadable, timeline: presentTimeline(rows) };
+}
+
+/**
+ * The table follows the log: who was told of the end of a run by its webhook may ask before the table has it. Rows
+ * that differ from what the control plane says of the run are therefore read again.
+ */
+async function currentSteps(deps: Deps, caller: Caller, runId: string): Promise<StepRow[]> {
+  const deadline = performance.now() + tableWaitMs;
+  for (;;) {
+    const rows = await stepsOf(deps, caller.environmentUid, [runId], { withProgress: true });
+    if (isSome(rows) && hasEnded(rows)) return rows;
+    const running = await findCaughtUp(deps.control.view, () =>
+      runningOf(deps.control, caller, runId),
+    );
+    if (isSome(rows) === (running !== null) || performance.now() > deadline) return rows;
+    await setTimeout(tablePollMs);
+  }
 }
 
 /**

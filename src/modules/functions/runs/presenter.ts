@@ -22,6 +22,9 @@ export function changesEndOf(rows: readonly [StepRow, ...StepRow[]]): ChangesEnd
 const lastOf = (rows: readonly [StepRow, ...StepRow[]]): StepRow =>
   rows.findLast(({ action }) => action !== 'progress') ?? rows[0];
 
+export const hasEnded = (rows: readonly [StepRow, ...StepRow[]]): boolean =>
+  isEnd(lastOf(rows).action);
+
 /** A run in the format of the API, without `records_readable`. `rows`: its steps in order; at least one. */
 export function presentRun(rows: readonly [StepRow, ...StepRow[]]): JsonObject {
   const life = rows.filter(({ action }) => action !== 'progress');
