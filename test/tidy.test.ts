@@ -91,7 +91,8 @@ describe('the house rules', () => {
       .flatMap(foldersIn);
     expect(nouns.length).toBeGreaterThan(wings.length);
     const rooms = foldersIn('src').filter((folder) => !/^src\/(modules|adapters)$/.test(folder));
-    const parts = ['src/modules/records/owner', 'src/modules/records/projection'];
+    const owner = 'src/modules/records/owner';
+    const parts = [owner, ...foldersIn(owner), 'src/modules/records/projection'];
     const engines = ['streams', ...foldersIn('streams')];
     expect(
       [...rooms, ...foldersIn('src/adapters'), ...engines, ...wings, ...nouns, ...parts].filter(

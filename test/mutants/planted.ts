@@ -69,7 +69,7 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'delete at the end of a pass what was saved again unchanged',
-    file: 'src/modules/records/owner/delete-tracking.ts',
+    file: 'src/modules/records/owner/decisions/delete-tracking.ts',
     from: '    pass.marks.add(position);',
     to: '',
     tests: ['test/unit/src/modules/records/owner'],

@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { splitKey } from '../../src/kernel/ids.ts';
 import type { Vault } from '../../src/modules/access/vault/vault.ts';
 import { PayloadOpener } from '../../src/modules/records/sealed-payload.ts';
-import { createAtRestEncryption } from '../../src/modules/records/owner/at-rest-encryption.ts';
-import { Payloads } from '../../src/modules/records/owner/payloads.ts';
-import { noPayload } from '../../src/modules/records/owner/round.ts';
+import { createAtRestEncryption } from '../../src/modules/records/owner/encryption/at-rest-encryption.ts';
+import { Payloads } from '../../src/modules/records/owner/state/payloads.ts';
+import { noPayload } from '../../src/modules/records/owner/decisions/round.ts';
 
 type OpeningVault = Pick<Vault, 'sealBytes' | 'openBytes'>;
 

@@ -2,11 +2,11 @@ import { recordCommandsTopic } from '../commands.ts';
 import { headsTopic, reservedKey } from '../stream-head.ts';
 import type { TransactionalWriter } from '../../../ports/event-log.ts';
 import type { Shared } from './deps.ts';
-import { markSeen } from './delete-tracking.ts';
-import { restore } from './restore.ts';
-import type { Progress, StateStore } from './state-store.ts';
-import { fromHead, partitionHead, type StreamState } from './stream-state.ts';
-import { Streams } from './streams.ts';
+import { markSeen } from './decisions/delete-tracking.ts';
+import { restore } from './state/restore.ts';
+import type { Progress, StateStore } from './state/state-store.ts';
+import { fromHead, partitionHead, type StreamState } from './state/stream-state.ts';
+import { Streams } from './state/streams.ts';
 
 /** A partition that this node holds. */
 export interface Held {

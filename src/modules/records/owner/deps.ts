@@ -2,8 +2,11 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../../kernel/time.ts';
 import type { PublicCodec } from '../../../control-plane/public-message.ts';
-import type { ReplyValue } from '../../../control-plane/message-codec.ts';
-import { deadLettersTopic, repliesTopic } from '../../../control-plane/message-codec.ts';
+import {
+  type ReplyValue,
+  deadLettersTopic,
+  repliesTopic,
+} from '../../../control-plane/message-codec.ts';
 import { recordCommandsTopic, type RecordCommandValue } from '../commands.ts';
 import { blankChange, type RecordChange } from '../events.ts';
 import { headsTopic, recordsTopic, type StreamHeadValue } from '../stream-head.ts';
@@ -13,7 +16,7 @@ import type { Vault } from '../../access/vault/vault.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { Codec, Schemas } from '../../../ports/schemas.ts';
 
-import { Snapshots } from './snapshots.ts';
+import { Snapshots } from './state/snapshots.ts';
 
 export const tickMsDefault = 5_000;
 

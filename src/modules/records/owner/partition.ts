@@ -1,17 +1,16 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { createRecordHash, type RecordHash } from '../hash.ts';
 import { recordCommandsTopic } from '../commands.ts';
-import { ChangeEncoder } from './change-encoder.ts';
+import { ChangeEncoder } from './decisions/change-encoder.ts';
 import { CommandQueue } from './command-queue.ts';
-import { deletableBefore } from './decided-commands.ts';
-import { decideCommand, decode, type Deciding } from './decide-command.ts';
+import { decideCommand, decode, type Deciding } from './decisions/decide-command.ts';
 import { tickMsDefault, type Shared } from './deps.ts';
-import { RetentionSweep, slicePauseMs } from './retention.ts';
-import { Changes, Round } from './round.ts';
-import { createOpening, type Opening } from './command-payloads.ts';
-import { PendingEncryption } from './pending-encryption.ts';
-import { resumableMs } from './store-file.ts';
-import { saveMarks } from './stream-state.ts';
+import { RetentionSweep, slicePauseMs } from './decisions/retention.ts';
+import { Changes, Round } from './decisions/round.ts';
+import { createOpening, type Opening } from './encryption/command-payloads.ts';
+import { PendingEncryption } from './encryption/pending-encryption.ts';
+import { resumableMs } from './state/store-file.ts';
+import { saveMarks } from './state/stream-state.ts';
 import type { Held } from './acquire-partition.ts';
 import { headsOf, transactionOf, type Decided, type Transaction } from './transaction.ts';
 
@@ -254,4 +253,17 @@ export class PartitionOwner implements AsyncDisposable {
     const offset = await deletableBefore(this.#shared, partition, next);
     if (offset > 0) await log.deleteBefore({ topic: recordCommandsTopic, partition, offset });
   }
+}
+
+/** Decided commands are kept for a day: marks of delete passes are recovered from them, and operators may look. */
+const keptMs = 86_400_000;
+
+/** Offset before which commands are decided and older than a day; `next` is the first that is still needed. */
+async function deletableBefore(
+  { log, clock }: Shared,
+  partition: number,
+  next: number,
+): Promise<number> {
+  const old = await log.offsetAt(recordCommandsTopic, partition, clock.now() - keptMs);
+  return Math.min(old, next);
 }

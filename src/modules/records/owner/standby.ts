@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import type { Shared } from './deps.ts';
-import { Restoring } from './restore.ts';
-import { openStore } from './store-file.ts';
+import { Restoring } from './state/restore.ts';
+import { openStore } from './state/store-file.ts';
 
 const lookEveryMsDefault = 1_000;
 const retryMs = 5_000;

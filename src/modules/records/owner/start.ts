@@ -7,7 +7,7 @@ import { recordOwnersGroup, share, type RecordOwnersDeps, type Shared } from './
 import { recordsTopic } from '../stream-head.ts';
 import { PartitionOwner } from './partition.ts';
 import { Standbys } from './standby.ts';
-import { storeFile } from './store-file.ts';
+import { storeFile } from './state/store-file.ts';
 import { acquirePartition } from './acquire-partition.ts';
 
 export type { RecordOwnersDeps } from './deps.ts';

@@ -5,9 +5,9 @@ import { recordCommandsTopic } from '../commands.ts';
 import { headsTopic, recordsTopic, reservedKey } from '../stream-head.ts';
 import type { Consumed, Message, Placed, Position } from '../../../ports/event-log.ts';
 import { recordOwnersGroup, type Shared } from './deps.ts';
-import type { Round } from './round.ts';
-import type { Progress, StateStore } from './state-store.ts';
-import { partitionHead, toHead, type HeadMeta } from './stream-state.ts';
+import type { Round } from './decisions/round.ts';
+import type { Progress, StateStore } from './state/state-store.ts';
+import { partitionHead, toHead, type HeadMeta } from './state/stream-state.ts';
 
 /** A round as one transaction of the log. */
 export interface Transaction {

@@ -1,0 +1,217 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError } from '../../../../kernel/errors.ts';
+import {
+  recordCommandsTopic,
+  retentionPreview,
+  type RecordCommandValue,
+  type RetentionPreviewArgs,
+} from '../../commands.ts';
+import type { ReadMessage } from '../../../../ports/event-log.ts';
+import { deadLetterMessage, deadLetterOf, retriedMessage } from '../dead-letter.ts';
+import { decide, isKeyless, kindOf, refused, type Rules, type Handlers } from './decide.ts';
+import { isKeyGone } from '../encryption/at-rest-encryption.ts';
+import type { Shared } from '../deps.ts';
+import { preview } from './retention.ts';
+import type { Answer } from './round.ts';
+import { newRun, putRun, snapshot, type StreamState } from '../state/stream-state.ts';
+import type { Streams } from '../state/streams.ts';
+import { remove, save, update, revert } from './decide-records.ts';
+import { barrier, close, empty, lookup, prune, strategy } from './decide-stream.ts';
+import { deletedKeys, passEnd, passStart } from './delete-tracking.ts';
+
+const attemptsMax = 5;
+const retryAfterMs = 5;
+
+export interface Deciding {
+  readonly shared: Shared;
+  readonly partition: number;
+  readonly rules: Rules;
+  readonly streams: Streams;
+}
+
+/**
+ * Decides the command, or a slice of it (`more`). A command that fails five times is parked, and
+ * the barrier of its run fails.
+ * @throws what the state store fails with: the partition must be acquired again
+ */
+export async function decideCommand(
+  deciding: Deciding,
+  message: ReadMessage,
+  decoded: Decoded,
+): Promise<'done' | 'more'> {
+  let failure: unknown = decoded.failure;
+  if (decoded.command !== null) {
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      try {
+        return await attemptOne(deciding, message, decoded.command);
+      } catch (error) {
+        if (isOfStore(error)) throw error;
+        failure = error;
+        if (attempt < attemptsMax) await delay(retryAfterMs * 2 ** attempt);
+      }
+    }
+  }
+  setAside(deciding, message, decoded.command, failure);
+  return 'done';
+}
+
+interface Decoded {
+  readonly command: RecordCommandValue | null;
+  readonly failure?: unknown;
+}
+
+export function decode({ commandCodec }: Shared, message: ReadMessage): Decoded {
+  try {
+    if (message.value === null) throw new Error('The command is empty.');
+    return { command: commandCodec.decode(message.value) };
+  } catch (failure) {
+    return { command: null, failure };
+  }
+}
+
+async function attemptOne(
+  deciding: Deciding,
+  message: ReadMessage,
+  command: RecordCommandValue,
+): Promise<'done' | 'more'> {
+  const { rules, shared, streams } = deciding;
+  if (command.kind === retentionPreview) {
+    const args = JSON.parse(command.args ?? '{}') as RetentionPreviewArgs;
+    const { store } = rules.changes;
+    const body = await preview(shared, { store, streams }, command.environment_id, args);
+    reply(deciding, command, { outcome: 'done', body });
+    return 'done';
+  }
+  const isRefused = await isGone(deciding, command);
+  const deadLetter = deadLetterOf(message);
+  return undoable(deciding, message.key, command, (stream) => {
+    const answer = isRefused
+      ? refused('stream_closed', 'The data key of the connection was destroyed.')
+      : decide(handlers, rules, stream, command, {
+          offset: message.offset,
+          isRetry: deadLetter !== null,
+        });
+    if (answer === 'more') return 'more';
+    reply(deciding, command, answer);
+    if (deadLetter !== null) {
+      const refusal = answer.outcome === 'refused' ? answer.error : null;
+      reportRetried(deciding, { letter: deadLetter, message, command, attempts: 1 }, { refusal });
+    }
+    return 'done';
+  });
+}
+
+/** What the part did to the state, the round and the stream is taken back when it throws. */
+function undoable<T>(
+  { rules: { changes }, streams }: Deciding,
+  key: string,
+  command: RecordCommandValue,
+  part: (stream: StreamState) => T,
+): T {
+  const { store, round } = changes;
+  store.savepoint();
+  streams.begin();
+  const decided = round.changes.length;
+  let before: { readonly stream: StreamState; readonly copy: StreamState } | null = null;
+  try {
+    const stream = streams.of(key, command);
+    before = { stream, copy: snapshot(stream) };
+    const result = part(stream);
+    store.keep();
+    round.touched.add(stream);
+    return result;
+  } catch (error) {
+    round.changes.length = decided;
+    if (before !== null) Object.assign(before.stream, before.copy);
+    streams.undo();
+    store.undo();
+    throw error;
+  }
+}
+
+/** A destroyed key stays so: nothing more may be saved for its connection. */
+async function isGone({ shared }: Deciding, command: RecordCommandValue): Promise<boolean> {
+  const isDestroyed = await isKeyGone(shared.vault, command.connection_uid);
+  return isDestroyed && isKeyless[kindOf(handlers, command)] !== true;
+}
+
+function reply({ rules }: Deciding, command: RecordCommandValue, answer: Answer): void {
+  const { reply_to: node, command_id: commandId } = command;
+  if (node !== null) rules.changes.round.replies.push({ commandId, node, answer });
+}
+
+type Retried = Parameters<typeof retriedMessage>;
+
+function reportRetried(
+  { shared, partition, rules }: Deciding,
+  ref: Omit<Retried[1], 'place'>,
+  outcome: Retried[2],
+): void {
+  const position = { topic: recordCommandsTopic, partition, offset: ref.message.offset };
+  rules.changes.round.deadLetters.push(
+    retriedMessage(shared, { ...ref, place: position }, outcome),
+  );
+}
+
+function setAside(
+  deciding: Deciding,
+  message: ReadMessage,
+  command: RecordCommandValue | null,
+  failure: unknown,
+): void {
+  const { shared, partition, rules } = deciding;
+  const position = { topic: recordCommandsTopic, partition, offset: message.offset };
+  shared.logger.error({ err: failure, ...position }, 'a command of records is set aside');
+  const attempts = command === null ? 1 : attemptsMax;
+  const deadLetter = deadLetterOf(message);
+  if (deadLetter !== null)
+    reportRetried(deciding, { letter: deadLetter, message, command, attempts }, { failure });
+  else {
+    const parts = { message, command, place: position, attempts, failure };
+    rules.changes.round.deadLetters.push(deadLetterMessage(shared, parts));
+  }
+  if (command === null) return;
+  undoable(deciding, message.key, command, (stream) => {
+    stream.job = null;
+    if (deadLetter === null) noteFailure(stream, command, rules.changes.now);
+  });
+  reply(deciding, command, refused('command_dead_lettered'));
+}
+
+function noteFailure(stream: StreamState, command: RecordCommandValue, at: number): void {
+  const { run_id: runId, attempt, n } = command;
+  if (runId === null) return;
+  const run = stream.runs.get(runId) ?? newRun(runId, attempt);
+  if (run.attempt > attempt) return;
+  const failure = `A ${command.kind} of ${command.ids.length} records could not be processed and was set aside.`;
+  const refusal = { refused: new GatewayError('command_dead_lettered').toJSON() };
+  putRun(stream, {
+    ...run,
+    attempt,
+    last_n: run.attempt === attempt ? Math.max(n, run.last_n) : n,
+    answer: JSON.stringify(refusal),
+    failures: [...run.failures, failure],
+    last_at: at,
+  });
+}
+
+/** SQLite's own failures (a full disk, a damaged file) say nothing about the command. */
+function isOfStore(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+}
+
+const handlers: Handlers = {
+  save,
+  update,
+  delete: remove,
+  pass_start: passStart,
+  pass_end: passEnd,
+  deleted_keys: deletedKeys,
+  lookup,
+  strategy,
+  prune,
+  revert,
+  empty,
+  close,
+  barrier,
+};

@@ -1,0 +1,193 @@
+import { limits } from '../../../../kernel/limits.ts';
+import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import type { RecordCommandValue, RevertAnswer, RevertArgs } from '../../commands.ts';
+import { record, type RecordCommand } from '../../decider.ts';
+import { merge } from '../../merge.ts';
+import type { RecordState } from '../../state.ts';
+import type { Decision, Handle } from './decide.ts';
+import { markSeen } from './delete-tracking.ts';
+import { noPayload } from './round.ts';
+import type { KeptPayload } from '../state/state-store.ts';
+
+export const save: Handle = (decision) => {
+  const { rules, stream, command } = decision;
+  const states = rules.changes.store.states(stream.no, command.ids);
+  const isKept = keptFrom(decision);
+  forEachRecord(command, (id, i) => {
+    const state = states.get(id) ?? null;
+    const { nextAt } = rules.changes;
+    const request = {
+      type: 'Save',
+      hash: rules.hash(stream.environmentUid, decision.given.plain(i)),
+      seq: stream.seq + 1,
+      at: nextAt,
+    } as const;
+    settle(decision, id, state, request, () => decision.given.kept(i), isKept);
+  });
+  return { outcome: 'done' };
+};
+
+export const update: Handle = (decision) => {
+  const { rules, stream, command } = decision;
+  const { store } = rules.changes;
+  const states = store.states(stream.no, command.ids);
+  const positions = [...states.values()].map(({ position }) => position);
+  const payloads = store.payloads(stream.no, positions);
+  const isKept = keptFrom(decision);
+  forEachRecord(command, (id, i) => {
+    const state = states.get(id);
+    if (state === undefined) return;
+    const text = merged(decision, id, i, state, payloads.get(state.position) ?? noPayload);
+    if (
+      text.length > limits.recordBytesMax / 3 &&
+      Buffer.byteLength(text) > limits.recordBytesMax
+    ) {
+      decision.failures.push(`The update of record "${id}" would make it larger than 1 MB.`);
+      return;
+    }
+    const json = Buffer.from(text);
+    const hash = rules.hash(stream.environmentUid, json);
+    const request = {
+      type: 'Update',
+      hash,
+      seq: stream.seq + 1,
+      at: rules.changes.nextAt,
+    } as const;
+    settle(decision, id, state, request, () => decision.given.keep(json), isKept);
+  });
+  return { outcome: 'done' };
+};
+
+export const remove: Handle = (decision) => {
+  const { rules, stream, command } = decision;
+  const { store } = rules.changes;
+  const states = store.states(stream.no, command.ids);
+  const live = [...states.values()].filter(({ deletedAt }) => deletedAt === null);
+  const payloads = store.payloads(
+    stream.no,
+    live.map(({ position }) => position),
+  );
+  const isKept = keptFrom(decision);
+  forEachRecord(command, (id, i) => {
+    const state = states.get(id) ?? null;
+    const at = rules.changes.nextAt;
+    const deletedAt = command.deleted_at[i] ?? 0;
+    const request = {
+      type: 'Delete',
+      hash: state?.hash ?? rules.hash(stream.environmentUid, decision.given.plain(i)),
+      seq: stream.seq + 1,
+      at,
+      deletedAt: deletedAt === 0 ? null : deletedAt,
+    } as const;
+    const payload = (): KeptPayload =>
+      state === null ? decision.given.kept(i) : (payloads.get(state.position) ?? noPayload);
+    settle(decision, id, state, request, payload, isKept);
+  });
+  return { outcome: 'done' };
+};
+
+/** Decides one record, counts what became of it and hands the change on. */
+function settle(
+  decision: Decision,
+  id: string,
+  state: RecordState | null,
+  request: RecordCommand,
+  payload: () => KeptPayload,
+  isKept: (state: RecordState) => boolean,
+): void {
+  const { counts, rules, stream } = decision;
+  const isLeft = state !== null && isKept(state);
+  const event = isLeft ? undefined : record.decide(request, state)[0];
+  if (event !== undefined) rules.changes.add(id, event, payload());
+  if (event?.action === 'added') counts.added++;
+  else if (event?.action === 'updated') counts.updated++;
+  else if (event?.action === 'deleted') counts.deleted++;
+  else if (request.type !== 'Delete') counts.unchanged++;
+  // A record that moved has a position after the start of each open pass; one that stayed needs a mark.
+  if (state !== null && stream.passes.length > 0 && request.type !== 'Delete') {
+    if (event === undefined || event.action === 'restored') markSeen(stream.passes, state.position);
+  }
+}
+
+/** With `ignore_if_modified_after`: whether another writer modified the record since. */
+function keptFrom({ run }: Decision): (state: RecordState) => boolean {
+  const bound = run?.keep_newer_than ?? null;
+  if (run === null || bound === null) return () => false;
+  const own = run.own_positions;
+  return ({ position }) => {
+    if (position <= bound) return false;
+    for (let at = own.length - 2; at >= 0; at -= 2) {
+      if (position >= (own[at] ?? 0)) return position > (own[at + 1] ?? 0);
+    }
+    return true;
+  };
+}
+
+/** An id that stands there twice is decided once, with its last payload: the writer sends none. */
+function forEachRecord(
+  command: RecordCommandValue,
+  each: (id: string, index: number) => void,
+): void {
+  const { ids } = command;
+  if (command.ends.length !== ids.length) {
+    throw new Error('The columns of the command do not fit together.');
+  }
+  if (new Set(ids).size === ids.length) ids.forEach(each);
+  else for (const [id, index] of new Map(ids.map((id, i) => [id, i]))) each(id, index);
+}
+
+/** The record's JSON with the given fields merged in; a pruned one has its id only. */
+function merged(
+  decision: Decision,
+  id: string,
+  i: number,
+  state: RecordState,
+  keptPayload: KeptPayload,
+): string {
+  const { given } = decision;
+  const isPruned = state.prunedAt !== null || keptPayload.bytes === null;
+  const before = isPruned ? { id } : parsed(given.opened(id, keptPayload));
+  return JSON.stringify(merge(before, parsed(given.plain(i))));
+}
+
+function parsed(json: Uint8Array): JsonObject {
+  const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString();
+  return JSON.parse(text) as JsonObject;
+}
+
+/** Brings records back to what they were, each unless it has moved since it was looked at. */
+export const revert: Handle = (decision) => {
+  const { rules, stream, command, given, counts } = decision;
+  const { changes } = rules;
+  const { expected, deletes } = JSON.parse(command.args ?? '{}') as RevertArgs;
+  const deleted = new Set(deletes);
+  const states = changes.store.states(stream.no, command.ids);
+  const positions = [...states.values()].map(({ position }) => position);
+  const kept = changes.store.payloads(stream.no, positions);
+  const left: string[] = [];
+  forEachRecord(command, (id, i) => {
+    const state = states.get(id) ?? null;
+    const isKept = deleted.has(i);
+    const at = changes.nextAt;
+    const deletedAt = command.deleted_at[i] ?? 0;
+    const request = {
+      type: 'Revert',
+      hash: isKept ? null : rules.hash(stream.environmentUid, given.plain(i)),
+      seq: stream.seq + 1,
+      at,
+      deletedAt: isKept ? at : deletedAt === 0 ? null : deletedAt,
+      expected: expected[i] ?? 0,
+    } as const;
+    const [event] = record.decide(request, state);
+    if (event === undefined) {
+      if (state?.position === request.expected) counts.unchanged++;
+      else left.push(id);
+      return;
+    }
+    const payload = isKept ? (kept.get(request.expected) ?? noPayload) : given.kept(i);
+    changes.add(id, event, payload);
+    counts[event.action === 'deleted' ? 'deleted' : 'updated']++;
+  });
+  const body: RevertAnswer = { left };
+  return { outcome: 'done', body };
+};

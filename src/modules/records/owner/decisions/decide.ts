@@ -1,0 +1,195 @@
+import { GatewayError, type ErrorCode } from '../../../../kernel/errors.ts';
+import type { CommandKind, DeletedKeysArgs, RecordCommandValue } from '../../commands.ts';
+import type { RecordHash } from '../../hash.ts';
+import type { StreamRun } from '../../stream-head.ts';
+import { CommandPayloads, type Opening } from '../encryption/command-payloads.ts';
+import type { Answer, Changes } from './round.ts';
+import { newRun, putRun, type StreamState } from '../state/stream-state.ts';
+
+/** What deciding a command needs beside the state. */
+export interface Rules {
+  readonly changes: Changes;
+  readonly hash: RecordHash;
+  readonly opening: Opening;
+  /** End of the partition's changes, once all that were decided are in the log. */
+  readonly changesEnd: number;
+}
+
+/** A command that is being decided. Counts and failures are added up and go to the run in the end. */
+export interface Decision {
+  readonly rules: Rules;
+  readonly stream: StreamState;
+  readonly command: RecordCommandValue;
+  readonly offset: number;
+  readonly given: CommandPayloads;
+  readonly run: StreamRun | null;
+  readonly counts: { added: number; updated: number; deleted: number; unchanged: number };
+  readonly failures: string[];
+}
+
+/** How one kind of command is decided. `more`: a slice was decided, the command goes on in the next round. */
+export type Handle = (decision: Decision) => Answer | 'more';
+export type Handlers = Readonly<Record<CommandKind, Handle>>;
+
+/** Kinds that change nothing: asked again, they look again. */
+const isLook: Partial<Record<CommandKind, true>> = {
+  lookup: true,
+  barrier: true,
+  deleted_keys: true,
+};
+
+/** Kinds that work without the connection's data key, which is destroyed with the connection. */
+export const isKeyless: Partial<Record<CommandKind, true>> = {
+  empty: true,
+  close: true,
+  prune: true,
+  barrier: true,
+  deleted_keys: true,
+};
+
+const failuresMax = 20;
+
+/** @throws GatewayError `invalid_request` for a kind that no version knows */
+export function kindOf(handlers: Handlers, command: RecordCommandValue): CommandKind {
+  if (Object.hasOwn(handlers, command.kind)) return command.kind as CommandKind;
+  throw new GatewayError('invalid_request', {
+    message: `The command kind ${command.kind} of records does not exist.`,
+  });
+}
+
+/** Decides one command, or a slice of it; the run's counts and answer are noted in the stream. */
+export function decide(
+  handlers: Handlers,
+  rules: Rules,
+  stream: StreamState,
+  command: RecordCommandValue,
+  { offset, isRetry }: { readonly offset: number; readonly isRetry: boolean },
+): Answer | 'more' {
+  const kind = kindOf(handlers, command);
+  const { run_id: runId, attempt, n } = command;
+  const existing = runId === null ? null : (stream.runs.get(runId) ?? null);
+  if (stream.isClosed && kind !== 'close') return refused('stream_closed');
+  if (existing !== null && attempt < existing.attempt) return refused('stale_attempt');
+  const run = runId === null ? null : (existing ?? newRun(runId, attempt));
+  const counts = { added: 0, updated: 0, deleted: 0, unchanged: 0 };
+  const input = new CommandPayloads(rules.opening, stream, command);
+  const decision: Decision = {
+    rules,
+    stream,
+    command,
+    offset,
+    given: input,
+    run,
+    counts,
+    failures: [],
+  };
+  if (isRetry && runId !== null && !mayRetry(stream, existing, command)) {
+    return refused('stale_attempt', laterRun);
+  }
+  const isKnown =
+    !isRetry && existing !== null && attempt === existing.attempt && n <= existing.last_n;
+  if (isKnown && isLook[kind] === undefined) return firstAnswer(handlers, decision, existing);
+
+  const seqBefore = stream.seq;
+  rules.changes.begin(stream, command);
+  if (stream.integration !== command.integration) stream.integration = command.integration;
+  if (stream.connectionId !== command.connection_id) stream.connectionId = command.connection_id;
+  const answer = handlers[kind](decision);
+  if (run !== null) note(decision, run, seqBefore, answer);
+  return answer;
+}
+
+const laterRun =
+  'Only what a run saves or deletes is decided once more, while no later run has asked of the stream: run the sync again.';
+
+/** What was set aside of a run may still be decided as long as nothing newer can be overwritten by it. */
+function mayRetry(
+  stream: StreamState,
+  existing: StreamRun | null,
+  { run_id: runId, attempt, kind }: RecordCommandValue,
+): boolean {
+  const isLast = [...stream.runs.keys()].at(-1) === runId;
+  return isLast && existing?.attempt === attempt && retryable.has(kind);
+}
+
+/** The end of a pass is not among them: a run that failed deletes nothing. */
+const retryable = new Set(['save', 'update', 'delete']);
+
+/** What the run did and was answered, in the head. */
+function note(
+  { stream, command, counts, failures, rules }: Decision,
+  run: StreamRun,
+  seqBefore: number,
+  answer: Answer | 'more',
+): void {
+  const { now } = rules.changes;
+  const isDone = answer !== 'more';
+  stream.lastRunAt = now;
+  // A handler may have replaced the run: the strategy is part of it.
+  const latest = stream.runs.get(run.run_id) ?? run;
+  putRun(stream, {
+    ...latest,
+    attempt: command.attempt,
+    last_n: isDone
+      ? Math.max(command.n, sameAttempt(latest, command))
+      : sameAttempt(latest, command),
+    // The answer of an earlier command that is decided late is not the last one's.
+    answer: isDone && command.n >= latest.last_n ? noteOf(answer) : latest.answer,
+    added: latest.added + counts.added,
+    updated: latest.updated + counts.updated,
+    deleted: latest.deleted + counts.deleted,
+    unchanged: latest.unchanged + counts.unchanged,
+    failures: [...latest.failures, ...failures].slice(0, failuresMax),
+    own_positions: ownPositions(latest, seqBefore, stream.seq),
+    last_at: now,
+  });
+}
+
+const sameAttempt = (run: StreamRun, command: RecordCommandValue): number =>
+  run.attempt === command.attempt ? run.last_n : 0;
+
+/** Answers stay small in the head: long ones are looked up again. */
+interface NotedAnswer {
+  readonly refused?: ReturnType<GatewayError['toJSON']>;
+  readonly deletedKeys?: DeletedKeysArgs;
+}
+
+function noteOf(answer: Answer): string | null {
+  const noted: NotedAnswer | null =
+    answer.outcome === 'refused'
+      ? { refused: answer.error.toJSON() }
+      : answer.deletedKeys === undefined
+        ? null
+        : { deletedKeys: answer.deletedKeys };
+  return noted === null ? null : JSON.stringify(noted);
+}
+
+const ownRangesMax = 1000;
+
+/** Only kept with the strategy that tells the run's own modifications from those of others. */
+function ownPositions(run: StreamRun, before: number, after: number): readonly number[] {
+  const { own_positions: own, keep_newer_than: bound } = run;
+  if (bound === null || before === after) return own;
+  if (own.at(-1) === before) return [...own.slice(0, -1), after];
+  const ranges = [...own, before + 1, after];
+  // The gap between the two oldest ranges is given up.
+  return ranges.length > 2 * ownRangesMax ? [ranges[0] ?? 0, ...ranges.slice(3)] : ranges;
+}
+
+/** The reply to a command that was decided before. Only the last command can still have a caller. */
+function firstAnswer(handlers: Handlers, decision: Decision, run: StreamRun): Answer {
+  const { command } = decision;
+  if (command.n < run.last_n || run.answer === null) return { outcome: 'done' };
+  const noted = JSON.parse(run.answer) as NotedAnswer;
+  if (noted.refused !== undefined) {
+    return { outcome: 'refused', error: GatewayError.from(noted.refused) };
+  }
+  const args = JSON.stringify(noted.deletedKeys);
+  const answer = handlers.deleted_keys({ ...decision, command: { ...command, args } });
+  return answer === 'more' ? { outcome: 'done' } : answer;
+}
+
+export function refused(code: ErrorCode, message?: string): Answer {
+  const details = message === undefined ? {} : { message };
+  return { outcome: 'refused', error: new GatewayError(code, details) };
+}

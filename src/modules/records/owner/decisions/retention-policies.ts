@@ -1,0 +1,61 @@
+import type { Logger } from 'pino';
+import { consume } from '../../../../control-plane/consume.ts';
+import {
+  defaultRetention,
+  retentionOf,
+  type PublicRetention,
+  type Retention,
+} from '../../../access/environments/retention.ts';
+import type { Batch, EventLog } from '../../../../ports/event-log.ts';
+import type { Schemas } from '../../../../ports/schemas.ts';
+
+const configTopic = 'svc.config.v1';
+
+/** What is read of a value of `svc.config.v1`. */
+interface ConfigValue {
+  readonly kind: string;
+  readonly environment_id: string;
+  readonly document: string;
+}
+
+/** How long each environment keeps its records, as this thread knows it. */
+export interface RetentionPolicies extends AsyncDisposable {
+  /** Of an environment that has said nothing: the default. */
+  of(environmentUid: string): Retention;
+}
+
+/** Resolves when everything that was decided before the call is known. Owners hold no view of the control plane. */
+export async function followRetention(deps: {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly logger: Pick<Logger, 'error'>;
+}): Promise<RetentionPolicies> {
+  const { log, schemas, logger } = deps;
+  const codec = await schemas.codec<ConfigValue>(configTopic);
+  const policies = new Map<string, Retention>();
+  const ending = new AbortController();
+  const position = { topic: configTopic, partition: 0 };
+  let next = 0;
+
+  const apply = (batch: Batch): void => {
+    next = batch.next;
+    for (const { key, value } of batch.messages) {
+      if (value === null || !key.startsWith('environment/')) continue;
+      const { environment_id: uid, document } = codec.decode(value);
+      const { retention } = JSON.parse(document) as { readonly retention?: PublicRetention };
+      policies.set(uid, retention === undefined ? defaultRetention : retentionOf(retention));
+    }
+  };
+  for await (const batch of log.read({ ...position, offset: 0 })) apply(batch);
+  const following = consume(log, [{ ...position, offset: next }], apply, {
+    signal: ending.signal,
+    failed: (err) => logger.error({ err }, 'following the settings of environments failed'),
+  });
+  return {
+    of: (environmentUid) => policies.get(environmentUid) ?? defaultRetention,
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await following;
+    },
+  };
+}

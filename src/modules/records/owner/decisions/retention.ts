@@ -1,0 +1,220 @@
+import {
+  recordCommandsTopic,
+  type DueStream,
+  type RetentionPreviewAnswer,
+  type RetentionPreviewArgs,
+} from '../../commands.ts';
+import { record } from '../../decider.ts';
+import { recordsTopic, reservedKey } from '../../stream-head.ts';
+import type { Instant } from '../../../../kernel/time.ts';
+import type { EventLog } from '../../../../ports/event-log.ts';
+import type { Retention } from '../../../access/environments/retention.ts';
+import { tickMsDefault, type Shared } from '../deps.ts';
+import { isKeyGone } from '../encryption/at-rest-encryption.ts';
+import { noPayload, type Changes } from './round.ts';
+import type { StateStore } from '../state/state-store.ts';
+import type { StreamState } from '../state/stream-state.ts';
+import type { Streams } from '../state/streams.ts';
+
+export const dayMs = 86_400_000;
+/** Everything is looked at so often: periods are whole days. */
+const sweptEveryMs = dayMs;
+/** Records of one slice, and how many streams it looks at; a round of commands may come in between. */
+const sliceRecords = 2_000;
+const sliceStreams = 200;
+/** Between two slices: at most about 2,000 records a second go, so that readers and the log keep up. */
+export const slicePauseMs = 1_000;
+/** A clock that is further ahead of the newest message may be wrong: nothing goes until the log has come there, too. */
+const clockAheadMs = dayMs;
+
+/** Every partition asks the log: once in 10 s with the default tick. */
+const ticksBetweenTrust = 2;
+
+/** Topics that callers write to: what owners write by themselves says nothing about the clock. */
+const writtenByCallers = [recordCommandsTopic, 'svc.internal.commands.v1'] as const;
+
+/** The records of one stream that have come to their end. */
+export type Due =
+  | { readonly action: 'delete' }
+  /** Those that were modified at the time (µs) or before. */
+  | { readonly action: 'prune'; readonly until: number };
+
+/** What is due of a stream at the time: everything, once no run has asked of it for long enough; or old payloads. */
+export function dueOf(
+  stream: Pick<StreamState, 'lastRunAt' | 'isClosed'>,
+  { pruneAfterDays, deleteAfterDays }: Retention,
+  now: Instant,
+): Due {
+  const before = (days: number): number => (now - days * dayMs) * 1000;
+  const { lastRunAt, isClosed } = stream;
+  if (!isClosed && lastRunAt !== null && lastRunAt <= before(deleteAfterDays)) {
+    return { action: 'delete' };
+  }
+  return { action: 'prune', until: before(pruneAfterDays) };
+}
+
+/** Whether anything was written within the day before `now`, by any node. */
+export async function isClockTrusted(log: EventLog, now: Instant): Promise<boolean> {
+  for (const topic of writtenByCallers) {
+    const partitions = await log.partitions(topic);
+    for (let partition = 0; partition < partitions; partition++) {
+      const [found, end] = await Promise.all([
+        log.offsetAt(topic, partition, now - clockAheadMs),
+        log.endOffset(topic, partition),
+      ]);
+      if (found < end) return true;
+    }
+  }
+  return false;
+}
+
+/** Prunes and deletes what has come to its end in one partition: once a day, a slice at a time. */
+export class RetentionSweep {
+  readonly #shared: Shared;
+  readonly #partition: number;
+  readonly #streams: Streams;
+  #dueAt: Instant = 0;
+  #trustAskedAgainAt = 0;
+  #isWaitSaid = false;
+  /** The sweep under way: its time, and the stream it goes on after. */
+  #sweep: { readonly now: Instant; after: number } | null = null;
+
+  constructor(shared: Shared, partition: number, streams: Streams) {
+    this.#shared = shared;
+    this.#partition = partition;
+    this.#streams = streams;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#sweep !== null;
+  }
+
+  /** Brings a slice of what is due into the round of the changes; the streams are noted as touched. */
+  async slice(changes: Changes): Promise<void> {
+    const { clock, log, tickMs = tickMsDefault } = this.#shared;
+    const now = clock.now();
+    if (this.#sweep === null) {
+      if (now < this.#dueAt) return;
+      if (performance.now() < this.#trustAskedAgainAt) return;
+      if (!(await isClockTrusted(log, now))) {
+        this.#sayThatItWaits(changes.store);
+        this.#trustAskedAgainAt = performance.now() + ticksBetweenTrust * tickMs;
+        return;
+      }
+      this.#isWaitSaid = false;
+      this.#dueAt = now + sweptEveryMs;
+      await this.#keepRolling(now);
+      this.#sweep = { now, after: 0 };
+    }
+    await this.#look(changes, this.#sweep);
+  }
+
+  /** Once until it goes on, and not where there is nothing to prune or delete. */
+  #sayThatItWaits(store: StateStore): void {
+    if (this.#isWaitSaid || store.headsAfter(0, 1).length === 0) return;
+    this.#isWaitSaid = true;
+    this.#shared.logger.info(
+      { partition: this.#partition },
+      'retention waits: nothing was written for a day, or the clock is wrong',
+    );
+  }
+
+  async #look(changes: Changes, sweep: { readonly now: Instant; after: number }): Promise<void> {
+    const { retentionOf, vault } = this.#shared;
+    const { store, round } = changes;
+    const heads = store.headsAfter(sweep.after, sliceStreams);
+    for (const { no, key, head } of heads) {
+      const stream = this.#streams.known(no, key, head);
+      const due = dueOf(stream, retentionOf(stream.environmentUid), sweep.now);
+      if (!stream.isClosed) await isKeyGone(vault, stream.connectionUid);
+      const before = round.changes.length;
+      const hasMore = settle(changes, stream, due, sliceRecords);
+      if (round.changes.length > before) {
+        this.#streams.keep(stream);
+        round.touched.add(stream);
+      }
+      if (hasMore) return;
+      sweep.after = no;
+      if (round.changes.length >= sliceRecords) return;
+    }
+    if (heads.length < sliceStreams) this.#sweep = null;
+  }
+
+  /**
+   * A log drops what was compacted only when its newest segment is rolled, and a segment of a quiet partition never
+   * is: a message that says nothing, once a day, lets what was pruned and deleted go.
+   */
+  async #keepRolling(now: Instant): Promise<void> {
+    const { log } = this.#shared;
+    const position = { topic: recordsTopic, partition: this.#partition };
+    const [start, end, recent] = await Promise.all([
+      log.startOffset(recordsTopic, this.#partition),
+      log.endOffset(recordsTopic, this.#partition),
+      log.offsetAt(recordsTopic, this.#partition, now - sweptEveryMs / 2),
+    ]);
+    if (start === end || recent < end) return;
+    await log.append([{ ...position, messages: [{ key: reservedKey, value: null, headers: {} }] }]);
+  }
+}
+
+/** Prunes or purges up to `limit` records of the stream; returns whether there may be more. */
+export function settle(changes: Changes, stream: StreamState, due: Due, limit: number): boolean {
+  const { store } = changes;
+  const all = Number.MAX_SAFE_INTEGER;
+  const placed =
+    due.action === 'delete'
+      ? store.placed(stream.no, 0, all, limit)
+      : store.placedWithPayload(stream.no, 0, all, limit);
+  if (placed.length === 0) return false;
+  store.erase();
+  const ids = placed.map(({ id }) => id);
+  const states = store.states(stream.no, ids);
+  changes.begin(stream, originOf(stream));
+  for (const id of ids) {
+    const state = states.get(id) ?? null;
+    // Modification times ascend with the positions.
+    if (due.action === 'prune' && (state?.modifiedAt ?? 0) > due.until) return false;
+    const at = Math.max(changes.now, changes.lastModifiedAt);
+    const request = due.action === 'delete' ? { type: 'Purge' } : { type: 'Prune', at };
+    for (const event of record.decide(request as Parameters<typeof record.decide>[0], state)) {
+      changes.add(id, event, noPayload);
+    }
+  }
+  return placed.length === limit;
+}
+
+/** Retention is asked by nobody. */
+const originOf = ({ integration, connectionId }: StreamState) => ({
+  integration,
+  connection_id: connectionId,
+  actor: 'system',
+  run_id: null,
+  sync_name: null,
+});
+
+/** Streams that one answer looks at: counting the records of a large one takes some ten milliseconds. */
+const previewStreams = 500;
+
+/** What a sweep would take now of an environment in this partition. */
+export async function preview(
+  { log, clock, retentionOf }: Shared,
+  { store, streams }: { readonly store: StateStore; readonly streams: Streams },
+  environmentUid: string,
+  { after }: RetentionPreviewArgs,
+): Promise<RetentionPreviewAnswer> {
+  const now = clock.now();
+  const heads = store.headsAfter(after, previewStreams, `${environmentUid}/`);
+  const found: DueStream[] = [];
+  for (const { no, key, head } of heads) {
+    const stream = streams.known(no, key, head);
+    const due = dueOf(stream, retentionOf(environmentUid), now);
+    const records = store.count(no, due.action === 'prune' ? due.until : null);
+    if (records === 0) continue;
+    const { integration, connectionId, model, variant, lastRunAt } = stream;
+    const { action } = due;
+    found.push({ action, records, integration, connectionId, model, variant, lastRunAt });
+  }
+  const last = heads.at(-1)?.no ?? null;
+  const next = heads.length < previewStreams ? null : last;
+  return { isClockTrusted: await isClockTrusted(log, now), streams: found, next };
+}

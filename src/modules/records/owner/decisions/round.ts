@@ -1,0 +1,224 @@
+import { joinKey } from '../../../../kernel/ids.ts';
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type { Clock, Micros } from '../../../../kernel/time.ts';
+import type { DeletedKeysArgs, RecordCommandValue } from '../../commands.ts';
+import type { RecordEvent } from '../../decider.ts';
+import { sealedEncoding } from '../../sealed-payload.ts';
+import type { Message } from '../../../../ports/event-log.ts';
+import {
+  ChangeIds,
+  changeTypes,
+  encodeContext,
+  type ChangeEncoder,
+  type ChangePayload,
+  type EncodedContext,
+} from './change-encoder.ts';
+import type { PendingEncryption } from '../encryption/pending-encryption.ts';
+import type { KeptPayload, StateStore } from '../state/state-store.ts';
+import type { StreamState } from '../state/stream-state.ts';
+
+/** What a command is answered. */
+export type Answer =
+  | {
+      readonly outcome: 'done';
+      readonly body?: unknown;
+      /** Where the body can be looked up again, when it is too long to note. */
+      readonly deletedKeys?: DeletedKeysArgs;
+    }
+  | { readonly outcome: 'refused'; readonly error: GatewayError };
+
+export interface PendingReply {
+  readonly commandId: string;
+  readonly node: string;
+  readonly answer: Answer;
+}
+
+/** Who changes a stream, and under which names its changes go. */
+export type ChangeOrigin = Pick<
+  RecordCommandValue,
+  'integration' | 'connection_id' | 'actor' | 'run_id' | 'sync_name'
+>;
+
+export const noPayload: KeptPayload = { bytes: null, encoding: 'none' };
+
+/**
+ * What is decided between two transactions of the log. Decisions go into the state store as they are made,
+ * so that the next one sees them; the store keeps them only once the log has the transaction.
+ */
+export class Round {
+  /** Those with a secret payload have no value yet: `Changes.finish`. */
+  readonly changes: Change[] = [];
+  readonly deadLetters: Message[] = [];
+  readonly replies: PendingReply[] = [];
+  readonly touched = new Set<StreamState>();
+}
+
+interface Change extends Message {
+  value: Uint8Array | null;
+}
+
+/** The decisions of one partition: numbers, times and bytes of its changes. */
+export class Changes {
+  readonly store: StateStore;
+  readonly epoch: number;
+  /** The last modification time given in the partition; times never go back within it. */
+  lastModifiedAt: Micros;
+  round = new Round();
+  readonly #clock: Clock;
+  readonly #encoder: ChangeEncoder;
+  readonly #pendingEncryption: PendingEncryption;
+  #now: Micros = 0;
+  #begun: { readonly stream: StreamState; readonly context: EncodedContext } | null = null;
+  #ids = new ChangeIds('', '');
+  #source = '';
+  readonly #idsOf = new WeakMap<StreamState, { generation: string; ids: ChangeIds }>();
+
+  constructor(deps: {
+    readonly store: StateStore;
+    readonly clock: Clock;
+    readonly encoder: ChangeEncoder;
+    readonly pendingEncryption: PendingEncryption;
+    readonly epoch: number;
+    readonly lastModifiedAt: Micros;
+  }) {
+    this.store = deps.store;
+    this.epoch = deps.epoch;
+    this.lastModifiedAt = deps.lastModifiedAt;
+    this.#clock = deps.clock;
+    this.#encoder = deps.encoder;
+    this.#pendingEncryption = deps.pendingEncryption;
+  }
+
+  /** For the changes of the command that follow. */
+  begin(stream: StreamState, command: ChangeOrigin, passId: string | null = null): void {
+    this.#now = this.#clock.nowMicros();
+    this.#ids = this.#changeIds(stream);
+    const position = ['environments', stream.environmentUid, 'integrations', command.integration];
+    this.#source = `/${joinKey(...position, 'connections', command.connection_id)}`;
+    const context = encodeContext({
+      environmentUid: stream.environmentUid,
+      integration: command.integration,
+      connectionId: command.connection_id,
+      connectionUid: stream.connectionUid,
+      model: stream.model,
+      variant: stream.variant,
+      actor: command.actor,
+      runId: command.run_id,
+      syncName: command.sync_name,
+      generation: stream.generation,
+      epoch: this.epoch,
+      passId,
+    });
+    this.#begun = { stream, context };
+  }
+
+  /** Time of the next modification: strictly later than the last in the partition. */
+  get nextAt(): Micros {
+    return Math.max(this.#now, this.lastModifiedAt + 1);
+  }
+
+  get now(): Micros {
+    return this.#now;
+  }
+
+  /** Records what became of a record: a change on the topic, and the state after it. */
+  add(id: string, event: RecordEvent, payload: KeptPayload): void {
+    if (this.#begun === null) throw new Error('No command was begun.');
+    const { stream, context } = this.#begun;
+    const { action, after, previousPosition } = event;
+    const seq = ++stream.seq;
+    if (after.position === seq) this.lastModifiedAt = after.modifiedAt;
+    this.#apply(stream.no, id, event, payload);
+    const eventId = this.#ids.of(seq);
+    const headers = {
+      ce_specversion: '1.0',
+      ce_id: eventId,
+      ce_type: changeTypes[action],
+      ce_source: this.#source,
+      'content-type': 'application/avro',
+      'svc-stream': stream.key,
+      'svc-seq': String(seq),
+    };
+    const key = `${stream.key}/${encoded(id)}`;
+    const fields = {
+      eventId,
+      occurredAt: after.position === seq ? after.modifiedAt : this.#now,
+      recordId: id,
+      action,
+      seq,
+      version: after.version,
+      position: after.position,
+      previousPosition,
+      hash: after.hash,
+      previousHash: event.previousHash,
+      firstSeenAt: after.firstSeenAt,
+      modifiedAt: after.modifiedAt,
+      deletedAt: after.deletedAt,
+      prunedAt: after.prunedAt,
+    };
+    const change: Change = { key, value: null, headers };
+    this.#encodeWith(payload, { stream, id }, (logged) => {
+      change.value = this.#encoder.encode(context, fields, logged);
+    });
+    this.round.changes.push(change);
+    if (action === 'purged') this.#tombstone(key, stream.key, headers['svc-seq']);
+  }
+
+  /** Whether payloads of the round that is being decided are on their way already. */
+  get isSealing(): boolean {
+    return this.#pendingEncryption.isUnderWay;
+  }
+
+  /** Resolves when all changes of the round that was decided have their values. */
+  finish(): Promise<void> {
+    return this.#pendingEncryption.finish();
+  }
+
+  /** With the payload as the event has it: at once, or when it is sealed. */
+  #encodeWith(
+    { bytes, encoding }: KeptPayload,
+    { stream, id }: { readonly stream: StreamState; readonly id: string },
+    encode: (logged: ChangePayload) => void,
+  ): void {
+    if (bytes === null) encode({ bytes, encoding: 'none' });
+    else if (encoding !== 'secret') encode({ bytes, encoding });
+    else {
+      this.#pendingEncryption.add(stream, id, bytes, (sealed) => {
+        encode({ bytes: sealed, encoding: sealedEncoding });
+      });
+    }
+  }
+
+  #apply(no: number, id: string, event: RecordEvent, payload: KeptPayload): void {
+    const { action, after, previousPosition } = event;
+    const { store } = this;
+    if (action === 'purged') {
+      store.remove(no, id);
+      store.removePayload(no, after.position);
+      return;
+    }
+    store.put(no, id, after);
+    store.putPayload(no, after.position, id, payload);
+    if (previousPosition !== null) store.removePayload(no, previousPosition);
+  }
+
+  #tombstone(key: string, stream: string, seq: string): void {
+    this.round.changes.push({
+      key,
+      value: null,
+      headers: { 'svc-stream': stream, 'svc-seq': seq },
+    });
+  }
+
+  #changeIds(stream: StreamState): ChangeIds {
+    const existing = this.#idsOf.get(stream);
+    if (existing?.generation === stream.generation) return existing.ids;
+    const { generation } = stream;
+    const ids = new ChangeIds(stream.key, generation);
+    this.#idsOf.set(stream, { generation, ids });
+    return ids;
+  }
+}
+
+const plainId = /^[\w.!~*'()-]*$/;
+const encoded = (id: string): string => (plainId.test(id) ? id : encodeURIComponent(id));

@@ -1,0 +1,84 @@
+import type { Vault } from '../../../access/vault/vault.ts';
+import type { LookedUp, RecordCommandValue } from '../../commands.ts';
+import {
+  blockContext,
+  isSealed,
+  payloadContext,
+  PayloadOpener,
+  type PayloadOwner,
+} from '../../sealed-payload.ts';
+import type { KeptPayload } from '../state/state-store.ts';
+
+/** Opens the payloads of one partition, and seals those of answers. */
+export interface Opening {
+  readonly vault: Pick<Vault, 'sealBytes' | 'openBytes'>;
+  readonly opener: PayloadOpener;
+}
+
+export const createOpening = (vault: Opening['vault']): Opening => ({
+  vault,
+  opener: new PayloadOpener(vault),
+});
+
+/** The payloads of a command, however they traveled. A block is opened when the first of its payloads is asked for. */
+export class CommandPayloads {
+  readonly #opening: Opening;
+  readonly #stream: PayloadOwner;
+  readonly #command: RecordCommandValue;
+  #joined: Uint8Array | null = null;
+
+  constructor(opening: Opening, stream: PayloadOwner, command: RecordCommandValue) {
+    this.#opening = opening;
+    this.#stream = stream;
+    this.#command = command;
+  }
+
+  /** The payload of the record with the index, as it is kept. */
+  kept(index: number): KeptPayload {
+    return this.keep(this.plain(index));
+  }
+
+  /** JSON in UTF-8 as it is kept: secret where the command's payloads traveled sealed. */
+  keep(plain: Uint8Array): KeptPayload {
+    return { bytes: plain, encoding: isSealed(this.#command.encoding) ? 'secret' : 'json' };
+  }
+
+  /** The payload of the record with the index as JSON in UTF-8. */
+  plain(index: number): Uint8Array {
+    const bytes = this.#bytes(index);
+    const { encoding, ids } = this.#command;
+    if (encoding !== 'json+aes256gcm') return bytes;
+    return this.opened(ids[index] ?? '', { bytes, encoding });
+  }
+
+  /** JSON in UTF-8 of a kept payload that has not been pruned. */
+  opened(recordId: string, { bytes, encoding }: KeptPayload): Uint8Array {
+    if (bytes === null) return new Uint8Array();
+    if (encoding === 'secret') return bytes;
+    return this.#opening.opener.open(this.#stream, { recordId, encoding, bytes });
+  }
+
+  /** A kept payload as a reply carries it: a secret sealed by itself, as it is. */
+  lookedUp(recordId: string, payload: KeptPayload): Pick<LookedUp, 'payload' | 'isSealed'> {
+    if (payload.bytes === null) return { payload: null, isSealed: false };
+    const plain = Buffer.from(this.opened(recordId, payload));
+    if (payload.encoding === 'json') return { payload: plain.toString(), isSealed: false };
+    const { key, connectionUid } = this.#stream;
+    const context = payloadContext(key, recordId);
+    const sealed = this.#opening.vault.sealBytes(connectionUid, plain, context);
+    return { payload: sealed.toString('base64'), isSealed: true };
+  }
+
+  #bytes(index: number): Uint8Array {
+    const { ends } = this.#command;
+    this.#joined ??= this.#open();
+    return this.#joined.subarray(index === 0 ? 0 : ends[index - 1], ends[index]);
+  }
+
+  #open(): Uint8Array {
+    const { encoding, payloads } = this.#command;
+    if (encoding !== 'json-block+aes256gcm') return payloads;
+    const { key, connectionUid } = this.#stream;
+    return this.#opening.vault.openBytes(connectionUid, payloads, blockContext(key, this.#command));
+  }
+}

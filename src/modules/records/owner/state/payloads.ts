@@ -1,0 +1,195 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { entryBytes, type KeptPayload, type PlacedPayload } from './payload-block.ts';
+import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
+import { PayloadBlocks } from './payload-blocks.ts';
+
+export interface Placed {
+  readonly position: number;
+  readonly id: string;
+}
+
+/** What is held of a position; null when nothing is there any more, whatever the blocks have. */
+type HeldPayload = PlacedPayload | null;
+
+/** What is held of one stream. */
+class Held {
+  readonly #payloads = new Map<number, HeldPayload>();
+  #positions: number[] | null = null;
+
+  /** Undefined where the blocks tell. */
+  get(position: number): HeldPayload | undefined {
+    return this.#payloads.get(position);
+  }
+
+  set(position: number, payload: HeldPayload | undefined): void {
+    if (payload === undefined) this.#payloads.delete(position);
+    else this.#payloads.set(position, payload);
+    this.#positions = null;
+  }
+
+  /** Ascending. */
+  get positions(): readonly number[] {
+    return (this.#positions ??= [...this.#payloads.keys()].sort((a, b) => a - b));
+  }
+}
+
+interface Change {
+  readonly held: Held;
+  readonly position: number;
+  readonly before: HeldPayload | undefined;
+}
+
+/** What is held before it goes into blocks: enough to fill some, little enough to keep in memory. */
+const heldMax = 4096;
+const heldBytesMax = 4 * 1024 ** 2;
+
+/**
+ * The payloads of one partition. What is written is held in memory, so that blocks are filled; a part
+ * under way never reaches the blocks, and is taken back in memory.
+ */
+export class Payloads {
+  readonly #blocks: PayloadBlocks;
+  readonly #held = new Map<number, Held>();
+  #changes = 0;
+  #bytes = 0;
+  /** What the part under way changed; null between parts. */
+  #part: Change[] | null = null;
+
+  constructor(db: DatabaseSync, sealing: AtRestEncryption) {
+    this.#blocks = new PayloadBlocks(db, sealing);
+  }
+
+  /** Begins a part, which `keep` or `undo` ends. */
+  begin(): void {
+    this.#writeWhenFull();
+    this.#part = [];
+  }
+
+  keep(): void {
+    this.#part = null;
+  }
+
+  undo(): void {
+    for (const { held, position, before } of (this.#part ?? []).reverse()) {
+      held.set(position, before);
+    }
+    this.#part = null;
+  }
+
+  put(stream: number, entry: PlacedPayload): void {
+    this.#set(stream, entry.position, entry);
+    this.#bytes += entryBytes(entry);
+  }
+
+  remove(stream: number, position: number): void {
+    this.#set(stream, position, null);
+  }
+
+  read(stream: number, positions: readonly number[]): Map<number, KeptPayload> {
+    const found = new Map<number, KeptPayload>();
+    const held = this.#held.get(stream);
+    const request: number[] = [];
+    for (const position of positions) {
+      const existing = held?.get(position);
+      if (existing === undefined) request.push(position);
+      else if (existing !== null) found.set(position, existing.payload);
+    }
+    this.#blocks.read(
+      stream,
+      request.sort((a, b) => a - b),
+      found,
+    );
+    return found;
+  }
+
+  /** By position, both ends inclusive; `withPayload` leaves out those whose payload is gone. */
+  placed(
+    stream: number,
+    from: number,
+    through: number,
+    limit: number,
+    withPayload: boolean,
+  ): Placed[] {
+    const placed: Placed[] = [];
+    if (limit <= 0) return placed;
+    const held = this.#held.get(stream);
+    this.#blocks.scan(stream, from, through, (position, id, hasPayload) => {
+      if (held?.get(position) !== undefined) return true;
+      if (withPayload && !hasPayload()) return true;
+      placed.push({ position, id: id() });
+      return placed.length < limit;
+    });
+    if (held === undefined) return placed;
+    const more = heldPlaced(held, from, through, limit, withPayload);
+    if (more.length === 0) return placed;
+    const all = [...placed, ...more].sort((a, b) => a.position - b.position);
+    return all.slice(0, limit);
+  }
+
+  /** Brings all that is held into the blocks. */
+  write(): void {
+    for (const [stream, held] of this.#held) {
+      const gone: number[] = [];
+      const put: PlacedPayload[] = [];
+      for (const position of held.positions) {
+        const payload = held.get(position);
+        if (payload == null) gone.push(position);
+        else put.push(payload);
+      }
+      this.#blocks.remove(stream, gone);
+      this.#blocks.put(stream, put);
+    }
+    this.#held.clear();
+    this.#changes = 0;
+    this.#bytes = 0;
+  }
+
+  #set(stream: number, position: number, payload: HeldPayload): void {
+    if (this.#part === null) this.#writeWhenFull();
+    const held = this.#heldOf(stream);
+    this.#part?.push({ held, position, before: held.get(position) });
+    held.set(position, payload);
+    this.#changes++;
+  }
+
+  #writeWhenFull(): void {
+    if (this.#changes >= heldMax || this.#bytes >= heldBytesMax) this.write();
+  }
+
+  #heldOf(stream: number): Held {
+    let held = this.#held.get(stream);
+    if (held === undefined) this.#held.set(stream, (held = new Held()));
+    return held;
+  }
+}
+
+function heldPlaced(
+  held: Held,
+  from: number,
+  through: number,
+  limit: number,
+  withPayload: boolean,
+): Placed[] {
+  const { positions } = held;
+  const placed: Placed[] = [];
+  for (let at = firstFrom(positions, from); at < positions.length; at++) {
+    const position = positions[at] ?? 0;
+    if (position > through || placed.length === limit) break;
+    const entry = held.get(position);
+    if (entry == null || (withPayload && entry.payload.encoding === 'none')) continue;
+    placed.push({ position, id: entry.id });
+  }
+  return placed;
+}
+
+/** Index of the first of the ascending numbers that is at least `from`. */
+function firstFrom(numbers: readonly number[], from: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,191 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { RecordState } from '../../state.ts';
+
+/**
+ * Rows are small, for each save looks one up: the hash as bytes, `first_seen_at` null where it is `modified_at`.
+ * Payloads stand apart.
+ */
+export const stateTable = `
+  CREATE TABLE IF NOT EXISTS records (
+    stream INTEGER, id TEXT, hash BLOB, position INTEGER, version INTEGER, first_seen_at INTEGER,
+    modified_at INTEGER, deleted_at INTEGER, pruned_at INTEGER, PRIMARY KEY (stream, id)) WITHOUT ROWID;`;
+
+/** Ids in one question; their order in memory makes neighbors cheap. */
+const questionMax = 100;
+
+/** What is held of one stream, by id; null for a record that is gone. */
+type Held = Map<string, RecordState | null>;
+
+interface Change {
+  readonly held: Held;
+  readonly id: string;
+  readonly before: RecordState | null | undefined;
+}
+
+/**
+ * The states of one partition's records. What is put is held in memory until `write`, which writes it in the
+ * order of ids: so many changes then fall into each page of the table, and a part under way is taken back
+ * in memory. In the order of arrival, random for most sources, a row costs 4.5 µs instead of 3.
+ */
+export class RecordStates {
+  readonly #rows: RowWriter;
+  readonly #questions: StatementSync[] = [];
+  readonly #deletion: StatementSync;
+  readonly #db: DatabaseSync;
+  readonly #held = new Map<number, Held>();
+  /** What the part under way changed; null between parts. */
+  #part: Change[] | null = null;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#rows = createRows(db, 'INSERT OR REPLACE INTO records VALUES', 9);
+    this.#deletion = db.prepare('DELETE FROM records WHERE stream = ? AND id = ?');
+  }
+
+  /** Begins a part, which `keep` or `undo` ends. */
+  begin(): void {
+    this.#part = [];
+  }
+
+  keep(): void {
+    this.#part = null;
+  }
+
+  undo(): void {
+    for (const { held, id, before } of (this.#part ?? []).reverse()) {
+      if (before === undefined) held.delete(id);
+      else held.set(id, before);
+    }
+    this.#part = null;
+  }
+
+  /** The states of the known ones among the ids. */
+  read(stream: number, ids: readonly string[]): Map<string, RecordState> {
+    const found = new Map<string, RecordState>();
+    const held = this.#held.get(stream);
+    const request = held === undefined ? ids : ids.filter((id) => !isHeld(held, id, found));
+    for (let at = 0; at < request.length; at += questionMax) {
+      const some = request.slice(at, at + questionMax);
+      const rows = this.#question(some.length).all(stream, ...some) as unknown as Row[];
+      for (const row of rows) found.set(row[0], stateOf(row));
+    }
+    return found;
+  }
+
+  /** Between parts: what is held is written first. */
+  count(stream: number, modifiedUntil: number | null): number {
+    this.write();
+    const due = modifiedUntil === null ? '' : 'AND pruned_at IS NULL AND modified_at <= ?';
+    const counting = this.#db.prepare(`SELECT count(*) FROM records WHERE stream = ? ${due}`);
+    counting.setReturnArrays(true);
+    const values = modifiedUntil === null ? [stream] : [stream, modifiedUntil];
+    const [count] = counting.get(...values) as unknown as [number];
+    return count;
+  }
+
+  /** Null: the record is gone. */
+  put(stream: number, id: string, state: RecordState | null): void {
+    const held: Held = this.#held.get(stream) ?? new Map<string, RecordState | null>();
+    this.#held.set(stream, held);
+    this.#part?.push({ held, id, before: held.get(id) });
+    held.set(id, state);
+  }
+
+  /** Brings all that is held into the table. */
+  write(): void {
+    for (const [stream, held] of this.#held) {
+      for (const id of [...held.keys()].sort()) {
+        const state = held.get(id);
+        if (state == null) this.#deletion.run(stream, id);
+        else this.#add(stream, id, state);
+      }
+    }
+    this.#rows.flush();
+    this.#held.clear();
+  }
+
+  #add(stream: number, id: string, state: RecordState): void {
+    const { hash, position, version, firstSeenAt, modifiedAt, deletedAt, prunedAt } = state;
+    const firstSeen = firstSeenAt === modifiedAt ? null : firstSeenAt;
+    const bytes = Buffer.from(hash, 'hex');
+    this.#rows.add(
+      ...[stream, id, bytes, position, version],
+      ...[firstSeen, modifiedAt, deletedAt, prunedAt],
+    );
+  }
+
+  #question(count: number): StatementSync {
+    let statement = this.#questions[count];
+    if (statement === undefined) {
+      const seen = Array<string>(count).fill('?').join(',');
+      statement = this.#db.prepare(
+        `SELECT id, lower(hex(hash)), position, version, first_seen_at, modified_at, deleted_at, pruned_at
+         FROM records WHERE stream = ? AND id IN (${seen})`,
+      );
+      statement.setReturnArrays(true);
+      this.#questions[count] = statement;
+    }
+    return statement;
+  }
+}
+
+type Row = [
+  id: string,
+  hash: string,
+  position: number,
+  version: number,
+  firstSeenAt: number | null,
+  modifiedAt: number,
+  deletedAt: number | null,
+  prunedAt: number | null,
+];
+
+function stateOf(row: Row): RecordState {
+  const [, hash, position, version, firstSeenAt, modifiedAt, deletedAt, prunedAt] = row;
+  const times = { firstSeenAt: firstSeenAt ?? modifiedAt, modifiedAt, deletedAt, prunedAt };
+  return { hash, position, version, ...times };
+}
+
+/** Whether memory tells of the id; a known record goes into `found`. */
+function isHeld(held: Held, id: string, found: Map<string, RecordState>): boolean {
+  const state = held.get(id);
+  if (state === undefined) return false;
+  if (state !== null) found.set(id, state);
+  return true;
+}
+
+type Value = string | number | null | Uint8Array;
+
+/** Gathers rows and writes them many at a time: a call into SQLite costs more than a row. */
+interface RowWriter {
+  add(...values: Value[]): void;
+  /** Writes what was gathered. */
+  flush(): void;
+}
+
+/** Large enough to spread the cost of a call, small enough to stay under SQLite's limit of variables. */
+const rowsMax = 96;
+
+/** `columns` values make a row. */
+function createRows(db: DatabaseSync, before: string, columns: number): RowWriter {
+  const statements: StatementSync[] = [];
+  const row = `(${Array<string>(columns).fill('?').join(',')})`;
+  const step = rowsMax * columns;
+  let values: Value[] = [];
+
+  function write(some: readonly Value[]): void {
+    const rows = some.length / columns;
+    const sql = () => `${before} ${Array<string>(rows).fill(row).join(',')}`;
+    (statements[rows] ??= db.prepare(sql())).run(...some);
+  }
+
+  return {
+    add(...added) {
+      for (const value of added) values.push(value);
+    },
+    flush() {
+      for (let at = 0; at < values.length; at += step) write(values.slice(at, at + step));
+      values = [];
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import type { RecordChange } from '../../events.ts';
+import { headsTopic, recordsTopic, reservedKey } from '../../stream-head.ts';
+import type { FollowOptions } from '../../../../ports/event-log.ts';
+import type { Shared } from '../deps.ts';
+import type { Progress, StateStore } from './state-store.ts';
+import { openStore, type OpenedStore } from './store-file.ts';
+
+/** What is restored between two commits of the store. */
+const changesPerCommit = 20_000;
+
+export interface Restored extends OpenedStore {
+  /** How many changes were read. */
+  readonly read: number;
+}
+
+/**
+ * Opens the store of the partition and brings it to the end of the log: from where it was left, or from the
+ * beginning. The former owner must be fenced.
+ */
+export async function restore(
+  shared: Shared,
+  partition: number,
+  signal: AbortSignal,
+): Promise<Restored> {
+  const { store, progress, from } = await openStore(shared, partition, { isOwner: true, signal });
+  try {
+    const restoring = new Restoring(shared, store, progress);
+    await restoring.readChanges(partition, signal);
+    await restoring.readHeads(partition, signal);
+    signal.throwIfAborted();
+    const reached = restoring.commit(shared.clock.now());
+    return { store, progress: reached, from, read: restoring.changesRead };
+  } catch (error) {
+    store[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** How a store is brought further beside other work. */
+export interface Throttle {
+  readonly maxBytes: number;
+  /** Awaited between two batches. */
+  readonly turn: () => Promise<unknown>;
+}
+
+/** Brings a store further, from where it was. */
+export class Restoring {
+  readonly #shared: Shared;
+  readonly #store: StateStore;
+  readonly #pacing: Throttle | null;
+  /** What the store says of itself; it may hold more. */
+  #committed: Progress;
+  #reached: Progress;
+  readonly #numbers = new Map<string, number>();
+  #uncommitted = 0;
+  changesRead = 0;
+
+  constructor(
+    shared: Shared,
+    store: StateStore,
+    progress: Progress,
+    throttle: Throttle | null = null,
+  ) {
+    this.#shared = shared;
+    this.#store = store;
+    this.#pacing = throttle;
+    this.#committed = progress;
+    this.#reached = progress;
+  }
+
+  /** Keeps what was read, which had reached the end of the log at that time (ms). */
+  commit(atEndAt: number): Progress {
+    this.#committed = { ...this.#reached, atEndAt };
+    this.#store.commit(this.#committed);
+    this.#uncommitted = 0;
+    return this.#committed;
+  }
+
+  async readChanges(partition: number, signal: AbortSignal): Promise<void> {
+    const { log, changeCodec } = this.#shared;
+    const from = { topic: recordsTopic, partition, offset: this.#reached.changes };
+    for await (const batch of log.read(from, this.#reading(signal))) {
+      for (const { key, value } of batch.messages) {
+        if (key === reservedKey) continue;
+        if (value === null) this.#remove(key);
+        else this.#apply(key, changeCodec.decode(value));
+      }
+      this.changesRead += batch.messages.length;
+      this.#advance({ changes: batch.next }, batch.messages.length);
+      await this.#pacing?.turn();
+    }
+  }
+
+  async readHeads(partition: number, signal: AbortSignal): Promise<void> {
+    const { log, headCodec } = this.#shared;
+    const from = { topic: headsTopic, partition, offset: this.#reached.heads };
+    for await (const batch of log.read(from, this.#reading(signal))) {
+      let { command, lastModifiedAt, headsEpoch } = this.#reached;
+      for (const { key, value } of batch.messages) {
+        if (value === null) {
+          this.#store.putHead(this.#number(key), null);
+          continue;
+        }
+        const head = headCodec.decode(value);
+        if (head.owner_epoch < headsEpoch) continue;
+        headsEpoch = head.owner_epoch;
+        command = Math.max(command, head.command_offset);
+        lastModifiedAt = Math.max(lastModifiedAt, head.last_modified_at);
+        if (key !== reservedKey) this.#store.putHead(this.#number(key), value);
+      }
+      const some = { heads: batch.next, command, lastModifiedAt, headsEpoch };
+      this.#advance(some, batch.messages.length);
+      await this.#pacing?.turn();
+    }
+  }
+
+  #reading(signal: AbortSignal): Partial<FollowOptions> {
+    return this.#pacing === null ? { signal } : { signal, maxBytes: this.#pacing.maxBytes };
+  }
+
+  #advance(some: Partial<Progress>, messages: number): void {
+    this.#reached = { ...this.#reached, ...some };
+    this.#uncommitted += messages;
+    if (this.#uncommitted < changesPerCommit) return;
+    // Keeps the transaction small. What is interrupted begins again: applying twice comes to the same.
+    this.#store.commit(this.#committed);
+    this.#uncommitted = 0;
+  }
+
+  #apply(key: string, change: RecordChange): void {
+    if (change.owner_epoch < this.#reached.changesEpoch) return;
+    const { record_id: id, position, previous_position: previous, payload } = change;
+    const { last_modified_at: modifiedAt } = change;
+    if (
+      modifiedAt > this.#reached.lastModifiedAt ||
+      change.owner_epoch > this.#reached.changesEpoch
+    ) {
+      const lastModifiedAt = Math.max(modifiedAt, this.#reached.lastModifiedAt);
+      this.#reached = { ...this.#reached, lastModifiedAt, changesEpoch: change.owner_epoch };
+    }
+    const no = this.#number(streamOf(key));
+    if (change.action === 'purged') {
+      this.#store.remove(no, id);
+      this.#store.removePayload(no, position);
+      return;
+    }
+    this.#store.put(no, id, {
+      hash: change.payload_hash,
+      position,
+      version: change.version,
+      firstSeenAt: change.first_seen_at,
+      modifiedAt,
+      deletedAt: change.deleted_at,
+      prunedAt: change.pruned_at,
+    });
+    const { payload_encoding: encoding } = change;
+    this.#store.putPayload(no, position, id, { bytes: payload, encoding });
+    if (previous !== null) this.#store.removePayload(no, previous);
+  }
+
+  /** A tombstone: the purged change before it may have been compacted away. */
+  #remove(key: string): void {
+    const stream = streamOf(key);
+    const id = decodeURIComponent(key.slice(stream.length + 1));
+    const no = this.#number(stream);
+    const state = this.#store.states(no, [id]).get(id);
+    if (state === undefined) return;
+    this.#store.remove(no, id);
+    this.#store.removePayload(no, state.position);
+  }
+
+  #number(key: string): number {
+    let no = this.#numbers.get(key);
+    if (no === undefined) {
+      no = this.#store.stream(key)?.no ?? this.#store.addStream(key);
+      this.#numbers.set(key, no);
+    }
+    return no;
+  }
+}
+
+/** A record's key is its stream's key, a slash, and its id percent-encoded. */
+const streamOf = (key: string): string => key.slice(0, key.lastIndexOf('/'));
