@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { isJsonObject, type Json, type JsonObject } from '../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../kernel/stable-json.ts';
 import type { Output } from './output.ts';
 import type { OwnPackage } from './package.ts';
 import { CommandFailure } from './exit.ts';
@@ -35,7 +35,7 @@ export function alignDependencies(
     output.note(output.paint('yellow', `warn - package.json should have ${list}`));
     return;
   }
-  const present = isJsonObject(manifest['devDependencies']) ? manifest['devDependencies'] : {};
+  const present = objectOf(manifest['devDependencies']);
   const changed = {
     ...manifest,
     devDependencies: { ...present, ...Object.fromEntries(wrong) },
@@ -77,7 +77,7 @@ export function alignTestRunner(
     output.note(output.paint('yellow', `warn - package.json should have vitest ${vitestVersion}`));
     return;
   }
-  const present = isJsonObject(manifest['devDependencies']) ? manifest['devDependencies'] : {};
+  const present = objectOf(manifest['devDependencies']);
   const changed = { ...manifest, devDependencies: { ...present, vitest: vitestVersion } };
   writeFileSync(path, `${JSON.stringify(changed, null, 2)}\n`);
   output.note(`Updated package.json: vitest ${vitestVersion}`);

@@ -1,7 +1,15 @@
 import { Ajv, type Options } from 'ajv';
-import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { functionFormats } from './function-formats.ts';
 
 /** Keywords and formats that a validator does not know are annotations, as JSON Schema has it. */
-const lenient: Options = { strict: false, logger: false, formats: fullFormats };
+const ofFunctions: Options = {
+  strict: false,
+  logger: false,
+  verbose: true,
+  // `constructor` is no property of `{}`.
+  ownProperties: true,
+  formats: functionFormats,
+};
 
-export const draft7 = (options: Options = {}): Ajv => new Ajv({ ...lenient, ...options });
+/** Validators for schemas of functions; their errors are for `problemsOf`. */
+export const draft7 = (options: Options): Ajv => new Ajv({ ...ofFunctions, ...options });

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../kernel/stable-json.ts';
 import { linearTest } from './linear-pattern.ts';
 
 /** Maps of name to schema. */
@@ -32,7 +32,7 @@ function boundedSchema(schema: Json, levels: number): Json | undefined {
     return items.includes(undefined) ? undefined : (items as Json[]);
   }
   if (!isJsonObject(schema)) return undefined;
-  const isOpen = Object.keys(asMap(schema['patternProperties'])).some(isUnknown);
+  const isOpen = Object.keys(objectOf(schema['patternProperties'])).some(isUnknown);
   const entries: [string, Json][] = [];
   for (const [keyword, value] of Object.entries(schema)) {
     if (dropped.has(keyword)) continue;
@@ -65,5 +65,3 @@ function boundedMap(map: JsonObject, isByPattern: boolean, levels: number): Json
 
 const isUnknown = (pattern: Json): boolean =>
   typeof pattern === 'string' && linearTest(pattern) === null;
-
-const asMap = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});

@@ -5,7 +5,6 @@ import { limits } from '../kernel/limits.ts';
 import type { Json, JsonObject } from '../kernel/stable-json.ts';
 import { draft7 } from './ajv.ts';
 import { withLinearPatterns } from './bounded-schema.ts';
-import { functionFormats } from './function-formats.ts';
 import { linearTest } from './linear-pattern.ts';
 import { problemsOf, type Problem } from './problems.ts';
 
@@ -49,12 +48,8 @@ function compiled(schema: JsonObject): ValidateFunction | null {
   const ajv = draft7({
     // All of them could be many times as large as the value.
     allErrors: false,
-    verbose: true,
-    // `constructor` is no property of `{}`.
-    ownProperties: true,
     meta: false,
     validateSchema: false,
-    formats: functionFormats,
     code: { regExp: linearRegExp },
   });
   return ajv.compile(bounded);

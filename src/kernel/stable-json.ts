@@ -17,3 +17,6 @@ export function stableJson(value: Json): string {
 export function isJsonObject(value: unknown): value is Record<string, Json> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The value itself if it is an object, otherwise an empty one. */
+export const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});

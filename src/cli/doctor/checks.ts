@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json } from '../../kernel/stable-json.ts';
 import { systemClock } from '../../kernel/time.ts';
 import { ApiError, type ApiClient, type ApiReply } from '../client.ts';
 import { readEntries } from '../compiler/entries.ts';
@@ -205,7 +205,7 @@ function deadLettersFinding(data: Json): Finding {
 function jsonOf(body: Buffer): Record<string, Json> {
   try {
     const parsed = JSON.parse(body.toString('utf8')) as unknown;
-    return isJsonObject(parsed) ? parsed : {};
+    return objectOf(parsed);
   } catch {
     return {};
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { systemClock } from '../../kernel/time.ts';
 import {
   interpolateUrl,
@@ -63,7 +63,7 @@ export class DryConnections {
 
   async #proxyOf(provider: string): Promise<JsonObject> {
     const { proxy } = await this.#data(`/providers/${encodeURIComponent(provider)}`);
-    return isJsonObject(proxy) ? proxy : {};
+    return objectOf(proxy);
   }
 
   async #data(path: string): Promise<JsonObject> {
@@ -90,5 +90,4 @@ function valuesOf(connection: JsonObject): TemplateValues {
   };
 }
 
-const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

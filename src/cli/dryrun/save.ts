@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { mocksPath, type Mocks } from '../mocks/mocks.ts';
 import type { DryRunResult, DryRunRequest, DryRunSession } from './session.ts';
 
@@ -28,7 +28,7 @@ export async function saveMocks(
     },
     svc: {
       getConnection: withoutSecrets({ ...connection, metadata }),
-      getMetadata: isJsonObject(metadata) ? metadata : {},
+      getMetadata: objectOf(metadata),
       getCheckpoint: stubs.checkpoint,
       batchSave: journal.recordsOf('save'),
       batchUpdate: journal.recordsOf('update'),

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 
 /** The text between these marks is regenerated; the rest is the user's. */
@@ -58,7 +58,7 @@ function fieldRows(schema: JsonObject, prefix: string): string[][] {
   if (!isJsonObject(properties)) return [];
   const needed = new Set(Array.isArray(required) ? required : []);
   return Object.entries(properties).flatMap(([name, value]) => {
-    const field = isJsonObject(value) ? value : {};
+    const field = objectOf(value);
     const path = `${prefix}${name}`;
     const row = [code(path), typeText(field), needed.has(name) ? 'yes' : 'no'];
     return [row, ...fieldRows(field, `${path}.`)];

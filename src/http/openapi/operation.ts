@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import type { Responses, ResponseShape } from '../responses.ts';
 import type { AnyRoute } from '../define-route.ts';
 import type { AnyStreamRoute } from '../stream-route.ts';
@@ -123,7 +123,7 @@ function parameters(schema: z.ZodType | undefined, place: Place, pool: SchemaPoo
   if (schema === undefined) return [];
   const { properties, required } = pool.input(schema);
   const needed = Array.isArray(required) ? required : [];
-  return Object.entries(isJsonObject(properties) ? properties : {})
+  return Object.entries(objectOf(properties))
     .filter(([name]) => !reserved.has(name))
     .map(([name, member]) => {
       const existing = member as JsonObject;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 
 /** Collects the named schemas of a document. */
 export interface SchemaPool {
@@ -26,7 +26,7 @@ export function createSchemaPool(): SchemaPool {
     // The generated schema is plain JSON except for undefined members.
     const plain = JSON.parse(JSON.stringify(made)) as Record<string, Json>;
     const { $schema: _dialect, $defs: definitions, ...rest } = plain;
-    for (const [name, definition] of Object.entries(isJsonObject(definitions) ? definitions : {})) {
+    for (const [name, definition] of Object.entries(objectOf(definitions))) {
       keep(components, name, definition as JsonObject);
     }
     const { id, ...root } = referring(rest) as Record<string, Json>;
@@ -73,5 +73,5 @@ export function resolved(schema: JsonObject, components: JsonObject): JsonObject
   const { $ref: reference, ...beside } = schema as Record<string, Json>;
   if (typeof reference !== 'string') return schema;
   const found = components[reference.slice(componentsPath.length)];
-  return { ...resolved(isJsonObject(found) ? found : {}, components), ...beside };
+  return { ...resolved(objectOf(found), components), ...beside };
 }

@@ -1,6 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 
-const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 const listOf = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : [];
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Caller, RouteAnswer } from '../../../http/define-route.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json } from '../../../kernel/stable-json.ts';
 import type { AuditRule } from './audited-routes.ts';
 import type { AccessServices } from '../services.ts';
 
@@ -74,8 +74,6 @@ async function record(
 
 const targetCharsMax = 1_000;
 const fieldsMax = 50;
-
-const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 /** Byte bodies are pages of records, and the audit event needs none of their fields. */
 const jsonOf = (body: unknown): Json | null => (isJsonObject(body) ? body : null);

@@ -7,7 +7,7 @@ import { errorAt } from '../../../http/route-errors.ts';
 import { connectionId, integrationKey, jsonObject, text } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import { objectOf, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 import { isoMillis } from '../../../kernel/time.ts';
 import { kindOf, type ActionRun } from '../actions/state.ts';
 import { requireConnection } from '../../connections/connections/queries.ts';
@@ -159,7 +159,7 @@ function statusOf({ status: now, endedAt }: ActionRun): z.output<typeof status> 
 async function outcomeOf(runs: RunsClient, run: ActionRun): Promise<JsonObject> {
   try {
     const left = await runs.dryRunOutput(run);
-    return isJsonObject(left) ? left : {};
+    return objectOf(left);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { payload } = error.details;

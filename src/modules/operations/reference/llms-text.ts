@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import { methods, objectOf, tagOf, textOf } from './page.ts';
+import { objectOf, type JsonObject } from '../../../kernel/stable-json.ts';
+import { methods, tagOf, textOf } from './page.ts';
 
 /**
  * The API as Markdown for language models: an introduction, authentication, and a line for each operation with a link

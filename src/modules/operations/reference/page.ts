@@ -1,5 +1,5 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 import { typeText } from './type-text.ts';
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -30,7 +30,6 @@ export async function referencePage(document: JsonObject): Promise<string> {
 }
 
 export const tagOf = (path: string): string => path.split('/')[1] ?? '';
-export const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 const listOf = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : [];
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

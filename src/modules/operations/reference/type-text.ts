@@ -1,6 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
-
-const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 
 /**
  * A schema as a TypeScript type.

@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
-import { isJsonObject } from '../../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 import { microsOf } from '../../../kernel/time.ts';
 import { avroName } from './names.ts';
 
@@ -78,7 +77,7 @@ export function mapModel(
 ): RowMapping {
   const start = { root: schema, followed: new Set<string>(), name: names.record };
   const declared = (schema['definitions'] as JsonObject | undefined)?.[model];
-  const [resolved, context] = resolve(isJsonObject(declared) ? declared : {}, start);
+  const [resolved, context] = resolve(objectOf(declared), start);
   return mapFields(propertiesOf(resolved), context, names.reserved);
 }
 
@@ -204,5 +203,4 @@ function typeOf({ type, enum: values, const: value }: JsonObject): string | null
   return named.length === 1 && named[0] === undefined && isText ? 'string' : null;
 }
 
-const propertiesOf = ({ properties }: JsonObject): JsonObject =>
-  isJsonObject(properties) ? properties : {};
+const propertiesOf = ({ properties }: JsonObject): JsonObject => objectOf(properties);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { textAt } from '../../../../kernel/json-path.ts';
-import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type JsonObject } from '../../../../kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { installed } from './app.ts';
 import { appWithClient, requireClient } from './client.ts';
@@ -32,7 +32,7 @@ export const custom: AuthModeRules = {
   isTested: false,
   authorization: ({ credentials }) => {
     const { app, user } = credentials;
-    const half = isJsonObject(app) ? app : isJsonObject(user) ? user : {};
+    const half = isJsonObject(app) ? app : objectOf(user);
     return bearer(half['access_token']);
   },
 };
@@ -119,5 +119,5 @@ const halfOf = ({ credentials }: Obtained): JsonObject => credentials as JsonObj
 
 const rawOf = ({ credentials }: Obtained): JsonObject => {
   const raw = credentials?.['raw'];
-  return isJsonObject(raw) ? raw : {};
+  return objectOf(raw);
 };

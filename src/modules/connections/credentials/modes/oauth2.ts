@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { plainText, textAt } from '../../../../kernel/json-path.ts';
-import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
+import { objectOf, type JsonObject } from '../../../../kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { Provider } from '../../providers/definition.ts';
 import { interpolate, type TemplateValues } from '../../providers/interpolate.ts';
@@ -73,7 +73,7 @@ interface Client {
 
 /** The stored override of the connection, else the client of the integration. */
 function clientOf(context: ModeContext, override: unknown): Client {
-  const own = isJsonObject(override) ? override : {};
+  const own = objectOf(override);
   const id = textAt(own, 'client_id');
   if (id !== null) return { id, secret: textAt(own, 'client_secret') ?? '' };
   const { clientId = '', clientSecret = '' } = requireClient(context);

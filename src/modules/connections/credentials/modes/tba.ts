@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../../../../kernel/errors.ts';
 import { textAt } from '../../../../kernel/json-path.ts';
-import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
+import { objectOf, type JsonObject } from '../../../../kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { oauthClient } from './client.ts';
 import type { AuthModeRules, AuthorizationCall } from './mode.ts';
@@ -66,7 +66,7 @@ function fromForm(input: JsonObject): Credentials {
 
 function signedHeader(call: AuthorizationCall): string {
   const { credentials, connectionConfig } = call;
-  const own = isJsonObject(credentials['config_override']) ? credentials['config_override'] : {};
+  const own = objectOf(credentials['config_override']);
   const account = textAt(connectionConfig, 'accountId') ?? '';
   return oauth1Header({
     method: call.method,

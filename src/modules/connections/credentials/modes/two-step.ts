@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mapOf } from '../../../../http/fields.ts';
 import { atPath, textAt } from '../../../../kernel/json-path.ts';
-import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
+import { objectOf, type JsonObject } from '../../../../kernel/stable-json.ts';
 import type { Instant } from '../../../../kernel/time.ts';
 import type { Provider, TokenStep } from '../../providers/definition.ts';
 import type { TemplateValues } from '../../providers/interpolate.ts';
@@ -35,7 +35,7 @@ export const twoStep: AuthModeRules = {
     shape: (provider) =>
       providerFields(provider, { assertionOption: mapOf(z.string(), z.string()).optional() }),
     submit: ({ assertionOption, ...given }, context) =>
-      fetched(given, isJsonObject(assertionOption) ? assertionOption : {}, context),
+      fetched(given, objectOf(assertionOption), context),
   },
   redirect: null,
   renewal: { isPossible: () => true, spendsToken: hasRefreshToken, renew: renewed },
