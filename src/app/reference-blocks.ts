@@ -11,6 +11,7 @@ import { headersSchema, type MessageKind } from '../modules/operations/topics/he
 import type { Cleanup } from '../ports/event-log.ts';
 import { limitsBlocks } from './limits-page.ts';
 import { code, durationText, table } from './markdown.ts';
+import { providerFormatBlocks } from './provider-format-blocks.ts';
 
 type Blocks = Readonly<Record<string, string>>;
 
@@ -19,6 +20,7 @@ export const referenceBlocks = (): Readonly<Record<string, Blocks>> => ({
   'errors.md': { codes: codesTable(), 'other-statuses': otherStatusesTable() },
   'http.md': { endpoints: endpointsTable(), scopes: scopesTable(), cors: corsTable() },
   'limits.md': limitsBlocks(),
+  'provider-format.md': providerFormatBlocks(),
   'topics.md': {
     topics: topicsTable(),
     'typed-retention': typedRetention(),

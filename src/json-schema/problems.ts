@@ -20,7 +20,8 @@ const valueCharsMax = 60;
 export function problemsOf(errors: readonly ErrorObject[]): Problem[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
   const shown = errors.filter((error) => {
-    if (error.keyword === 'if') return false;
+    // The error of the keyword `propertyNames` names it.
+    if (error.keyword === 'if' || error.propertyName !== undefined) return false;
     const isInside = unions.some((union) => union !== error && isBranch(error, union));
     if (isInside) return false;
     return !unions.includes(error) || !errors.some((other) => isDeeper(other, error));
@@ -74,13 +75,20 @@ function problemOf(error: ErrorObject): Problem {
     case 'required': {
       const name = String(details['missingProperty']);
       const { properties } = schema;
-      const wanted = isJsonObject(properties) ? properties[name] : undefined;
-      return at(`required, expected ${expectedOf(wanted)}`, name);
+      if (!isJsonObject(properties) || !Object.hasOwn(properties, name))
+        return at('required', name);
+      return at(`required, expected ${expectedOf(properties[name])}`, name);
     }
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(details['additionalProperty'] ?? details['unevaluatedProperty']);
       return at(`unknown field${allowedOf(schema, name)}`, name);
+    }
+    case 'propertyNames': {
+      const { propertyNames } = schema;
+      const wanted = isJsonObject(propertyNames) ? propertyNames['description'] : undefined;
+      const expected = typeof wanted === 'string' ? `, expected ${wanted}` : '';
+      return at(`not a valid name${expected}`, String(details['propertyName']));
     }
     case 'false schema':
       return at('not allowed');

@@ -94,8 +94,8 @@ describe('a first start that fails', () => {
     expect(err).toBe(
       [
         'SVC_PROVIDERS cannot be used:',
-        '  mine.yaml: crm: display_name: Invalid input: expected string, received number',
-        '  mine.yaml: crm: docs: Invalid input: expected string, received undefined',
+        '  mine.yaml: crm.docs: required',
+        '  mine.yaml: crm.display_name: expected string, got number',
         '',
       ].join('\n'),
     );

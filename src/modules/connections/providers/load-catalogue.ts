@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { load as parseYaml } from 'js-yaml';
+import { problemLine } from '../../../json-schema/problems.ts';
 import { CannotStart } from '../../../kernel/cannot-start.ts';
 import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
 import type { Provider } from './definition.ts';
 import { definitionProblems } from './check.ts';
+import { overlayValidator, type OverlayValidator } from './overlay-schema.ts';
 import { definitionSchema } from './schema.ts';
 
 const builtInFolder = join(import.meta.dirname, 'catalogue');
@@ -15,19 +17,24 @@ interface Entry {
   readonly name: string;
   readonly file: string;
   readonly fields: Record<string, Json>;
+  /** Fits the schema, and so does the target of its alias. */
+  readonly isValid: boolean;
 }
 
 /**
  * The built-in definitions with the operator's laid over them: an entry of the overlay replaces the
- * built-in one of its name, and may be an alias of one.
+ * built-in one of its name, and may be an alias of one. A test validates the built-in ones.
  * @param overlayPath a folder or a file, YAML or JSON; null = none.
  * @throws CannotStart with every mistake, one per line: file, provider, field, and what is expected
  */
 export function loadCatalogue({ overlayPath }: { overlayPath: string | null }): ProviderCatalogue {
   const problems: string[] = [];
-  const paths = [builtInFolder, ...(overlayPath === null ? [] : [overlayPath])];
-  const files = paths.flatMap((path) => filesOf(path, problems));
-  const entries = files.flatMap((file) => readEntries(file, problems));
+  const entries = filesOf(builtInFolder, problems).flatMap((file) => readEntries(file, problems));
+  if (overlayPath !== null) {
+    const validate = overlayValidator();
+    const files = filesOf(overlayPath, problems);
+    entries.push(...files.flatMap((file) => readEntries(file, problems, validate)));
+  }
   const resolved = new Map<string, Entry>();
   for (const entry of entries) {
     const whole = resolveAlias(entry, resolved, problems);
@@ -62,25 +69,21 @@ function filesOf(path: string, problems: string[]): string[] {
     .map((name) => join(path, name));
 }
 
-function readEntries(file: string, problems: string[]): Entry[] {
+function readEntries(file: string, problems: string[], validate?: OverlayValidator): Entry[] {
   const shown = basename(file);
-  let content: unknown;
+  let content: Json;
   try {
-    content = parseYaml(readFileSync(file, 'utf8')); // JSON is a part of YAML
+    content = (parseYaml(readFileSync(file, 'utf8')) ?? null) as Json; // JSON is a part of YAML
   } catch (error) {
     problems.push(`${shown}: ${(error as Error).message}`);
     return [];
   }
-  if (!isJsonObject(content)) {
-    problems.push(`${shown}: expected a map of provider name to definition`);
-    return [];
-  }
-  return Object.entries(content).flatMap(([name, fields]) => {
-    if (name === '$schema') return []; // names the schema for editors
-    const isName = /^[a-z0-9-]+$/.test(name) && name.length <= 255;
-    if (!isName) problems.push(`${shown}: ${name}: a name has a-z, 0-9 and - only`);
-    if (!isJsonObject(fields)) problems.push(`${shown}: ${name}: expected a definition`);
-    return isName && isJsonObject(fields) ? [{ name, file: shown, fields }] : [];
+  const found = validate?.(content) ?? [];
+  problems.push(...found.map((problem) => `${shown}: ${problemLine(problem)}`));
+  return Object.entries(isJsonObject(content) ? content : {}).flatMap(([name, fields]) => {
+    if (name === '$schema' || !isJsonObject(fields)) return [];
+    const isValid = !found.some(({ path }) => path === name || path.startsWith(`${name}.`));
+    return [{ name, file: shown, fields, isValid }];
   });
 }
 
@@ -94,23 +97,21 @@ function resolveAlias(
   if (alias === undefined) return entry;
   const target = typeof alias === 'string' ? before.get(alias) : undefined;
   if (!target) {
-    problems.push(`${entry.file}: ${entry.name}: alias: names no provider defined before it`);
+    problems.push(`${entry.file}: ${entry.name}.alias: names no provider defined before it`);
     return null;
   }
-  return { ...entry, fields: { ...target.fields, ...own } };
+  return {
+    ...entry,
+    fields: { ...target.fields, ...own },
+    isValid: entry.isValid && target.isValid,
+  };
 }
 
-function define({ name, file, fields }: Entry, problems: string[]): Provider[] {
-  const parsed = definitionSchema.safeParse(fields);
-  if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
-      const at = issue.path.map(String).join('.');
-      problems.push(`${file}: ${name}: ${at === '' ? '' : `${at}: `}${issue.message}`);
-    }
-    return [];
-  }
-  const found = definitionProblems(parsed.data);
-  problems.push(...found.map((problem) => `${file}: ${name}: ${problem}`));
+function define({ name, file, fields, isValid }: Entry, problems: string[]): Provider[] {
+  if (!isValid) return [];
+  const definition = definitionSchema.parse(fields);
+  const found = definitionProblems(definition);
+  problems.push(...found.map((problem) => `${file}: ${name}.${problem}`));
   // The schema's output has no undefined values; its type cannot say so.
-  return [{ name, ...parsed.data } as Provider];
+  return [{ name, ...definition } as Provider];
 }

@@ -1,123 +1,192 @@
 import { z } from 'zod';
+import { optional, text } from './schema-parts.ts';
 
-/**
- * How webhooks of a provider are verified and attributed (`webhook_routing` of a definition): data, so that a
- * provider needs no code. Names of headers are in lower case.
- */
+const taken = ['origin', 'first-label', 'sha256', 'calendar', 'calendar-sha256'] as const;
 
-const text = z.string().min(1);
-
-/** A value of the request: at a dotted path in the body, in a header, in the query, or a constant. */
-const source = z.strictObject({
-  body: text.optional(),
-  header: text.optional(),
-  query: text.optional(),
-  value: text.optional(),
-  /** The value is JSON in base64, and what counts is at this path in it. */
-  decoded: text.optional(),
-  /**
-   * What of it counts: the origin of an address, the first label of a host name, its SHA-256 as hex, or the calendar in
-   * an address of Google Calendar, as it is or as its SHA-256.
-   */
-  take: z.enum(['origin', 'first-label', 'sha256', 'calendar', 'calendar-sha256']).optional(),
-});
+const sourceFields = {
+  body: optional(text, 'Dotted path in the body.'),
+  header: optional(text, 'Header, in lower case.'),
+  query: optional(text, 'Parameter of the query.'),
+  value: optional(text, 'A constant.'),
+  decoded: optional(
+    text,
+    'The value is JSON in base64; only the value at this path in it is used.',
+  ),
+  take: optional(
+    z.enum(taken),
+    'Part of the value: `origin` of an address, `first-label` of a host name, `sha256` (hex), `calendar` in an address of Google Calendar, `calendar-sha256` of it.',
+  ),
+};
+export const source = z.strictObject(sourceFields).meta({ id: 'source' });
 const sources = z.array(source).min(1);
 
-/**
- * Where the secret is from; the first that is set counts. `app_digest`: SHA-256 of id, private key and link of the
- * app, as hex. In `metadata` a path into that of the connection.
- */
+const condition = z
+  .strictObject({
+    ...sourceFields,
+    equals: optional(z.string(), 'The value; any value when absent.'),
+  })
+  .meta({ id: 'condition' });
+
 const key = z.union([
   z.enum(['webhook_secret', 'client_secret', 'app_digest']),
   z.strictObject({
-    /** `$identifier` stands for the value that the connection was found by. */
-    metadata: z.array(text).min(1),
+    metadata: z
+      .array(text)
+      .min(1)
+      .describe(
+        "Path in the connection's metadata. `$identifier` stands for the value that the connection was found by.",
+      ),
   }),
 ]);
 
-const signature = z.strictObject({
-  /**
-   * `hmac` of `message`; `digest`: a plain hash of `message`; `token`: the header is the secret;
-   * `standard-webhooks`: HMAC as that specification has it; `rsa`: RSA-SHA256 of `message`, the secret is the public
-   * key; `jwt`: the header is `Bearer` and a token that `jwt` says more of.
-   */
-  scheme: z.enum(['hmac', 'digest', 'token', 'standard-webhooks', 'rsa', 'jwt']),
-  header: text.optional(),
-  algorithm: z.enum(['sha256', 'sha1']).default('sha256'),
-  encoding: z.enum(['hex', 'base64']).default('hex'),
-  /** Stands before the signature in the header. */
-  prefix: z.string().default(''),
-  /** The header is a list `name=value,…`: signatures are those of this name. */
-  element: text.optional(),
-  /** What is signed, of `$body`, `$timestamp` and `$key`. */
-  message: text.default('$body'),
-  /** Seconds since the epoch: a header, or an element of the list. */
-  timestamp: z.strictObject({ header: text.optional(), element: text.optional() }).optional(),
-  tolerance_seconds: z.number().int().min(1).default(300),
-  /** Of `jwt`, which is signed with RS256 for the address of the webhook: where the public keys are, and who signs. */
-  jwt: z.strictObject({ keys_url: z.url(), issuers: z.array(text).min(1) }).optional(),
-  /** Every scheme but `jwt` has some. */
-  keys: z.array(key).default([]),
-  key_encoding: z.enum(['utf8', 'base64']).default('utf8'),
-  /** False: checked only where a secret is set. */
-  is_required: z.boolean().default(true),
+export const signature = z.strictObject({
+  scheme: z
+    .enum(['hmac', 'digest', 'token', 'standard-webhooks', 'rsa', 'jwt'])
+    .describe(
+      '`hmac` or `digest` (a plain hash) of `message`; `token`: the header is the secret; `standard-webhooks`; `rsa`: RSA-SHA256 of `message`, the secret is the public key; `jwt`: a bearer token.',
+    ),
+  header: optional(
+    text,
+    'The header with the signature. `standard-webhooks` uses `webhook-signature`, `jwt` uses `authorization`.',
+  ),
+  algorithm: z.enum(['sha256', 'sha1']).default('sha256').describe('`sha256` (default) or `sha1`.'),
+  encoding: z.enum(['hex', 'base64']).default('hex').describe('`hex` (default) or `base64`.'),
+  prefix: z.string().default('').describe('Text before the signature in the header.'),
+  element: optional(
+    text,
+    'The header is a list `name=value,…`; signatures are the values of this name.',
+  ),
+  message: text
+    .default('$body')
+    .describe('The signed text, of `$body`, `$timestamp` and `$key`; `$body` by default.'),
+  timestamp: optional(
+    z.strictObject({
+      header: optional(text, 'Header with the time.'),
+      element: optional(text, 'Element of the list with the time.'),
+    }),
+    '`header` or `element` with seconds since the epoch.',
+  ),
+  tolerance_seconds: z
+    .number()
+    .int()
+    .min(1)
+    .default(300)
+    .describe('Largest difference of the timestamp to the clock, either way; 300 by default.'),
+  jwt: optional(
+    z.strictObject({
+      keys_url: z.url().describe('Address of the public keys.'),
+      issuers: z.array(text).min(1).describe('Accepted values of the claim `iss`.'),
+    }),
+    '`keys_url` and `issuers` of `jwt`. The token is signed with RS256; its audience is the address of the webhook.',
+  ),
+  keys: z
+    .array(key)
+    .default([])
+    .describe(
+      "Where the secret comes from, the first that is set: `webhook_secret`, `client_secret`, `app_digest` (hex SHA-256 of id, private key and link of the app), or `metadata`: a path in the connection's metadata, in which `$identifier` is the value that the connection was found by. Required except by `jwt`.",
+    ),
+  key_encoding: z
+    .enum(['utf8', 'base64'])
+    .default('utf8')
+    .describe('`utf8` (default) or `base64`.'),
+  is_required: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Default true. False: verified only where a secret is set (`jwt`: where the header is present).',
+    ),
 });
 
-const condition = source.extend({
-  /** The value; any value when absent. */
-  equals: z.string().optional(),
+export const connection = z
+  .strictObject({
+    when: optional(condition, 'Condition under which the rule applies.'),
+    property: text.describe(
+      '`connectionId`; `metadata.x` (equals the value, is a list that contains it, or is an object with it as a key); any other name is a value of `connection_config`, matched literally.',
+    ),
+    identifier: sources.describe('Sources of the value; the first that the request has.'),
+    is_required: z
+      .boolean()
+      .default(false)
+      .describe(
+        'True: a delivery without an identifier, or of no connection, is rejected. False (default): it is attributed to none.',
+      ),
+    is_token: z
+      .boolean()
+      .default(false)
+      .describe('True: the identifier is a secret of the connection and replaces a signature.'),
+  })
+  .meta({ id: 'connection' });
+
+const handshake = z.strictObject({
+  when: condition.describe('Condition under which the request is a handshake.'),
+  answer: source.nullable().describe('Source of the response body; null for an empty body.'),
 });
 
-const connection = z.strictObject({
-  /** The rule counts only then. */
-  when: condition.optional(),
-  /** `connectionId`, `metadata.<key>`, or the name of a value of the connection configuration. */
-  property: text,
-  /** The identifier; the first that the request has. */
-  identifier: sources,
-  /** A delivery without an identifier, or of no connection, is rejected; otherwise it is attributed to none. */
-  is_required: z.boolean().default(false),
-  /** The identifier is known to nobody else, and stands for a signature. */
-  is_token: z.boolean().default(false),
-});
-
+/**
+ * How webhooks of a provider are verified and attributed (`webhook_routing` of a definition): data, so that a
+ * provider needs no code.
+ */
 export const webhookRules = z.strictObject({
-  /** The body is empty: the headers that may go to the application stand for it. */
-  body_of_headers: z.boolean().default(false),
-  /** The body is a form whose field of this name holds the JSON. */
-  form_field: text.optional(),
-  /** Those of which the first counts whose header is there; the first when none is. */
-  signatures: z.array(signature).default([]),
-  /** What is taken without a signature. */
-  unsigned: z.array(condition).default([]),
-  /** Answered with a value of the request, or with an empty body. */
-  handshakes: z.array(z.strictObject({ when: condition, answer: source.nullable() })).default([]),
-  /**
-   * One, or several of which the first counts that finds a connection. Absent: every connection of the integration
-   * with `is_for_all`, else none.
-   */
-  connection: z
-    .union([connection.transform((only) => [only]), z.array(connection).min(1)])
-    .optional(),
-  is_for_all: z.boolean().default(false),
-  type: sources.optional(),
-  /**
-   * Only where the provider documents that the value names a delivery and comes again with its repeats: a repeat within
-   * 24 hours is dropped. Not the id of what the event is about.
-   */
-  delivery_id: sources.optional(),
-  /** The body is a list of events, or has one at this path; each starts runs of its own. */
-  events: z.strictObject({ path: z.string().optional() }).optional(),
-  /** What tells of an installation that a pending connection waits for, found by its `handle`. */
-  installation: z
-    .strictObject({ when: z.array(condition).min(1), handle: sources, id: sources })
-    .optional(),
-  /** Each event repeats the secret of the integration, where one is set, at this path; those that do not are left out. */
-  event_token: text.optional(),
-  /** Events that are left out. */
-  skip: z.array(condition).default([]),
-  /** Events whose type ends so come first, then by the value at the path. */
-  order: z.strictObject({ first: text, by: text }).optional(),
+  signatures: z
+    .array(signature)
+    .default([])
+    .describe('The first whose header is present is verified; the first of the list when none is.'),
+  unsigned: z
+    .array(condition)
+    .default([])
+    .describe(
+      'Conditions: requests accepted without a signature. They start no run and belong to no connection.',
+    ),
+  handshakes: z
+    .array(handshake)
+    .default([])
+    .describe(
+      '`when` and `answer`: a source whose value is the response, or null for an empty response.',
+    ),
+  connection: optional(
+    z.union([connection.transform((only) => [only]), z.array(connection).min(1)]),
+    'One rule, or a list of which the first that finds a connection applies.',
+  ),
+  is_for_all: z
+    .boolean()
+    .default(false)
+    .describe('Without `connection`: every connection of the integration; otherwise none.'),
+  type: optional(sources, 'Sources of the event type.'),
+  delivery_id: optional(
+    sources,
+    'Sources of the id that repeats share: a repeat within 24 hours is dropped. Only where the provider documents it; not the id of the object of the event.',
+  ),
+  events: optional(
+    z.strictObject({ path: optional(z.string(), 'Dotted path of the list in the body.') }),
+    'The body is a list of events, or has one at `path`. Each event starts runs of its own.',
+  ),
+  event_token: optional(
+    text,
+    'Path at which each event repeats the `webhook_secret`, where one is set; events that do not are left out.',
+  ),
+  skip: z.array(condition).default([]).describe('Conditions: events that are left out.'),
+  order: optional(
+    z.strictObject({
+      first: text.describe('End of the type of the events that come first.'),
+      by: text.describe('Dotted path of the value that the others are sorted by.'),
+    }),
+    'Events whose type ends with `first` come first; then by the value at `by`.',
+  ),
+  form_field: optional(text, 'The body is a form; this field holds the JSON.'),
+  body_of_headers: z
+    .boolean()
+    .default(false)
+    .describe(
+      'True: the body is empty, and the headers that may be forwarded are used in place of it.',
+    ),
+  installation: optional(
+    z.strictObject({
+      when: z.array(condition).min(1).describe('Conditions, all of which hold.'),
+      handle: sources.describe('Sources of the handle of the pending connection.'),
+      id: sources.describe('Sources of the id of the installation.'),
+    }),
+    '`when`, `handle`, `id`: the webhook that completes a connection which waits for an installation.',
+  ),
 });
 
 export type WebhookRules = z.output<typeof webhookRules>;

@@ -39,7 +39,7 @@ describe('a value against the schema of a tenant', () => {
 
   it('has its own properties only', () => {
     const schema = { properties: { constructor: { type: 'string' } }, required: ['toString'] };
-    expect(problems(schema, {})).toEqual(['toString: required, expected a value']);
+    expect(problems(schema, {})).toEqual(['toString: required']);
   });
 
   it('is answered at once, whatever the schema says of promises and other documents', () => {

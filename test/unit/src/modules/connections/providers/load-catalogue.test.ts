@@ -86,65 +86,103 @@ describe('an overlay', () => {
   });
 
   it.each([
-    ['an unknown field', minimal('  proxi: {}'), 'own.yaml: crm: Unrecognized key: "proxi"'],
+    [
+      'an unknown field',
+      minimal('  proxi: {}'),
+      'own.yaml: crm.proxi: unknown field, allowed: proxy',
+    ],
     [
       'an unknown inner field',
-      minimal('  proxy: {base: x}'),
-      'own.yaml: crm: proxy: Unrecognized key',
+      minimal('  proxy: {paginate: {kind: link}}'),
+      'own.yaml: crm.proxy.paginate.kind: unknown field, allowed: type, ',
     ],
-    ['a wrong type', minimal('  scope_separator: 3'), 'own.yaml: crm: scope_separator: '],
+    [
+      'a wrong type',
+      minimal('  scope_separator: 3'),
+      'own.yaml: crm.scope_separator: expected string, got number',
+    ],
+    [
+      'a wrong value deep in a list',
+      minimal('  webhook_routing: {signatures: [{scheme: magic}]}'),
+      'own.yaml: crm.webhook_routing.signatures.0.scheme: expected one of "hmac", "digest", ',
+    ],
+    [
+      'a wrong field of one of several kinds',
+      minimal('  webhook_routing: {connection: {property: a, identifier: [{heder: x}]}}'),
+      'own.yaml: crm.webhook_routing.connection.identifier.0.heder: unknown field, allowed: body, header',
+    ],
+    [
+      'an address that is none',
+      minimal('  webhook_routing: {signatures: [{scheme: jwt, jwt: {keys_url: x, issuers: [a]}}]}'),
+      'own.yaml: crm.webhook_routing.signatures.0.jwt.keys_url: must match format "uri", got "x"',
+    ],
+    [
+      'a name that would be dropped',
+      minimal('  token_params: {__proto__: x}'),
+      'own.yaml: crm.token_params.__proto__: not a valid name, expected any name but `__proto__`',
+    ],
     [
       'a field of a mode that is not offered',
       minimal('  client_registration: dynamic'),
-      'own.yaml: crm: Unrecognized key: "client_registration"',
+      'own.yaml: crm.client_registration: unknown field',
     ],
-    ['a missing field', 'crm: {display_name: CRM}', 'own.yaml: crm: auth_mode: '],
-    ['an unknown mode', minimal().replace('NONE', 'MAGIC'), 'own.yaml: crm: auth_mode: '],
-    ['a bad name', minimal().replace('crm:', 'C_R_M:'), 'own.yaml: C_R_M: a name has'],
-    ['an alias of nothing', 'x: {alias: nobody}', 'own.yaml: x: alias: names no provider'],
-    ['an alias of a later one', `x: {alias: crm}\n${minimal()}`, 'own.yaml: x: alias: names no'],
-    ['no map', '- a\n- b', 'own.yaml: expected a map'],
-    ['no definition', 'crm: 3', 'own.yaml: crm: expected a definition'],
+    ['a missing field', 'crm: {display_name: CRM}', 'own.yaml: crm.auth_mode: required'],
+    [
+      'an unknown mode',
+      minimal().replace('NONE', 'MAGIC'),
+      'own.yaml: crm.auth_mode: expected one of "OAUTH1", ',
+    ],
+    [
+      'a bad name',
+      minimal().replace('crm:', 'C_R.M:'),
+      'own.yaml: C_R.M: not a valid name, expected a-z, 0-9 and -, at most 255 characters',
+    ],
+    ['an alias of nothing', 'x: {alias: nobody}', 'own.yaml: x.alias: names no provider'],
+    ['an alias of a later one', `x: {alias: crm}\n${minimal()}`, 'own.yaml: x.alias: names no'],
+    ['an alias that is no name', 'x: {alias: 3}', 'own.yaml: x.alias: expected string, got number'],
+    ['no map', '- a\n- b', 'own.yaml: expected object, got array'],
+    ['no content', '', 'own.yaml: expected object, got null'],
+    ['no definition', 'crm: 3', 'own.yaml: crm: expected object, got number'],
     ['broken YAML', 'a: [', 'own.yaml: '],
     [
       'a value that nothing supplies',
       minimal('  proxy: {base_url: "https://${connectionConfig.site}.example"}'),
-      'own.yaml: crm: proxy.base_url: ${connectionConfig.site} is not in connection_config',
+      'own.yaml: crm.proxy.base_url: ${connectionConfig.site} is not in connection_config',
     ],
     [
       'such a value deep inside',
       minimal('  token_params: {a: {b: "${connectionConfig.site}"}}'),
-      'own.yaml: crm: token_params.a.b: ${connectionConfig.site} is not in connection_config',
+      'own.yaml: crm.token_params.a.b: ${connectionConfig.site} is not in connection_config',
     ],
     [
       'a credential that nobody is asked for',
       minimal('  token_params: {a: "${credentials.gone}"}').replace('NONE', 'TWO_STEP'),
-      'own.yaml: crm: token_params.a: ${credentials.gone} is not in credentials',
+      'own.yaml: crm.token_params.a: ${credentials.gone} is not in credentials',
     ],
     [
       'an unknown token',
       minimal('  proxy: {base_url: "https://a.example", headers: {a: "${magic}"}}'),
-      'own.yaml: crm: proxy.headers.a: ${magic} is not a token',
+      'own.yaml: crm.proxy.headers.a: ${magic} is not a token',
     ],
     [
       'no key field',
       minimal().replace('NONE', 'API_KEY'),
-      'own.yaml: crm: credentials.apiKey: needed by the mode API_KEY',
+      'own.yaml: crm.credentials.apiKey: needed by the mode API_KEY',
     ],
     [
       'an issuer of a mode whose callbacks name none',
       minimal('  authorization_issuer: https://a.example').replace('NONE', 'OAUTH1'),
-      'own.yaml: crm: authorization_issuer: only the mode OAUTH2 has one',
+      'own.yaml: crm.authorization_issuer: only the mode OAUTH2 has one',
     ],
     [
       'a script that nobody wrote',
       minimal('  post_connection_script: magic'),
-      'own.yaml: crm: post_connection_script: no script "magic" here',
+      'own.yaml: crm.post_connection_script: no script "magic" here',
     ],
     [
       'two ways to verify',
       minimal('  credentials_verification_script: x\n  proxy: {verification: {endpoints: [/me]}}'),
-      'own.yaml: crm: proxy.verification: excludes',
+      'own.yaml: crm.proxy.verification: excludes',
     ],
   ])('with %s is refused, naming file, provider and field', (_what, text, expected) => {
     expect(mistakesOf(text)).toContain(expected);
@@ -152,8 +190,8 @@ describe('an overlay', () => {
 
   it('reports every mistake at once', () => {
     const lines = mistakesOf('a: {display_name: 3}\nb: {alias: nobody}').split('\n');
-    expect(lines.filter((line) => line.includes(': a: ')).length).toBeGreaterThan(1);
-    expect(lines.filter((line) => line.includes(': b: '))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes(': a.')).length).toBeGreaterThan(1);
+    expect(lines.filter((line) => line.includes(': b.'))).toHaveLength(1);
   });
 
   it('that does not exist is named', () => {

@@ -1,0 +1,46 @@
+import type { z } from 'zod';
+import {
+  authorization,
+  field,
+  hooks,
+  identity,
+  paginate,
+  proxy,
+  refresh,
+  retry,
+  tokenCalls,
+  verification,
+} from '../modules/connections/providers/schema.ts';
+import {
+  connection,
+  signature,
+  source,
+  webhookRules,
+} from '../modules/connections/providers/webhook-rules.ts';
+import { code, table } from './markdown.ts';
+
+/** The tables of docs/reference/provider-format.md, from the descriptions of the schema. */
+export const providerFormatBlocks = (): Readonly<Record<string, string>> => ({
+  identity: fieldsTable(identity),
+  authorization: fieldsTable(authorization),
+  'token-calls': fieldsTable(tokenCalls),
+  refresh: fieldsTable(refresh),
+  hooks: fieldsTable(hooks),
+  field: fieldsTable(field.shape),
+  proxy: fieldsTable(proxy.shape),
+  verification: fieldsTable(verification.shape),
+  retry: fieldsTable(retry.shape),
+  paginate: fieldsTable(paginate.shape),
+  source: fieldsTable(source.shape),
+  'webhook-rules': fieldsTable(webhookRules.shape),
+  signature: fieldsTable(signature.shape),
+  connection: fieldsTable(connection.shape),
+});
+
+function fieldsTable(fields: Readonly<Record<string, z.ZodType>>): string {
+  const rows = Object.entries(fields).map(([name, schema]) => {
+    const text = schema.description ?? '';
+    return [code(name), schema.safeParse(undefined).success ? text : `Required. ${text}`];
+  });
+  return table(['Field', 'Meaning'], rows);
+}
