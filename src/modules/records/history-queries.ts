@@ -1,6 +1,7 @@
 import { partitionOf } from '../../kernel/partition.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { SqlParams } from '../../ports/projection-store.ts';
+import { micros, timestamp } from '../../ports/where.ts';
 import { records } from './projection/definition.ts';
 import { activeGeneration } from '../../../streams/projector/active-generation.ts';
 import type { PageQuery } from './reader.ts';
@@ -41,10 +42,9 @@ export interface ChangeRow {
   readonly is_pruned: number;
 }
 
-const columns = `record_id, version, position, log_offset, toUnixTimestamp64Micro(modified_at) AS at,
+const columns = `record_id, version, position, log_offset, ${micros('modified_at')} AS at,
   last_action, is_pruned`;
 const inStream = 'log_partition = {partition:UInt16} AND stream_id = {stream:UInt64}';
-const timestamp = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64}, 'UTC')`;
 const heavy = 'heavy';
 
 /** Changes of one record before a version, newest first. @throws GatewayError `projection_unavailable` */

@@ -3,6 +3,7 @@ import { partitionOf } from '../../kernel/partition.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { ProjectionStore, SqlParams } from '../../ports/projection-store.ts';
 import { RowReader } from '../../ports/rows.ts';
+import { timestamp, where } from '../../ports/where.ts';
 import type { Cursor } from './cursor.ts';
 import { generationOf } from './cursor.ts';
 import type { HighWatermark } from './high-watermarks.ts';
@@ -64,28 +65,23 @@ export function pageRows(
   bound: Bound,
   { actions, ids, limit }: PageConditions,
 ): Promise<Buffer> {
-  const conditions = [inStream, 'position > {after:UInt64}'];
-  const params: Record<string, SqlParams[string]> = { ...paramsOf(table), after: bound.after };
-  if (bound.from > 0) {
-    conditions.push(`modified_at >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')`);
-    params['from'] = bound.from;
-  }
-  if (actions !== null) {
-    conditions.push('last_action IN {actions:Array(String)}');
-    params['actions'] = actions;
-  }
-  if (ids !== null) {
-    conditions.push(`(position IN {positions:Array(UInt64)} OR position > {unknown:UInt64})
-      AND record_id IN {ids:Array(String)}`);
-    params['ids'] = ids.names;
-    params['positions'] = ids.positions;
-    params['unknown'] = ids.after;
-  }
+  const { sql, params } = where({
+    [inStream]: paramsOf(table),
+    'position > {after:UInt64}': bound.after,
+    [`modified_at >= ${timestamp('from')}`]: bound.from > 0 ? bound.from : null,
+    'last_action IN {actions:Array(String)}': actions,
+    [`(position IN {positions:Array(UInt64)} OR position > {unknown:UInt64})
+      AND record_id IN {ids:Array(String)}`]: ids && {
+      ids: ids.names,
+      positions: ids.positions,
+      unknown: ids.after,
+    },
+  });
   // The index of actions leaves granules out; in its exact mode not those with a row that cancels.
   // The default block size reads ten to fifty times more than a page needs.
   const block = limit < 128 ? 128 : 1024;
   return store.queryBinary(
-    `SELECT ${pageColumns} FROM ${table.tables.records} FINAL WHERE ${conditions.join(' AND ')}
+    `SELECT ${pageColumns} FROM ${table.tables.records} FINAL WHERE ${sql}
      ORDER BY stream_id, position LIMIT ${limit + 1}
      SETTINGS max_threads = 1, max_block_size = ${block}, use_query_condition_cache = 0,
        use_skip_indexes_if_final = 1, use_skip_indexes_if_final_exact_mode = 1,
@@ -141,8 +137,8 @@ export async function positionBefore(
 ): Promise<number> {
   // The directory may lag behind the rows: what it does not know yet lies after what it knows.
   const [row] = await store.queryRows<{ first: string; last: string; found: string }>(
-    `SELECT minIf(segment, at >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')) AS first,
-       countIf(at >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')) AS found, max(segment) AS last
+    `SELECT minIf(segment, at >= ${timestamp('from')}) AS first,
+       countIf(at >= ${timestamp('from')}) AS found, max(segment) AS last
      FROM (SELECT segment, max(modified_at) AS at FROM ${table.tables.segments}
        WHERE ${inStream} GROUP BY segment)`,
     { ...paramsOf(table), from },

@@ -1,6 +1,6 @@
 import type { ControlView } from '../../../control-plane/control-plane.ts';
 import type { Micros } from '../../../kernel/time.ts';
-import type { SqlParams } from '../../../ports/projection-store.ts';
+import { micros, timestamp, where } from '../../../ports/where.ts';
 import { audit } from './projection.ts';
 import type { Environment } from '../environments/state.ts';
 import { tableOf } from '../../../../streams/projector/active-generation.ts';
@@ -24,7 +24,7 @@ export interface AuditRow {
   readonly chain_hash: string;
 }
 
-const columns = `environment_id, seq, toUnixTimestamp64Micro(occurred_at) AS happened, actor, action, target,
+const columns = `environment_id, seq, ${micros('occurred_at')} AS happened, actor, action, target,
   outcome, ip_prefix, details, chain_hash`;
 const heavy = 'heavy';
 
@@ -51,29 +51,22 @@ export async function findEvents(
   filter: AuditFilter,
   { before, limit }: { readonly before: AuditPlace | null; readonly limit: number },
 ): Promise<AuditRow[]> {
-  const input: readonly (readonly [string, string | number | undefined, string])[] = [
-    ['environment', filter.environment, 'environment_id = {environment:String}'],
-    ['actor', filter.actor, 'actor = {actor:String}'],
-    ['action', filter.action, 'action = {action:String}'],
-    ['target', filter.target, 'target = {target:String}'],
-    ['outcome', filter.outcome, 'outcome = {outcome:String}'],
-    ['from', filter.from, 'occurred_at >= fromUnixTimestamp64Micro({from:Int64})'],
-    ['to', filter.to, 'occurred_at <= fromUnixTimestamp64Micro({to:Int64})'],
-  ];
-  const used = input.filter(([, value]) => value !== undefined);
-  const position =
-    '(occurred_at, environment_id, seq) < (fromUnixTimestamp64Micro({at:Int64}), {chain:String}, {seq:UInt64})';
-  const wheres = ['1', ...used.map(([, , condition]) => condition), ...(before ? [position] : [])];
-  const params: SqlParams = {
-    ...Object.fromEntries(used.map(([name, value]) => [name, value ?? ''])),
-    ...(before === null ? {} : { at: before.at, chain: before.environment, seq: before.seq }),
-    limit,
-  };
+  const { sql, params } = where({
+    'environment_id = {environment:String}': filter.environment,
+    'actor = {actor:String}': filter.actor,
+    'action = {action:String}': filter.action,
+    'target = {target:String}': filter.target,
+    'outcome = {outcome:String}': filter.outcome,
+    [`occurred_at >= ${timestamp('from')}`]: filter.from,
+    [`occurred_at <= ${timestamp('to')}`]: filter.to,
+    [`(occurred_at, environment_id, seq) < (${timestamp('at')}, {chain:String}, {seq:UInt64})`]:
+      before && { at: before.at, chain: before.environment, seq: before.seq },
+  });
   return tables.queryRows<AuditRow>(
-    `SELECT ${columns} FROM ${tableOf(control.view, audit)} WHERE ${wheres.join(' AND ')}
+    `SELECT ${columns} FROM ${tableOf(control.view, audit)} WHERE ${sql}
      ORDER BY occurred_at DESC, environment_id DESC, seq DESC
      LIMIT 1 BY log_partition, log_offset LIMIT {limit:UInt32}`,
-    params,
+    { ...params, limit },
     heavy,
   );
 }

@@ -1,5 +1,5 @@
 import type { Micros } from '../../../kernel/time.ts';
-import type { SqlParams } from '../../../ports/projection-store.ts';
+import { micros, timestamp, where } from '../../../ports/where.ts';
 import { runs } from './projection.ts';
 import { tableOf } from '../../../../streams/projector/active-generation.ts';
 import type { FunctionsServices } from '../services.ts';
@@ -47,8 +47,6 @@ export interface StepRow {
 }
 
 const heavy = 'heavy';
-const micros = (column: string): string => `toUnixTimestamp64Micro(${column})`;
-const timestamp = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64})`;
 
 /**
  * Positions of the matching runs, newest first.
@@ -59,26 +57,34 @@ export async function findRuns(
   filter: RunFilter,
   { after, limit }: { readonly after: RunPlace | null; readonly limit: number },
 ): Promise<RunPlace[]> {
-  const { wheres, params } = conditionsOf(filter);
-  const { actions = [] } = filter;
-  const havings = [
-    `queued >= ${timestamp('from')}`,
-    `queued <= ${timestamp('to')}`,
-    ...(actions.length === 0 ? [] : ['last IN {actions:Array(String)}']),
-    ...(after === null ? [] : [`(queued, run_id) < (${timestamp('at')}, {id:String})`]),
-  ];
+  const { from, to, kinds, actions } = filter;
+  const steps = where({
+    'environment_id = {environment:String}': filter.environmentUid,
+    // A run that was queued in the range may finish after it.
+    [`occurred_at >= ${timestamp('from')}`]: from,
+    "action != 'progress'": {},
+    'kind IN {kinds:Array(String)}': kinds,
+    'function = {function:String}': filter.functionName,
+    'integration = {integration:String}': filter.integrationKey,
+    'connection_id = {connection:String}': filter.connectionId,
+    'variant = {variant:String}': filter.variant,
+  });
+  const grouped = where({
+    [`queued >= ${timestamp('from')}`]: from,
+    [`queued <= ${timestamp('to')}`]: to,
+    'last IN {actions:Array(String)}': actions,
+    [`(queued, run_id) < (${timestamp('at')}, {id:String})`]: after && {
+      at: after.queuedAt,
+      id: after.runId,
+    },
+  });
   const found = await tables.queryRows<{ run_id: string; at: string }>(
     `SELECT run_id, ${micros('queued')} AS at FROM (
        SELECT run_id, min(occurred_at) AS queued, argMax(action, log_offset) AS last
-       FROM ${tableOf(control.view, runs)} WHERE ${wheres.join(' AND ')}
-       GROUP BY run_id HAVING ${havings.join(' AND ')})
+       FROM ${tableOf(control.view, runs)} WHERE ${steps.sql}
+       GROUP BY run_id HAVING ${grouped.sql})
      ORDER BY queued DESC, run_id DESC LIMIT {limit:UInt32}`,
-    {
-      ...params,
-      limit,
-      ...(actions.length === 0 ? {} : { actions }),
-      ...(after === null ? {} : { at: after.queuedAt, id: after.runId }),
-    },
+    { ...steps.params, ...grouped.params, limit },
     heavy,
   );
   return found.map(({ run_id: runId, at }) => ({ runId, queuedAt: Number(at) }));
@@ -109,21 +115,3 @@ export async function stepsOf(
 
 /** A run has a few steps, and its bounded timeline a few more. */
 const stepsMax = 20_000;
-
-function conditionsOf({ environmentUid, from, to, ...filter }: RunFilter) {
-  const { kinds = [], functionName, integrationKey, connectionId, variant } = filter;
-  const input: readonly (readonly [string, SqlParams[string] | undefined, string])[] = [
-    ['environment', environmentUid, 'environment_id = {environment:String}'],
-    // A run that was queued in the range may finish after it.
-    ['from', from, `occurred_at >= ${timestamp('from')}`],
-    ['kinds', kinds.length === 0 ? undefined : kinds, 'kind IN {kinds:Array(String)}'],
-    ['function', functionName, 'function = {function:String}'],
-    ['integration', integrationKey, 'integration = {integration:String}'],
-    ['connection', connectionId, 'connection_id = {connection:String}'],
-    ['variant', variant, 'variant = {variant:String}'],
-  ];
-  const used = input.filter(([, value]) => value !== undefined);
-  const params = Object.fromEntries(used.map(([name, value]) => [name, value ?? '']));
-  const wheres = ["action != 'progress'", ...used.map(([, , condition]) => condition)];
-  return { wheres, params: { ...params, to } };
-}

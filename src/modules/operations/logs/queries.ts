@@ -1,5 +1,5 @@
 import type { Micros } from '../../../kernel/time.ts';
-import type { SqlParams } from '../../../ports/projection-store.ts';
+import { micros, timestamp, where } from '../../../ports/where.ts';
 import { logs } from './projection.ts';
 import { tableOf } from '../../../../streams/projector/active-generation.ts';
 import type { EntryRow, OperationRow } from './rows.ts';
@@ -37,8 +37,6 @@ interface Page<Row> {
 }
 
 const heavy = 'heavy';
-const micros = (column: string): string => `toUnixTimestamp64Micro(${column})`;
-const timestamp = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64})`;
 
 /** @throws GatewayError `projection_unavailable` */
 export async function findOperations(
@@ -47,21 +45,37 @@ export async function findOperations(
   { after, limit }: { readonly after: OperationPlace | null; readonly limit: number },
 ): Promise<Page<OperationRow>> {
   const table = tableOf(deps.control.view, logs);
-  const { wheres, havings, params } = conditionsOf(filter, table);
-  const position =
-    after === null ? '1' : `(started, operation_id) < (${timestamp('at')}, {id:String})`;
+  const { from, search = '' } = filter;
+  const inRange = `environment_id = {environment:String} AND occurred_at >= ${timestamp('from')}`;
+  const entries = where({
+    [`${inRange} AND operation_type != ''`]: { environment: filter.environmentUid, from },
+    'integration IN {integrations:Array(String)}': filter.integrations,
+    'connection_id IN {connections:Array(String)}': filter.connections,
+    'function IN {functions:Array(String)}': filter.functions,
+    [`(operation_type IN {types:Array(String)}
+       OR splitByChar(':', operation_type)[1] IN {types:Array(String)})`]: filter.types,
+    [`operation_id IN (SELECT operation_id FROM ${table} WHERE ${inRange} AND ${contains})`]:
+      search === '' ? null : { search },
+  });
+  const grouped = where({
+    [`started >= ${timestamp('from')}`]: from,
+    [`started <= ${timestamp('to')}`]: filter.to,
+    'last_state IN {states:Array(String)}': filter.states,
+    'last_level IN {levels:Array(String)}': filter.levels,
+  });
+  const position = where({
+    [`(started, operation_id) < (${timestamp('at')}, {id:String})`]: after && {
+      at: after.startedAt,
+      id: after.operationId,
+    },
+  });
   const found = await deps.tables.queryRows<OperationPlaceRow & { total: string }>(
     `SELECT operation_id, ${micros('started')} AS started_at, total FROM (
        SELECT operation_id, min(started_at) AS started, argMax(state, log_offset) AS last_state,
          argMax(level, log_offset) AS last_level, count() OVER () AS total
-       FROM ${table} WHERE ${wheres.join(' AND ')}
-       GROUP BY operation_id HAVING ${havings.join(' AND ')})
-     WHERE ${position} ORDER BY started DESC, operation_id DESC LIMIT {limit:UInt32}`,
-    {
-      ...params,
-      limit,
-      ...(after === null ? {} : { at: after.startedAt, id: after.operationId }),
-    },
+       FROM ${table} WHERE ${entries.sql} GROUP BY operation_id HAVING ${grouped.sql})
+     WHERE ${position.sql} ORDER BY started DESC, operation_id DESC LIMIT {limit:UInt32}`,
+    { ...entries.params, ...grouped.params, ...position.params, limit },
     heavy,
   );
   const ids = found.map((row) => row.operation_id);
@@ -98,49 +112,6 @@ export async function operationsOf(
   );
 }
 
-function conditionsOf(filter: OperationFilter, table: string) {
-  const { states, types, integrations, connections, functions, levels, search } = filter;
-  const wheres = [
-    'environment_id = {environment:String}',
-    `occurred_at >= ${timestamp('from')}`,
-    "operation_type != ''",
-  ];
-  const havings = [`started >= ${timestamp('from')}`, `started <= ${timestamp('to')}`];
-  const params: Record<string, SqlParams[string]> = {
-    environment: filter.environmentUid,
-    from: filter.from,
-    to: filter.to,
-  };
-  const listed = (list: readonly string[] | undefined, name: string, column: string): string[] => {
-    if (list === undefined || list.length === 0) return [];
-    params[name] = list;
-    return [`${column} IN {${name}:Array(String)}`];
-  };
-  wheres.push(
-    ...listed(integrations, 'integrations', 'integration'),
-    ...listed(connections, 'connections', 'connection_id'),
-    ...listed(functions, 'functions', 'function'),
-  );
-  havings.push(
-    ...listed(states, 'states', 'last_state'),
-    ...listed(levels, 'levels', 'last_level'),
-  );
-  if (types !== undefined && types.length > 0) {
-    params['types'] = types;
-    const [whole, kind] = ['operation_type', "splitByChar(':', operation_type)[1]"];
-    wheres.push(`(${whole} IN {types:Array(String)} OR ${kind} IN {types:Array(String)})`);
-  }
-  if (search !== undefined && search !== '') {
-    params['search'] = search;
-    wheres.push(
-      `operation_id IN (SELECT operation_id FROM ${table}
-         WHERE environment_id = {environment:String} AND occurred_at >= ${timestamp('from')}
-           AND ${contains})`,
-    );
-  }
-  return { wheres, havings, params };
-}
-
 const contains =
   '(positionCaseInsensitiveUTF8(message, {search:String}) > 0 OR positionCaseInsensitiveUTF8(context, {search:String}) > 0)';
 
@@ -167,12 +138,20 @@ export async function findMessages(
   filter: MessageFilter,
   limit: number,
 ): Promise<Page<EntryRow>> {
-  const { wheres, params } = messageConditions(filter);
-  const { before, after } = filter;
-  const places = [
-    ...(before === undefined ? [] : ['log_offset < {before:UInt64}']),
-    ...(after === undefined ? [] : ['log_offset > {after:UInt64}']),
-  ];
+  const { before, after, search = '' } = filter;
+  const entries = where({
+    'environment_id = {environment:String}': filter.environmentUid,
+    'operation_id = {operation:String}': filter.operationId,
+    [`occurred_at >= ${timestamp('from')}`]: filter.from,
+    [`occurred_at <= ${timestamp('to')}`]: filter.to,
+    'state IN {states:Array(String)}': filter.states,
+    'level IN {levels:Array(String)}': filter.levels,
+    [contains]: search === '' ? null : search,
+  });
+  const positions = where({
+    'log_offset < {before:UInt64}': before,
+    'log_offset > {after:UInt64}': after,
+  });
   const order = after === undefined ? 'DESC' : 'ASC';
   const rows = await tables.queryRows<EntryRow & { total: string }>(
     `SELECT *, ${micros('at')} AS happened FROM (
@@ -180,33 +159,10 @@ export async function findMessages(
          any(occurred_at) AS at, any(operation_type) AS type, any(state) AS status,
          any(level) AS severity, any(source) AS writer, any(message) AS text,
          any(context) AS more, count() OVER () AS total
-       FROM ${tableOf(control.view, logs)} WHERE ${wheres.join(' AND ')} GROUP BY log_offset)
-     WHERE ${['1', ...places].join(' AND ')} ORDER BY log_offset ${order} LIMIT {limit:UInt32}`,
-    {
-      ...params,
-      limit,
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
-    },
+       FROM ${tableOf(control.view, logs)} WHERE ${entries.sql} GROUP BY log_offset)
+     WHERE ${positions.sql} ORDER BY log_offset ${order} LIMIT {limit:UInt32}`,
+    { ...entries.params, ...positions.params, limit },
     heavy,
   );
   return { rows: after === undefined ? rows : rows.reverse(), total: Number(rows[0]?.total ?? 0) };
-}
-
-function messageConditions({ environmentUid, operationId, ...filter }: MessageFilter) {
-  const { from, to, states = [], levels = [], search = '' } = filter;
-  const input: readonly (readonly [string, SqlParams[string] | undefined, string])[] = [
-    ['environment', environmentUid, 'environment_id = {environment:String}'],
-    ['operation', operationId, 'operation_id = {operation:String}'],
-    ['from', from, `occurred_at >= ${timestamp('from')}`],
-    ['to', to, `occurred_at <= ${timestamp('to')}`],
-    ['states', states.length === 0 ? undefined : states, 'state IN {states:Array(String)}'],
-    ['levels', levels.length === 0 ? undefined : levels, 'level IN {levels:Array(String)}'],
-    ['search', search === '' ? undefined : search, contains],
-  ];
-  const used = input.filter(([, value]) => value !== undefined);
-  return {
-    wheres: used.map(([, , condition]) => condition),
-    params: Object.fromEntries(used.map(([name, value]) => [name, value ?? ''])),
-  };
 }

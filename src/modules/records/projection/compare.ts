@@ -1,4 +1,5 @@
 import type { Difference, VerifiedPart } from '../../../../streams/projector/projection-state.ts';
+import { micros } from '../../../ports/where.ts';
 import type { RecordTables } from '../tables.ts';
 import type { ProjectionStore } from '../../../ports/projection-store.ts';
 
@@ -10,7 +11,7 @@ type Summary = (names: RecordTables) => string;
 
 const inPartition = 'WHERE log_partition = {partition:UInt16}';
 /** A hash of several columns is nothing as soon as one of them is. */
-const orNone = (column: string): string => `ifNull(toUnixTimestamp64Micro(${column}), -1)`;
+const orNone = (column: string): string => `ifNull(${micros(column)}, -1)`;
 
 /** Live rows with everything that a page shows. */
 const ofRecords: Summary = ({ records }) => `
