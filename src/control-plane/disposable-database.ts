@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-interface Layout {
+export interface Layout {
   /** SQL that creates the tables. */
   readonly tables: string;
   /** Other than 0; a file of another version is replaced. */

@@ -1,8 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Logger } from 'pino';
 import { GatewayError } from '../kernel/errors.ts';
-import type { Batch, EventLog } from '../ports/event-log.ts';
-import { openDisposableDatabase } from './disposable-database.ts';
+import type { Clock, Micros } from '../kernel/time.ts';
+import type { Batch, EventLog, Position } from '../ports/event-log.ts';
+import type { Codec, Schemas } from '../ports/schemas.ts';
+import { openDisposableDatabase, type Layout } from './disposable-database.ts';
 import { consume } from './consume.ts';
 
 /** Small batches, because applying one blocks the thread. */
@@ -10,8 +12,10 @@ const batchBytesMax = 256 * 1024;
 const applyWithinMs = 10_000;
 
 /** A local view of one topic: SQLite tables that are built from its messages. */
-export interface TopicView<T> extends AsyncDisposable {
-  readonly tables: T;
+export interface TopicView<Value, Tables> extends AsyncDisposable {
+  readonly tables: Tables;
+  /** The value of the message; null after the log has deleted it. */
+  valueAt(position: Omit<Position, 'topic'>): Promise<Value | null>;
   /** Whether the view has applied the partition up to the offset. */
   has(partition: number, offset: number): boolean;
   /** Resolves when the view has applied the partition up to the offset. @throws GatewayError `log_unavailable` */
@@ -22,15 +26,29 @@ export interface TopicView<T> extends AsyncDisposable {
   onChange(listener: () => void): () => void;
 }
 
-interface TopicViewOptions<T> {
-  readonly topic: string;
+export interface TopicViewDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly clock: Clock;
+  readonly logger: Logger;
   /** `:memory:` keeps it in memory. */
   readonly file: string;
-  /** SQL of the tables, and its version: a file of another version is rebuilt. */
-  readonly layout: { readonly version: number; readonly tables: string };
-  open(database: DatabaseSync): T;
-  /** Applies a batch, in one transaction with the position. */
-  apply(tables: T, batch: Batch): void;
+}
+
+interface TopicTables<Value> {
+  /** Applies a message, in one transaction with the position of its batch. */
+  put(value: Value, partition: number, offset: number): void;
+  /** Deletes rows that are older than the retention of the log. */
+  forgetBefore(at: Micros): void;
+}
+
+interface TopicViewOptions<Tables> {
+  readonly topic: string;
+  /** The retention of the topic. */
+  readonly keptMs: number;
+  /** A file of another version is rebuilt. */
+  readonly layout: Layout;
+  open(database: DatabaseSync): Tables;
 }
 
 const ownTables = `
@@ -39,25 +57,23 @@ const ownTables = `
 `;
 
 /** Opens the view and resolves when it has caught up. A view of another log is rebuilt. */
-export async function openTopicView<T>(
-  { log, logger }: { readonly log: EventLog; readonly logger: Logger },
-  options: TopicViewOptions<T>,
-): Promise<TopicView<T>> {
-  const { topic, file, layout } = options;
-  const tables = `${ownTables}${layout.tables}`;
-  const identity = await log.identity();
-  let database = openDisposableDatabase(file, { version: layout.version, tables });
-  const found = database.prepare('SELECT log FROM view_of').get()?.['log'];
-  if (found !== undefined && found !== identity) {
-    database.exec('PRAGMA user_version = -1');
-    database.close();
-    database = openDisposableDatabase(file, { version: layout.version, tables });
-  }
-  database.prepare('INSERT OR IGNORE INTO view_of VALUES (?)').run(identity);
+export async function openTopicView<Value, Tables extends TopicTables<Value>>(
+  { log, schemas, clock, logger, file }: TopicViewDeps,
+  options: TopicViewOptions<Tables>,
+): Promise<TopicView<Value, Tables>> {
+  const { topic, keptMs, layout } = options;
+  const codec = await schemas.codec<Value>(topic);
+  const database = openDatabase(file, layout, await log.identity());
   const partitions = await log.partitions(topic);
   const progress = new Progress(database, partitions);
   const view = options.open(database);
-  const apply = (batch: Batch): void => options.apply(view, batch);
+  const apply = ({ partition, messages }: Batch): void => {
+    for (const { value, offset } of messages) {
+      const readable = readableValue(codec, value);
+      if (readable !== null) view.put(readable, partition, offset);
+    }
+    view.forgetBefore((clock.now() - keptMs) * 1000);
+  };
   const ending = new AbortController();
   const { signal } = ending;
   const running = consume(log, progress.positions(topic), (batch) => progress.take(batch, apply), {
@@ -88,12 +104,54 @@ export async function openTopicView<T>(
   }
   return {
     tables: view,
+    valueAt: (position) => valueAt(log, codec, { topic, ...position }),
     has: (partition, offset) => progress.has(partition, offset),
     until: (partition, offset) => progress.until(partition, offset),
     caughtUp,
     onChange: (listener) => progress.onChange(listener),
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** A database of another log is replaced. */
+function openDatabase(file: string, layout: Layout, log: string): DatabaseSync {
+  const { version } = layout;
+  const tables = `${ownTables}${layout.tables}`;
+  let database = openDisposableDatabase(file, { version, tables });
+  const found = database.prepare('SELECT log FROM view_of').get()?.['log'];
+  if (found !== undefined && found !== log) {
+    database.exec('PRAGMA user_version = -1');
+    database.close();
+    database = openDisposableDatabase(file, { version, tables });
+  }
+  database.prepare('INSERT OR IGNORE INTO view_of VALUES (?)').run(log);
+  return database;
+}
+
+/**
+ * The value of a message; null for a tombstone or an unreadable message, which the consumer parks and which must not
+ * block a view.
+ */
+export function readableValue<Value>(codec: Codec<Value>, value: Uint8Array | null): Value | null {
+  if (value === null) return null;
+  try {
+    return codec.decode(value);
+  } catch {
+    return null;
+  }
+}
+
+async function valueAt<Value>(
+  log: EventLog,
+  codec: Codec<Value>,
+  { topic, partition, offset }: Position,
+): Promise<Value | null> {
+  for await (const { messages } of log.read({ topic, partition, offset }, { maxBytes: 1 })) {
+    const [first] = messages;
+    if (first === undefined) continue;
+    return first.offset === offset && first.value !== null ? codec.decode(first.value) : null;
+  }
+  return null;
 }
 
 class Progress {

@@ -45,7 +45,7 @@ export class ViewTables {
     const comes = `(${columns.join(', ')}) ${newestFirst ? '<' : '>'} (${places})`;
     const all = beyond === null ? conditions : [...conditions, comes];
     const by = columns.map((column) => (newestFirst ? `${column} DESC` : column)).join(', ');
-    const sql = `SELECT * FROM ${table} WHERE ${all.join(' AND ')} ORDER BY ${by} LIMIT ?`;
+    const sql = `SELECT * FROM ${table} WHERE ${all.join(' AND ') || '1'} ORDER BY ${by} LIMIT ?`;
     return this.all(sql, ...values, ...(beyond ?? []), limit);
   }
 
@@ -69,8 +69,25 @@ export function where(wanted: Readonly<Record<string, SQLInputValue | undefined>
   return found;
 }
 
+type Columns = Readonly<Record<string, (value: unknown) => unknown>>;
+
+/** Makes objects of rows: each field is read from the column of its name in snake case, or the one given for it. */
+export function rowsOf<C extends Columns>(
+  columns: C,
+  named: Partial<Record<keyof C, string>> = {},
+) {
+  const fields = Object.entries(columns).map(([field, read]) => {
+    const snake = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return [field, named[field] ?? snake, read] as const;
+  });
+  return (row: Row): { readonly [F in keyof C]: ReturnType<C[F]> } =>
+    Object.fromEntries(fields.map(([field, column, read]) => [field, read(row[column])])) as never;
+}
+
 export const textOrNull = (value: unknown): string | null =>
   typeof value === 'string' ? value : null;
 
 export const numberOrNull = (value: unknown): number | null =>
   typeof value === 'number' ? value : null;
+
+export const json = (value: unknown): unknown => JSON.parse(String(value));

@@ -1,14 +1,14 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { DeadLetter } from '../dead-letters/state.ts';
 import { isOutage, pause } from './retry-message.ts';
-import type { ReactorOptions } from './reactor.ts';
+import type { MessageReactor } from './reactor.ts';
 
 /**
  * Processes the dead letters of the partition that operators want retried, sequentially, until the signal aborts.
  * The next holder processes unfinished ones.
  */
 export async function retryDeadLetters(
-  options: ReactorOptions,
+  options: MessageReactor,
   partition: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function retryDeadLetters(
 
 /** @throws the error of an outage: the dead letter is retried */
 async function retryOnce(
-  options: ReactorOptions,
+  options: MessageReactor,
   deadLetter: DeadLetter,
   signal: AbortSignal,
 ): Promise<void> {

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { PartitionReset } from './reset-state.ts';
 import type { DeadLetter } from '../dead-letters/state.ts';
 import type { EventLog, ReadMessage } from '../../src/ports/event-log.ts';
+import type { Schemas } from '../../src/ports/schemas.ts';
 
 /** Messages that an operator has a consumer read again. */
 export interface Replay {
@@ -42,18 +43,17 @@ export interface OperatorRequests {
   onChange(listener: () => void): () => void;
 }
 
-export interface ReactorOptions {
+/** What every reactor needs. */
+export interface ReactorDeps {
   readonly log: EventLog;
-  readonly group: string;
-  readonly topic: string;
+  readonly schemas: Schemas;
   readonly logger: Logger;
   readonly orders: OperatorRequests;
-  /**
-   * Resolves when nothing remains to be done for the message. Messages start in order and run concurrently.
-   * `signal` aborts when the partition or the process goes, or the position is moved: the next holder then
-   * processes unfinished messages again.
-   */
-  handle(taken: Taken, signal: AbortSignal): Promise<void>;
+}
+
+interface Consumption {
+  readonly group: string;
+  readonly topic: string;
   /** Called before the first message of a partition: `from` is where reading begins. */
   prepare?(
     partition: number,
@@ -67,4 +67,20 @@ export interface ReactorOptions {
   readonly retryWaitMs?: number;
   /** Where a group without a committed position begins. Default `start`. */
   readonly begin?: 'start' | 'end';
+}
+
+export interface ReactorOptions<Value> extends Consumption {
+  /** `ce_type` of the messages that are handled; others are skipped without decoding. Default: every type. */
+  readonly type?: string;
+  /**
+   * Resolves when nothing remains to be done for the message. Messages start in order and run concurrently.
+   * `signal` aborts when the partition or the process goes, or the position is moved: the next holder then
+   * processes unfinished messages again.
+   */
+  readonly handle: (value: Value, taken: Taken, signal: AbortSignal) => Promise<void>;
+}
+
+/** A reactor to messages, whatever their values are. */
+export interface MessageReactor extends Consumption, Omit<ReactorDeps, 'schemas'> {
+  handle(taken: Taken, signal: AbortSignal): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
-import type { ReactorOptions, Taken } from './reactor.ts';
+import type { MessageReactor, Taken } from './reactor.ts';
 
 const attemptsMax = 5;
 const retryFirstWaitMs = 200;
@@ -8,7 +8,7 @@ const retryWaitMaxMs = 10_000;
 
 /** True when the message is finished; false when the signal aborted first. */
 export async function retryMessage(
-  options: ReactorOptions,
+  options: MessageReactor,
   taken: Taken,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -32,7 +32,7 @@ export async function retryMessage(
 }
 
 async function parked(
-  options: ReactorOptions,
+  options: MessageReactor,
   taken: Taken,
   error: unknown,
   attempts: number,
@@ -55,7 +55,7 @@ export function isOutage(error: unknown): boolean {
 }
 
 export async function pause(
-  { retryWaitMs = retryFirstWaitMs }: ReactorOptions,
+  { retryWaitMs = retryFirstWaitMs }: MessageReactor,
   attempt: number,
   signal: AbortSignal,
 ): Promise<void> {

@@ -2,14 +2,31 @@ import type { Batch } from '../../src/ports/event-log.ts';
 import { inTrace, traceHeader, traceOf } from '../../src/control-plane/trace.ts';
 import { retryMessage, pause } from './retry-message.ts';
 import { retryDeadLetters } from './dead-letter-retries.ts';
-import type { ReactorOptions } from './reactor.ts';
+import type { MessageReactor, ReactorDeps, ReactorOptions } from './reactor.ts';
 import { Watermark } from './watermark.ts';
+
+/** Starts a reactor to the values of a topic; tombstones are skipped. */
+export async function startReactor<Value>(
+  { log, schemas, logger, orders }: ReactorDeps,
+  { type, handle, ...options }: ReactorOptions<Value>,
+): Promise<AsyncDisposable> {
+  const codec = await schemas.codec<Value>(options.topic);
+  return startMessageReactor({
+    ...{ log, logger, orders },
+    ...options,
+    async handle(taken, signal) {
+      const { value, headers } = taken.message;
+      const isOther = type !== undefined && (headers['ce_type'] ?? type) !== type;
+      if (value !== null && !isOther) await handle(codec.decode(value), taken, signal);
+    },
+  });
+}
 
 /**
  * Runs a reactor as a consumer group. At least once: the committed position passes only messages that are
  * finished (a low watermark), so that a crash repeats and never skips.
  */
-export async function startReactor(options: ReactorOptions): Promise<AsyncDisposable> {
+export async function startMessageReactor(options: MessageReactor): Promise<AsyncDisposable> {
   const held = new Map<number, Holder>();
   const release = async (partitions: readonly number[]): Promise<void> => {
     await Promise.all(
@@ -40,7 +57,7 @@ interface Holder {
   stop(): Promise<void>;
 }
 
-function hold(options: ReactorOptions, partition: number): Holder {
+function hold(options: MessageReactor, partition: number): Holder {
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = Promise.all([
@@ -60,7 +77,7 @@ function hold(options: ReactorOptions, partition: number): Holder {
  * aborted, the position moves, and the next pass begins there.
  */
 async function runTasks(
-  options: ReactorOptions,
+  options: MessageReactor,
   partition: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -81,7 +98,7 @@ async function runTasks(
 }
 
 async function takeTurn(
-  options: ReactorOptions,
+  options: MessageReactor,
   partition: number,
   tracker: Watermark,
   signal: AbortSignal,
@@ -107,7 +124,7 @@ async function takeTurn(
 }
 
 async function applyReset(
-  { log, group, topic, orders }: ReactorOptions,
+  { log, group, topic, orders }: MessageReactor,
   partition: number,
 ): Promise<void> {
   await orders.current();
@@ -118,7 +135,7 @@ async function applyReset(
 }
 
 async function consume(
-  options: ReactorOptions,
+  options: MessageReactor,
   partition: number,
   tracker: Watermark,
   signal: AbortSignal,
@@ -136,12 +153,12 @@ async function consume(
   }
 }
 
-function firstOffset({ log, topic, begin }: ReactorOptions, partition: number): Promise<number> {
+function firstOffset({ log, topic, begin }: MessageReactor, partition: number): Promise<number> {
   return begin === 'end' ? log.endOffset(topic, partition) : log.startOffset(topic, partition);
 }
 
 async function take(
-  options: ReactorOptions,
+  options: MessageReactor,
   batch: Batch,
   tracker: Watermark,
   signal: AbortSignal,

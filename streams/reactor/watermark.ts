@@ -1,9 +1,9 @@
-import type { ReactorOptions } from './reactor.ts';
+import type { MessageReactor } from './reactor.ts';
 
 /** How often the finished position is committed while it moves. */
 const commitEveryMs = 250;
 
-type Committing = Pick<ReactorOptions, 'log' | 'group' | 'topic' | 'logger'>;
+type Committing = Pick<MessageReactor, 'log' | 'group' | 'topic' | 'logger'>;
 
 /** Tracks the lowest unfinished offset, and commits it while it moves. */
 export class Watermark {

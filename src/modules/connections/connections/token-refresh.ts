@@ -1,12 +1,9 @@
-import type { Logger } from 'pino';
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { findConnection } from './queries.ts';
 import type { Refresher } from './refresher.ts';
 import type { Connection } from './state.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
-import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
 
 const topic = 'svc.credentials.v1';
@@ -22,33 +19,25 @@ interface CredentialsChanged {
   readonly connection_uid: string;
 }
 
+interface TokenRefreshDeps extends ReactorDeps {
+  readonly control: ControlPlane;
+  readonly refresher: Refresher;
+  /** Tries credentials that never expire on the provider. */
+  readonly retest: (connection: Connection) => Promise<void>;
+}
+
 /**
  * Refreshes what the owner of the connection says nobody has fetched for a day, or tries it where it never expires:
  * consumer group `svc.token-refreshes`, so that one process does it. A refresh that fails is said in the connection, and
  * asked for again the next day.
  */
-export async function startTokenRefreshes(deps: {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly control: ControlPlane;
-  readonly refresher: Refresher;
-  /** Tries credentials that never expire on the provider. */
-  readonly retest: (connection: Connection) => Promise<void>;
-  readonly logger: Logger;
-  readonly orders: OperatorRequests;
-}): Promise<AsyncDisposable> {
-  const { log, control, refresher, retest, logger, orders } = deps;
-  const codec = await deps.schemas.codec<CredentialsChanged>(topic);
-  return startReactor({
-    log,
+export async function startTokenRefreshes(deps: TokenRefreshDeps): Promise<AsyncDisposable> {
+  const { control, refresher, retest, logger } = deps;
+  return startReactor<CredentialsChanged>(deps, {
     group: 'svc.token-refreshes',
     topic,
-    logger,
-    orders,
     inFlightMax: atOnceMax,
-    async handle({ message }) {
-      if (message.value === null) return;
-      const change = codec.decode(message.value);
+    async handle(change) {
       if (change.action !== 'refresh_due') return;
       await control.view.caughtUp();
       const { environment_id: uid, integration, connection_id: id } = change;

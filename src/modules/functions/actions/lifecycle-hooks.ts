@@ -1,13 +1,10 @@
-import type { Logger } from 'pino';
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import { uuidV5 } from '../../../kernel/ids.ts';
 import type { Clock } from '../../../kernel/time.ts';
 import { functionsOn } from './lifecycle-functions.ts';
 import { findConnection } from '../../connections/connections/queries.ts';
 import type { RunsClient } from '../runs/client.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
-import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
 
 const topic = 'svc.connections.v1';
@@ -25,32 +22,24 @@ interface ConnectionChanged {
   readonly connection_uid: string;
 }
 
+interface LifecycleHooksDeps extends ReactorDeps {
+  readonly control: ControlPlane;
+  readonly runs: RunsClient;
+  readonly clock: Clock;
+}
+
 /**
  * Runs the functions on `post-connection-creation` of every connection created, sequentially: consumer group
  * `svc.lifecycle-hooks`. A failure is logged and does not block others. The id of a run is derived from the event, so
  * that each runs once.
  */
-export async function startLifecycleHooks(deps: {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly control: ControlPlane;
-  readonly runs: RunsClient;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly orders: OperatorRequests;
-}): Promise<AsyncDisposable> {
-  const { log, control, runs, clock, logger, orders } = deps;
-  const codec = await deps.schemas.codec<ConnectionChanged>(topic);
-  return startReactor({
-    log,
+export async function startLifecycleHooks(deps: LifecycleHooksDeps): Promise<AsyncDisposable> {
+  const { control, runs, clock } = deps;
+  return startReactor<ConnectionChanged>(deps, {
     group: 'svc.lifecycle-hooks',
     topic,
-    logger,
-    orders,
-    async handle({ message }, signal) {
-      if (message.value === null || clock.now() - message.timestamp > newsMs) return;
-      const change = codec.decode(message.value);
-      if (change.action !== 'created') return;
+    async handle(change, { message }, signal) {
+      if (change.action !== 'created' || clock.now() - message.timestamp > newsMs) return;
       await control.view.caughtUp();
       const { environment_id: uid, integration, connection_id: id, event_id } = change;
       const find = () => {

@@ -1,11 +1,8 @@
-import type { Logger } from 'pino';
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { findConnection } from '../../connections/connections/queries.ts';
 import { createInstancesFor } from './reconcile.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
-import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
 
 const topic = 'svc.connections.v1';
@@ -22,23 +19,13 @@ interface ConnectionChanged {
  * Makes the syncs of every connection created, also when the node that created it died right after. Together
  * with `reconcileSyncInstances`, of which both look at the log's newest state, none is left out.
  */
-export async function startSyncInstances(deps: {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly control: ControlPlane;
-  readonly logger: Logger;
-  readonly orders: OperatorRequests;
-}): Promise<AsyncDisposable> {
-  const codec = await deps.schemas.codec<ConnectionChanged>(topic);
-  return startReactor({
-    log: deps.log,
+export async function startSyncInstances(
+  deps: ReactorDeps & { readonly control: ControlPlane },
+): Promise<AsyncDisposable> {
+  return startReactor<ConnectionChanged>(deps, {
     group: 'svc.sync-instances',
     topic,
-    logger: deps.logger,
-    orders: deps.orders,
-    async handle({ message }) {
-      if (message.value === null) return;
-      const change = codec.decode(message.value);
+    async handle(change) {
       if (change.action !== 'created') return;
       await deps.control.view.caughtUp();
       const { environment_id, integration, connection_id } = change;

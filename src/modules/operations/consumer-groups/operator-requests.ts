@@ -40,9 +40,10 @@ export function openOperatorRequests(deps: OperatorRequestsDeps, group: string):
       return { until: reset.until, isRepeat: reset.isRepeat };
     },
     nextRetry: (partition) =>
-      deadLetters.retrying(group).find((deadLetter) => deadLetter.partition === partition) ?? null,
+      deadLetters.tables.retrying(group).find((deadLetter) => deadLetter.partition === partition) ??
+      null,
     async retryMessage(letter) {
-      const content = await deadLetters.open(letter);
+      const content = await deadLetters.valueAt(letter.place);
       if (content === null) return null;
       const { topic, partition, offset, key, parkedAt } = letter;
       const texts = Object.entries(content.headers).map(([name, bytes]) => {

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import {
   commandsTopic,
   deadLettersTopic,
@@ -9,9 +8,8 @@ import { deadLetterHeader, type DeadLetterValue } from '../../../../streams/dead
 import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
 import type { DeadLetters } from './view.ts';
 import { recordCommandsTopic } from '../../records/commands.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
-import type { Codec, Schemas } from '../../../ports/schemas.ts';
-import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import type { Codec } from '../../../ports/schemas.ts';
+import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
 
 /** Deadline of a retried command. */
@@ -19,13 +17,9 @@ const decideWithinMs = 3_600_000;
 /** Topics whose consumers are owners: a retry appends the command to its topic again. */
 const ownedTopics = new Set<string>([recordCommandsTopic, commandsTopic]);
 
-export interface CommandRetriesDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
+interface CommandRetriesDeps extends ReactorDeps {
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
-  readonly logger: Logger;
-  readonly orders: OperatorRequests;
 }
 
 /**
@@ -34,22 +28,17 @@ export interface CommandRetriesDeps {
  */
 export async function startCommandRetries(deps: CommandRetriesDeps): Promise<AsyncDisposable> {
   const { log, schemas, deadLetters } = deps;
-  const letters = await schemas.codec<DeadLetterValue>(deadLettersTopic);
   const commands = await schemas.codec<CommandValue>(commandsTopic);
-  return startReactor({
-    log,
+  return startReactor<DeadLetterValue>(deps, {
     group: 'svc.command-retries',
     topic: deadLettersTopic,
-    logger: deps.logger,
-    orders: deps.orders,
-    async handle({ message }) {
-      const step = message.value === null ? null : letters.decode(message.value);
-      if (step?.type !== 'svc.dead-letter.retried' || !ownedTopics.has(step.topic)) return;
+    async handle(step, { message }) {
+      if (step.type !== 'svc.dead-letter.retried' || !ownedTopics.has(step.topic)) return;
       await deadLetters.caughtUp();
-      const deadLetter = deadLetters.get(step.letter_id ?? '');
+      const deadLetter = deadLetters.tables.get(step.letter_id ?? '');
       // A request that arrived too late, or was already executed.
       if (deadLetter?.state !== 'retrying' || deadLetter.order?.offset !== message.offset) return;
-      const content = await deadLetters.open(deadLetter);
+      const content = await deadLetters.valueAt(deadLetter.place);
       if (content?.value === null || content === null) return;
       const value = fresh(deps, commands, deadLetter, Buffer.from(content.value));
       const headers = { 'content-type': 'application/avro', [deadLetterHeader]: deadLetter.id };

@@ -20,7 +20,7 @@ const outcomeWithinMs = 5_000;
 /** @throws GatewayError `not_found` */
 export async function findDeadLetter({ deadLetters }: Deps, id: string): Promise<DeadLetter> {
   await deadLetters.caughtUp();
-  const deadLetter = deadLetters.get(id);
+  const deadLetter = deadLetters.tables.get(id);
   if (deadLetter !== null) return deadLetter;
   throw new GatewayError('not_found', { message: `The dead letter ${id} does not exist.` });
 }
@@ -30,7 +30,7 @@ export async function messageOf(
   { deadLetters, schemas }: Deps,
   deadLetter: DeadLetter,
 ): Promise<ShownMessage | null> {
-  const content = await deadLetters.open(deadLetter);
+  const content = await deadLetters.valueAt(deadLetter.place);
   return content === null ? null : shownMessage(schemas, deadLetter.topic, content);
 }
 
@@ -85,7 +85,7 @@ const notParked = ({ id, state }: DeadLetter): GatewayError =>
 
 async function outcomeSoon(deadLetters: DeadLetters, ordered: DeadLetter): Promise<DeadLetter> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  const now = (): DeadLetter => deadLetters.get(ordered.id) ?? ordered;
+  const now = (): DeadLetter => deadLetters.tables.get(ordered.id) ?? ordered;
   const look = (): void => {
     if (now().state !== 'retrying') resolve(undefined);
   };

@@ -36,7 +36,7 @@ const list = defineRoute({
     const { cursor, limit = pageSizeDefault, ...wanted } = query;
     await services.deadLetters.caughtUp();
     const before = cursor === undefined ? undefined : deadLetterOfCursor(cursor);
-    const found = services.deadLetters.list({ ...wanted, before, limit: limit + 1 });
+    const found = services.deadLetters.tables.list({ ...wanted, before, limit: limit + 1 });
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     const next = last === undefined ? null : Buffer.from(last.id).toString('base64url');

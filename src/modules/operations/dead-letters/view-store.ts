@@ -1,6 +1,8 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { json, ViewTables, where, type Row } from '../../../control-plane/view-tables.ts';
 import type { Micros } from '../../../kernel/time.ts';
-import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
+import type { DeadLetterValue } from '../../../../streams/dead-letters/events.ts';
+import { evolve, parked, type DeadLetter } from '../../../../streams/dead-letters/state.ts';
 
 export const deadLetterTables = {
   version: 2,
@@ -23,54 +25,54 @@ export interface DeadLetterQuery {
   readonly limit: number;
 }
 
-/** The tables of a view of dead letters. */
+/** The table of dead letters; `put` applies a step of the log. */
 export class DeadLetterStore {
-  readonly #database: DatabaseSync;
-  readonly #put: StatementSync;
-  readonly #get: StatementSync;
+  readonly #tables: ViewTables;
 
   constructor(database: DatabaseSync) {
-    this.#database = database;
-    this.#put = this.#database.prepare('INSERT OR REPLACE INTO letters VALUES (?, ?, ?, ?, ?, ?)');
-    this.#get = this.#database.prepare('SELECT letter FROM letters WHERE id = ?');
+    this.#tables = new ViewTables(database);
   }
 
   get(id: string): DeadLetter | null {
-    const row = this.#get.get(id);
-    return row === undefined ? null : deadLetterOf(row);
+    const row = this.#tables.one('SELECT letter FROM letters WHERE id = ?', id);
+    return row === null ? null : deadLetterOf(row);
   }
 
-  put(deadLetter: DeadLetter): void {
-    const { id, consumer, topic, state, parkedAt } = deadLetter;
-    this.#put.run(id, consumer, topic, state, parkedAt, JSON.stringify(deadLetter));
+  put(step: DeadLetterValue, partition: number, offset: number): void {
+    const isNew = step.type === 'svc.dead-letter.added';
+    const existing = this.get((isNew ? step.event_id : step.letter_id) ?? '');
+    if (isNew && existing === null) this.#put(parked(step, { partition, offset }));
+    if (!isNew && existing !== null) this.#put(evolve(existing, step, offset));
   }
 
   /** Newest first. */
   list({ before, limit, ...wanted }: DeadLetterQuery): DeadLetter[] {
-    const fields = Object.entries(wanted).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    );
-    const conditions = [...fields.map(([field]) => `${field} = ?`), 'id < ?'].join(' AND ');
-    const sql = `SELECT letter FROM letters WHERE ${conditions} ORDER BY id DESC LIMIT ?`;
-    const values = fields.map(([, value]) => value);
-    // '~' comes after every uuid.
-    return this.#database
-      .prepare(sql)
-      .all(...values, before ?? '~', limit)
-      .map(deadLetterOf);
+    const conditions = where({
+      'state = ?': wanted.state,
+      'consumer = ?': wanted.consumer,
+      'topic = ?': wanted.topic,
+    });
+    const beyond = before === undefined ? null : [before];
+    const order = { columns: ['id'], newestFirst: true, beyond, limit };
+    return this.#tables.page('letters', conditions, order).map(deadLetterOf);
   }
 
   /** Dead letters of the consumer with a requested retry, oldest first. */
   retrying(consumer: string): DeadLetter[] {
     const sql = "SELECT letter FROM letters WHERE state = 'retrying' AND consumer = ? ORDER BY id";
-    return this.#database.prepare(sql).all(consumer).map(deadLetterOf);
+    return this.#tables.all(sql, consumer).map(deadLetterOf);
   }
 
   /** Deletes dead letters from before the time, which the log has deleted, too. */
   forgetBefore(at: Micros): void {
-    this.#database.prepare('DELETE FROM letters WHERE parked_at < ?').run(at);
+    this.#tables.run('DELETE FROM letters WHERE parked_at < ?', at);
+  }
+
+  #put(deadLetter: DeadLetter): void {
+    const { id, consumer, topic, state, parkedAt } = deadLetter;
+    const values = [id, consumer, topic, state, parkedAt, JSON.stringify(deadLetter)];
+    this.#tables.run('INSERT OR REPLACE INTO letters VALUES (?, ?, ?, ?, ?, ?)', ...values);
   }
 }
 
-const deadLetterOf = (row: Record<string, unknown>): DeadLetter =>
-  JSON.parse(String(row['letter'])) as DeadLetter;
+const deadLetterOf = (row: Row): DeadLetter => json(row['letter']) as DeadLetter;

@@ -108,7 +108,7 @@ async function ageOf(
 
 function collectDeadLetters({ deadLetters }: Deps, gauges: Gauges): Promise<void> {
   const counts = new Map<string, number>();
-  for (const { consumer } of deadLetters.list({ state: 'parked', limit: deadLettersMax })) {
+  for (const { consumer } of deadLetters.tables.list({ state: 'parked', limit: deadLettersMax })) {
     counts.set(consumer, (counts.get(consumer) ?? 0) + 1);
   }
   gauges.replace(

@@ -1,35 +1,41 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
+  json,
   numberOrNull,
+  rowsOf,
   textOrNull,
   ViewTables,
   where,
-  type Row,
 } from '../../../control-plane/view-tables.ts';
 import type { Micros } from '../../../kernel/time.ts';
 import type { Disposition, WebhookIn } from './events.ts';
 
 /** A received webhook, without its body. */
-export interface IncomingWebhook {
-  readonly id: string;
-  readonly environmentUid: string;
-  readonly integration: string;
-  readonly disposition: Disposition;
-  readonly reason: string | null;
-  readonly status: number | null;
-  readonly type: string | null;
-  readonly providerDeliveryId: string | null;
-  readonly connections: readonly string[];
-  readonly runIds: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly receivedAt: Micros;
-  readonly decidedAt: Micros | null;
-  /** Of `refused`: a lower bound of the number. */
-  readonly refusedCount: number | null;
-  /** Position of the message with the body. */
-  readonly partition: number;
-  readonly offset: number;
-}
+export type IncomingWebhook = ReturnType<typeof webhookOf>;
+
+const webhookOf = rowsOf(
+  {
+    id: String,
+    environmentUid: String,
+    integration: String,
+    disposition: (value) => value as Disposition,
+    reason: textOrNull,
+    status: numberOrNull,
+    type: textOrNull,
+    providerDeliveryId: textOrNull,
+    connections: (value) => json(value) as readonly string[],
+    runIds: (value) => json(value) as readonly string[],
+    headers: (value) => json(value) as Readonly<Record<string, string>>,
+    receivedAt: (value) => value as Micros,
+    decidedAt: numberOrNull,
+    /** Of `refused`: a lower bound of the number. */
+    refusedCount: numberOrNull,
+    /** Position of the message with the body. */
+    partition: Number,
+    offset: Number,
+  },
+  { offset: 'place' },
+);
 
 export interface IncomingFilter {
   readonly disposition?: string | undefined;
@@ -161,22 +167,3 @@ export class IncomingStore {
     this.#tables.run(sql, ...fields, ...lists, step.occurred_at, step.delivery_id);
   }
 }
-
-const webhookOf = (row: Row): IncomingWebhook => ({
-  id: String(row['id']),
-  environmentUid: String(row['environment_uid']),
-  integration: String(row['integration']),
-  disposition: row['disposition'] as Disposition,
-  reason: textOrNull(row['reason']),
-  status: numberOrNull(row['status']),
-  type: textOrNull(row['type']),
-  providerDeliveryId: textOrNull(row['provider_delivery_id']),
-  connections: JSON.parse(String(row['connections'])) as string[],
-  runIds: JSON.parse(String(row['run_ids'])) as string[],
-  headers: JSON.parse(String(row['headers'])) as Record<string, string>,
-  receivedAt: Number(row['received_at']),
-  decidedAt: numberOrNull(row['decided_at']),
-  refusedCount: numberOrNull(row['refused_count']),
-  partition: Number(row['partition']),
-  offset: Number(row['place']),
-});

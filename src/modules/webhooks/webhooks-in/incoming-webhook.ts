@@ -4,42 +4,25 @@ import { incomingTopic } from './incoming.ts';
 import type { WebhookIn } from './events.ts';
 import { receiverOf } from './receiver.ts';
 import { openReceived, processWebhook, type ProcessDeps } from './process.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
-import type { Logger } from 'pino';
-import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
 
-export interface IncomingWebhookDeps extends ProcessDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly logger: Logger;
-  readonly orders: OperatorRequests;
-}
+export type IncomingWebhookDeps = ProcessDeps & ReactorDeps;
 
 /** The node that stored a webhook evaluates it within this time, unless the node has stopped. */
 const graceMs = 10_000;
-/** Type of a message with a request. */
-const receivedType = 'svc.webhook-in.received';
 
 /**
  * Evaluates stored webhooks whose node stopped before it published their outcome: consumer group
  * `svc.incoming-webhooks`. The derived ids are the same as on the first node.
  */
 export async function startIncomingWebhooks(deps: IncomingWebhookDeps): Promise<AsyncDisposable> {
-  const codec = await deps.schemas.codec<WebhookIn>(incomingTopic);
   const outcomes = new Outcomes(deps.incoming);
-  const reactor = await startReactor({
-    log: deps.log,
+  const reactor = await startReactor<WebhookIn>(deps, {
     group: 'svc.incoming-webhooks',
     topic: incomingTopic,
-    logger: deps.logger,
-    orders: deps.orders,
-    async handle({ message, replay }, signal) {
-      // Outcomes are skipped without decoding.
-      const { ce_type: type = receivedType } = message.headers;
-      if (message.value === null || type !== receivedType) return;
-      const step = codec.decode(message.value);
+    type: 'svc.webhook-in.received',
+    async handle(step, { replay }, signal) {
       if (step.disposition !== 'received') return;
       if (replay?.isRepeat !== true) {
         if (await outcomes.comes(step, untilGrace(deps, step), signal)) return;

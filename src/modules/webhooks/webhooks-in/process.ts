@@ -197,7 +197,7 @@ export async function stored(
   { vault, incoming }: Pick<ProcessDeps, 'vault' | 'incoming'>,
   webhook: IncomingWebhook,
 ): Promise<Arrived | null> {
-  const received = await incoming.received(webhook);
+  const received = await incoming.valueAt(webhook);
   return received === null ? null : openReceived(vault, received);
 }
 

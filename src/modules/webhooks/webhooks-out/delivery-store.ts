@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
   numberOrNull,
+  rowsOf,
   textOrNull,
   ViewTables,
   where,
-  type Row,
   type Where,
 } from '../../../control-plane/view-tables.ts';
 import { joinKey } from '../../../kernel/ids.ts';
@@ -15,36 +15,43 @@ export const deliveryStates = ['pending', 'delivered', 'failed', 'cancelled'] as
 export type DeliveryState = (typeof deliveryStates)[number];
 
 /** One message to one endpoint, without its body. */
-export interface Delivery {
-  readonly messageId: string;
-  readonly endpointId: string;
-  readonly environmentUid: string;
-  readonly integration: string | null;
-  readonly connectionId: string | null;
-  readonly runId: string | null;
-  readonly kind: string;
-  readonly state: DeliveryState;
-  readonly attempts: number;
-  readonly nextAttemptAt: Micros | null;
-  readonly status: number | null;
-  readonly errorCode: string | null;
-  readonly replayOf: string | null;
-  /** Position of the message with the body. */
-  readonly partition: number;
-  readonly offset: number;
-  readonly createdAt: Micros;
-  readonly changedAt: Micros;
-}
+export type Delivery = ReturnType<typeof deliveryOf>;
 
-export interface Attempt {
-  readonly attempt: number;
-  readonly at: Micros;
-  readonly isDelivered: boolean;
-  readonly status: number | null;
-  readonly latencyMs: number | null;
-  readonly errorCode: string | null;
-  readonly nextAttemptAt: Micros | null;
-}
+const deliveryOf = rowsOf(
+  {
+    messageId: String,
+    endpointId: String,
+    environmentUid: String,
+    integration: textOrNull,
+    connectionId: textOrNull,
+    runId: textOrNull,
+    kind: String,
+    state: (value) => value as DeliveryState,
+    attempts: Number,
+    nextAttemptAt: numberOrNull,
+    status: numberOrNull,
+    errorCode: textOrNull,
+    replayOf: textOrNull,
+    /** Position of the message with the body. */
+    partition: Number,
+    offset: Number,
+    createdAt: (value) => value as Micros,
+    changedAt: (value) => value as Micros,
+  },
+  { offset: 'place' },
+);
+
+export type Attempt = ReturnType<typeof attemptOf>;
+
+const attemptOf = rowsOf({
+  attempt: Number,
+  at: (value) => value as Micros,
+  isDelivered: (value) => value === 1,
+  status: numberOrNull,
+  latencyMs: numberOrNull,
+  errorCode: textOrNull,
+  nextAttemptAt: numberOrNull,
+});
 
 export interface DeliveryFilter {
   readonly state?: DeliveryState | undefined;
@@ -264,33 +271,3 @@ function meant(environmentUid: string, filter: DeliveryFilter): Where {
 const notRecovered = `NOT EXISTS (SELECT 1 FROM deliveries AS later
   WHERE later.replay_of = deliveries.message_id AND later.endpoint_id = deliveries.endpoint_id
   AND later.state IN ('pending', 'delivered'))`;
-
-const deliveryOf = (row: Row): Delivery => ({
-  messageId: String(row['message_id']),
-  endpointId: String(row['endpoint_id']),
-  environmentUid: String(row['environment_uid']),
-  integration: textOrNull(row['integration']),
-  connectionId: textOrNull(row['connection_id']),
-  runId: textOrNull(row['run_id']),
-  kind: String(row['kind']),
-  state: row['state'] as DeliveryState,
-  attempts: Number(row['attempts']),
-  nextAttemptAt: numberOrNull(row['next_attempt_at']),
-  status: numberOrNull(row['status']),
-  errorCode: textOrNull(row['error_code']),
-  replayOf: textOrNull(row['replay_of']),
-  partition: Number(row['partition']),
-  offset: Number(row['place']),
-  createdAt: Number(row['created_at']),
-  changedAt: Number(row['changed_at']),
-});
-
-const attemptOf = (row: Row): Attempt => ({
-  attempt: Number(row['attempt']),
-  at: Number(row['at']),
-  isDelivered: row['is_delivered'] === 1,
-  status: numberOrNull(row['status']),
-  latencyMs: numberOrNull(row['latency_ms']),
-  errorCode: textOrNull(row['error_code']),
-  nextAttemptAt: numberOrNull(row['next_attempt_at']),
-});

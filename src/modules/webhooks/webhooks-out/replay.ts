@@ -47,7 +47,7 @@ export async function bodyOf(
   { deliveries, vault }: Pick<Deps, 'deliveries' | 'vault'>,
   delivery: Delivery,
 ): Promise<Json> {
-  const created = await deliveries.created(delivery);
+  const created = await deliveries.valueAt(delivery);
   if (created?.body == null) return null;
   const { environment_id: uid, message_id: id } = created;
   await vault.ready(uid);
@@ -100,7 +100,7 @@ export async function repeat(
   // The same key yields the same message ids, which are then detected as duplicates.
   const request = idempotency?.idempotencyKey ?? randomUUID();
   for (const delivery of input) {
-    const created = await deliveries.created(delivery);
+    const created = await deliveries.valueAt(delivery);
     if (created?.body == null) {
       gone += 1;
       continue;

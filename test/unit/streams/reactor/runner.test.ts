@@ -5,8 +5,8 @@ import {
 } from '../../../../src/adapters/event-log/embedded/open.ts';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
 import type { Batch, EventLog, FollowOptions, Position } from '../../../../src/ports/event-log.ts';
-import type { ReactorOptions, Taken } from '../../../../streams/reactor/reactor.ts';
-import { startReactor } from '../../../../streams/reactor/runner.ts';
+import type { MessageReactor, Taken } from '../../../../streams/reactor/reactor.ts';
+import { startMessageReactor } from '../../../../streams/reactor/runner.ts';
 import { silent } from '../../../support/control.ts';
 import { temporaryFolder } from '../../../support/embedded-log.ts';
 import { keptTopic, message, placed } from '../../../support/log.ts';
@@ -31,8 +31,8 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-const start = (handle: ReactorOptions['handle'], more: Partial<ReactorOptions> = {}) =>
-  startReactor({
+const start = (handle: MessageReactor['handle'], more: Partial<MessageReactor> = {}) =>
+  startMessageReactor({
     log,
     group,
     topic,

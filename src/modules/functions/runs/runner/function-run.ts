@@ -8,19 +8,14 @@ import { isEnd, isTaken, millis, type RunChanged } from '../events.ts';
 import { connectionPathOf } from '../../syncs/entity.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
 import type { Coordination } from '../../../../ports/coordination.ts';
-import type { EventLog } from '../../../../ports/event-log.ts';
-import type { Codec, Schemas } from '../../../../ports/schemas.ts';
 import { inputOf, onLog, refOfInvoked, invokeRun } from './invoked-run.ts';
 import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import { EnvironmentLocks } from './environment-lock.ts';
 import { FairLimiter, type FairLimits, type Release } from './fair-limiter.ts';
-import type { OperatorRequests } from '../../../../../streams/reactor/reactor.ts';
+import type { ReactorDeps } from '../../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../../streams/reactor/runner.ts';
 import { refOfSync, runSync } from './sync-run.ts';
 import { localRun } from './local-run.ts';
-
-const topic = 'svc.runs.v1';
-const group = 'svc.runners';
 
 /** Per process. Each kind has its own slots, so that a flood of one does not block others. */
 const defaultLimits = {
@@ -36,10 +31,7 @@ const defaultLimits = {
 const graceMs = 10_000;
 const closeMs = 15_000;
 
-export interface FunctionRunnerDeps extends RunDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly orders: OperatorRequests;
+export interface FunctionRunnerDeps extends RunDeps, ReactorDeps {
   readonly coordination: Coordination;
   /** Of the process: runs requested in it start here at once. */
   readonly direct: DirectRuns;
@@ -51,17 +43,12 @@ export interface FunctionRunnerDeps extends RunDeps {
  * start; from then on the owner monitors its heartbeats.
  */
 export async function startFunctionRunner(deps: FunctionRunnerDeps): Promise<AsyncDisposable> {
-  const codec = await deps.schemas.codec<RunChanged>(topic);
   const runner = new FunctionRunner(deps);
-  const reactor = await startReactor({
-    log: deps.log,
-    group,
-    topic,
-    logger: deps.logger,
-    orders: deps.orders,
+  const reactor = await startReactor<RunChanged>(deps, {
+    group: 'svc.runners',
+    topic: 'svc.runs.v1',
     inFlightMax: 10_000,
-    handle: ({ message, replay }, signal) =>
-      runner.handle(decoded(codec, message.value), replay !== null, signal),
+    handle: (change, { replay }, signal) => runner.handle(change, replay !== null, signal),
   });
   const offer = deps.direct.offer(runner);
   return {
@@ -71,10 +58,6 @@ export async function startFunctionRunner(deps: FunctionRunnerDeps): Promise<Asy
       await runner.close();
     },
   };
-}
-
-function decoded(codec: Codec<RunChanged>, value: Uint8Array | null): RunChanged | null {
-  return value === null ? null : codec.decode(value);
 }
 
 interface Running {
@@ -107,8 +90,7 @@ class FunctionRunner implements RunTaker {
     };
   }
 
-  async handle(change: RunChanged | null, isReplayed: boolean, signal: AbortSignal): Promise<void> {
-    if (change === null) return;
+  async handle(change: RunChanged, isReplayed: boolean, signal: AbortSignal): Promise<void> {
     if (isTaken(change)) return;
     if (change.action === 'queued') await this.#start(change, signal);
     else if (isEnd(change.action) && (!isReplayed || (await this.#isLast(change)))) {

@@ -180,7 +180,7 @@ export class Dispatcher implements AsyncDisposable {
     const arrived = this.#line(line).announce();
     let running: Promise<void>;
     try {
-      const created = await this.#deps.deliveries.created(delivery);
+      const created = await this.#deps.deliveries.valueAt(delivery);
       if (created === null) return;
       const { partition, offset, attempts } = delivery;
       const job = { created, partition, offset, attempts, dueAt: null, isRepeat: false };

@@ -15,7 +15,7 @@ import {
 import { createPublisher, type Publisher } from '../../../../../../src/control-plane/publisher.ts';
 import { startCommandRetries } from '../../../../../../src/modules/operations/dead-letters/command-retries.ts';
 import { openOperatorRequests } from '../../../../../../src/modules/operations/consumer-groups/operator-requests.ts';
-import { startReactor } from '../../../../../../streams/reactor/runner.ts';
+import { startMessageReactor } from '../../../../../../streams/reactor/runner.ts';
 import {
   openControlWorld,
   silent,
@@ -66,7 +66,7 @@ const deps = () => ({ deadLetters, publisher, schemas: world.embedded.schemas })
 const orders = (group: string) =>
   openOperatorRequests({ control: node.control, deadLetters, publisher }, group);
 const startHealable = async (seen: string[]) =>
-  startReactor({
+  startMessageReactor({
     ...ports(),
     group: 'svc.testers',
     topic,
@@ -82,7 +82,7 @@ const append = (...keys: string[]) => {
   const messages = keys.map((key) => ({ key, value: Buffer.from(`value of ${key}`), headers }));
   return world.log.append([{ topic, partition: 2, messages }]);
 };
-const onlyLetter = () => until(() => deadLetters.list({ limit: 10 })[0] ?? null);
+const onlyLetter = () => until(() => deadLetters.tables.list({ limit: 10 })[0] ?? null);
 
 describe('a message that a reactor gave up', () => {
   it('is taken once more with its headers, and what came of it is seen', async () => {
@@ -130,7 +130,7 @@ describe('a message that a reactor gave up', () => {
     const [waiting] = await Promise.all([retryDeadLetter(deps(), id, by)]);
     expect(waiting.state).toBe('retrying');
     await using _ = await startHealable(seen);
-    await until(() => deadLetters.get(id)?.state === 'resolved');
+    await until(() => deadLetters.tables.get(id)?.state === 'resolved');
     expect(seen).toEqual(['bad test']);
   });
 
@@ -140,8 +140,8 @@ describe('a message that a reactor gave up', () => {
     const { id } = await onlyLetter();
     await dropDeadLetter(deps(), id, by);
     await using another = await openDeadLetters({ ...ports(), file: ':memory:' });
-    expect(another.get(id)).toEqual(deadLetters.get(id));
-    expect(another.get(id)).toMatchObject({ state: 'dropped', changedBy: 'key:7' });
+    expect(another.tables.get(id)).toEqual(deadLetters.tables.get(id));
+    expect(another.tables.get(id)).toMatchObject({ state: 'dropped', changedBy: 'key:7' });
   });
 });
 
@@ -162,7 +162,7 @@ describe('a command that an owner gave up', () => {
     expect(shown?.value).toMatchObject({ items: [{ body: { name: 'A', value: '[sealed]' } }] });
     const failed = await retryDeadLetter(deps(), id, by);
     expect(failed).toMatchObject({ state: 'parked', attempts: 10, errorMessage: 'TypeError' });
-    expect(deadLetters.list({ limit: 10 })).toHaveLength(1);
+    expect(deadLetters.tables.list({ limit: 10 })).toHaveLength(1);
     isHealed = true;
     expect(await retryDeadLetter(deps(), id, by)).toMatchObject({
       state: 'resolved',

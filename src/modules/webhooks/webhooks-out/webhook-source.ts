@@ -1,0 +1,137 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { PublicMessage } from '../../../control-plane/entity.ts';
+import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import type { Publisher } from '../../../control-plane/publisher.ts';
+import { readableValue } from '../../../control-plane/topic-view.ts';
+import { deliveriesTopic } from './deliveries.ts';
+import type { WebhookOut } from './events.ts';
+import type { EventLog, Position } from '../../../ports/event-log.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
+import type { ReactorDeps, ReactorOptions } from '../../../../streams/reactor/reactor.ts';
+import { startReactor } from '../../../../streams/reactor/runner.ts';
+import type { Clock } from '../../../kernel/time.ts';
+import type { Vault } from '../../access/vault/vault.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import { findConnection } from '../../connections/connections/queries.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import { topics } from '../../../../streams/topics.ts';
+
+const rememberedMs = topics[deliveriesTopic].cleanup.retentionMs - 86_400_000;
+/** Maximum clock skew between two nodes. */
+const skewMs = 300_000;
+
+/** Names of webhooks, by message and endpoint. */
+type Names = ReadonlySet<string>;
+const noNames: Names = new Set();
+const nameOf = (ref: Pick<WebhookOut, 'message_id' | 'endpoint_id'>): string =>
+  `${ref.message_id}/${ref.endpoint_id}`;
+
+/** False for events so old that the log no longer contains their webhooks. */
+const isRemembered = (at: number, now: number): boolean => now - at <= rememberedMs;
+
+/**
+ * The webhooks created since the event at the position, so that a replay creates only the missing ones. The topic and
+ * the webhooks of a connection are on partitions of the same number.
+ */
+async function existingDeliveries(
+  { log, schemas }: { readonly log: EventLog; readonly schemas: Schemas },
+  from: Position,
+  signal: AbortSignal,
+): Promise<Names> {
+  const codec = await schemas.codec<WebhookOut>(deliveriesTopic);
+  const since = await timeAt(log, from, signal);
+  const names = new Set<string>();
+  if (since === null) return names;
+  const { partition } = from;
+  const offset = await log.offsetAt(deliveriesTopic, partition, since - skewMs);
+  for await (const batch of log.read({ topic: deliveriesTopic, partition, offset }, { signal })) {
+    for (const { value } of batch.messages) {
+      const step = readableValue(codec, value);
+      if (step?.action === 'created') names.add(nameOf(step));
+    }
+  }
+  return names;
+}
+
+/** Timestamp of the first message from the position; null when there is none. */
+async function timeAt(log: EventLog, from: Position, signal: AbortSignal): Promise<number | null> {
+  for await (const batch of log.read(from, { signal, maxBytes: 1 })) {
+    const [first] = batch.messages;
+    if (first !== undefined) return first.timestamp;
+  }
+  return null;
+}
+
+/** The deliveries that do not exist yet. The values are steps, because `deliveriesOf` creates nothing else. */
+const missingOf = (messages: readonly PublicMessage[], made: Names): PublicMessage[] =>
+  messages.filter(({ value }) => !made.has(nameOf(value as unknown as WebhookOut)));
+
+export interface WebhookSourceDeps extends ReactorDeps {
+  readonly control: ControlPlane;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly publisher: Publisher;
+}
+
+interface WebhookSource<Value> extends Pick<
+  ReactorOptions<Value>,
+  'group' | 'topic' | 'inFlightMax'
+> {
+  /** Maximum age of an event outside a replay: a new group on an old log sends nothing for older ones. */
+  readonly maxAgeMs?: number;
+  /** The webhooks of an event, and the actor that publishes them. */
+  readonly webhooksOf: (
+    value: Value,
+    signal: AbortSignal,
+  ) => Promise<{ readonly messages: readonly PublicMessage[]; readonly actor: string } | null>;
+}
+
+/**
+ * Starts the reactor that creates webhooks for the events of a topic. The ids of webhooks are derived from the event,
+ * so that a repetition is detected.
+ */
+export async function startWebhookSource<Value>(
+  deps: WebhookSourceDeps,
+  { maxAgeMs = Infinity, webhooksOf, ...options }: WebhookSource<Value>,
+): Promise<AsyncDisposable> {
+  const { topic } = options;
+  const made = new Map<number, Names>();
+  return startReactor<Value>(deps, {
+    ...options,
+    async prepare(partition, offset, signal, replay) {
+      if (replay === null) made.delete(partition);
+      else
+        made.set(partition, await existingDeliveries(deps, { topic, partition, offset }, signal));
+    },
+    async handle(value, { partition, message: { timestamp }, replay }, signal) {
+      const now = deps.clock.now();
+      if (replay === null ? now - timestamp > maxAgeMs : !isRemembered(timestamp, now)) return;
+      const webhooks = await webhooksOf(value, signal);
+      if (webhooks === null) return;
+      const existing = replay === null ? noNames : (made.get(partition) ?? noNames);
+      const missing = missingOf(webhooks.messages, existing);
+      if (missing.length > 0) await deps.publisher.publish(missing, webhooks.actor);
+    },
+  });
+}
+
+/** Null after the connection was deleted, or created again under the same id: the webhook is obsolete. */
+export async function subjectOf(
+  { control }: Pick<WebhookSourceDeps, 'control'>,
+  event: {
+    readonly environment_id: string;
+    readonly integration: string | null;
+    readonly connection_id: string | null;
+    readonly connection_uid: string | null;
+  },
+): Promise<{ readonly environment: Environment; readonly connection: Connection } | null> {
+  const { environment_id: uid, integration, connection_id } = event;
+  const environment = await findCaughtUp(control.view, () =>
+    control.view.find<Environment>('environment', [uid]),
+  );
+  const connection = await findCaughtUp(control.view, () => {
+    const found = findConnection(control, uid, integration ?? '', connection_id ?? '');
+    return found?.uid === event.connection_uid ? found : null;
+  });
+  return environment === null || connection === null ? null : { environment, connection };
+}
