@@ -131,7 +131,7 @@ export interface Operations {
     readonly query?: { readonly include?: readonly ('webhook' | 'credentials')[] };
     readonly answer: { readonly data: Integration };
   };
-  /** Changes an integration; a rename needs that it has no connections. */
+  /** Changes an integration; only one without connections can be renamed. */
   'PATCH /integrations/{uniqueKey}': {
     readonly params: { readonly uniqueKey: string };
     readonly body?: { readonly unique_key?: string; readonly display_name?: string; readonly credentials?: unknown; readonly forward_webhooks?: boolean; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string } };
@@ -516,7 +516,7 @@ export interface Operations {
     readonly body: { readonly syncs: readonly (string | { readonly name: string; readonly variant?: string })[]; readonly provider_config_key: string; readonly connection_id?: string };
     readonly answer: Success;
   };
-  /** How syncs stand: state, schedule, last run, records. */
+  /** Status of syncs: state, schedule, last run, records. */
   'GET /sync/status': {
     readonly query: { readonly syncs: string; readonly provider_config_key: string; readonly connection_id?: string };
     readonly answer: { readonly syncs: readonly SyncStatus[] };
@@ -526,7 +526,7 @@ export interface Operations {
     readonly body: { readonly sync_name: string; readonly sync_variant?: string; readonly provider_config_key: string; readonly connection_id: string; readonly frequency: string | null };
     readonly answer: { readonly frequency: string };
   };
-  /** Makes a variant of a sync for one connection and runs it. */
+  /** Creates a variant of a sync for one connection and runs it. */
   'POST /sync/{name}/variant/{variant}': {
     readonly params: { readonly name: string; readonly variant: string };
     readonly body: { readonly provider_config_key: string; readonly connection_id: string };

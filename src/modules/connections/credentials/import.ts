@@ -5,9 +5,9 @@ import { ProviderAuthError } from './modes/provider-auth-error.ts';
 import { authModeRules } from './modes/registry.ts';
 
 /**
- * Credentials of a `POST /connections` body: checked against the provider's mode, and completed by the
- * provider where the mode imports something that a token is fetched with (docs/reference/auth-modes.md#credentials).
- * @throws GatewayError `invalid_body` with issues under `credentials`, or why the provider gave no token
+ * Credentials of a `POST /connections` body: checked against the provider's mode. Where the imported values are used to
+ * fetch a token, the provider is called for it (docs/reference/auth-modes.md#credentials).
+ * @throws GatewayError `invalid_body` with issues under `credentials`, or why the provider issued no token
  */
 export async function importCredentials(context: ModeContext, body: unknown): Promise<Obtained> {
   const { provider } = context;
@@ -22,7 +22,7 @@ export async function importCredentials(context: ModeContext, body: unknown): Pr
   return askedOf(() => rules.import(parsed.data, context));
 }
 
-/** What a provider refuses is the caller's to know. */
+/** The caller gets the provider's refusal. */
 export async function askedOf<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();

@@ -5,7 +5,7 @@ import type { ModeContext } from './modes/mode.ts';
 import { openIntegrationCredentials } from './sealing.ts';
 import type { ConnectionsServices } from '../services.ts';
 
-/** What the mode of a provider works with, for one connection of the integration. */
+/** Input of the provider's mode for one connection of the integration. */
 export async function modeContext(
   { vault, http, clock }: Pick<ConnectionsServices, 'vault' | 'http' | 'clock'>,
   integration: Integration,

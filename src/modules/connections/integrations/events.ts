@@ -1,7 +1,7 @@
 import type { Instant } from '../../../kernel/time.ts';
 import type { Integration } from './state.ts';
 
-/** What a caller may change without renaming. */
+/** Changes of an integration other than a rename. */
 export type IntegrationSettings = Pick<
   Integration,
   'displayName' | 'forwardWebhooks' | 'credentials' | 'integrationConfig' | 'custom'
@@ -14,7 +14,7 @@ export type IntegrationEvent =
       readonly changes: Partial<IntegrationSettings>;
       readonly at: Instant;
     }
-  /** It goes on under another key. */
+  /** The key was renamed. */
   | { readonly type: 'IntegrationRenamed' }
   | { readonly type: 'IntegrationDeletionBegun'; readonly at: Instant }
   | { readonly type: 'IntegrationDeleted' };

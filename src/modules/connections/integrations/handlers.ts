@@ -15,7 +15,7 @@ import type { ConnectionsServices } from '../services.ts';
 type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 
 /**
- * Makes an integration. `credentials` is the body's part as sent.
+ * Creates an integration. `credentials` is the part of the body as sent.
  * @throws GatewayError `invalid_body` (the key is taken, the credentials do not fit), `idempotency_conflict`
  */
 export async function createIntegration(
@@ -62,10 +62,10 @@ export async function createIntegration(
 export interface IntegrationPatch {
   readonly uniqueKey?: string | undefined;
   readonly displayName?: string | undefined;
-  /** The body's part as sent. */
+  /** The part of the body as sent. */
   readonly credentials?: unknown;
   readonly forwardWebhooks?: boolean | undefined;
-  /** Only what is sent changes; an empty value removes. */
+  /** Absent fields stay; an empty value removes one. */
   readonly integrationConfig?: Readonly<Record<string, string>> | undefined;
   /** Merged. */
   readonly custom?: Readonly<Record<string, string>> | undefined;
@@ -76,7 +76,7 @@ type UpdateDeps = Deps & Pick<ConnectionsServices, 'integrationDependents'>;
 const conflictTriesMax = 5;
 
 /**
- * Changes what is sent; a new key moves the integration with its functions.
+ * Changes the fields that are sent. A new key moves the integration with its functions.
  * @throws GatewayError `not_found`, `invalid_body` (the key is taken, connections exist, credentials do not fit)
  */
 export async function updateIntegration(
@@ -188,8 +188,8 @@ export function readIntegrationCredentials(
 }
 
 /**
- * Deletes the integration with its connections, syncs and functions. From the first step on it is gone for
- * readers; a deletion that was interrupted is finished by `resumeDeletions`.
+ * Deletes the integration with its connections, syncs and functions. Readers do not see it from the first step on.
+ * `resumeDeletions` finishes an interrupted deletion.
  * @throws GatewayError `not_found`
  */
 export async function deleteIntegration(
@@ -204,7 +204,7 @@ export async function deleteIntegration(
   await finishIntegrationDeletion(deps, environmentUid, uniqueKey, options);
 }
 
-/** Removes what an integration that is being deleted still has, then the integration. */
+/** Removes everything that an integration being deleted still has, then the integration. */
 export async function finishIntegrationDeletion(
   deps: DeletionDeps & Pick<ConnectionsServices, 'integrationDependents'>,
   environmentUid: string,

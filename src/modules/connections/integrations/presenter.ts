@@ -16,7 +16,7 @@ export function presentIntegration(integration: Integration, publicUrl: string) 
   };
 }
 
-/** Where the provider sends its webhooks; null when it has no routing script. */
+/** Address for the provider's webhooks; null when it has no routing script. */
 export function webhookUrlOf(
   { environmentUid, uniqueKey }: Integration,
   provider: Provider | null,

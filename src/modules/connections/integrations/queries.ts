@@ -3,7 +3,7 @@ import { GatewayError, type ErrorCode } from '../../../kernel/errors.ts';
 import { environmentName } from '../../access/environments/names.ts';
 import type { Integration } from './state.ts';
 
-/** By unique key; those being deleted are gone already. */
+/** By unique key, without those being deleted. */
 export function listIntegrations({ view }: ControlPlane, environmentUid: string): Integration[] {
   return view
     .list<Integration>('integration', [environmentUid])
@@ -21,8 +21,8 @@ export function findIntegration(
 }
 
 /**
- * The integration, after this node has caught up with the log if need be.
- * @throws GatewayError `not_found` unless another code is asked for; the message names it and the environment
+ * The integration, after this node has caught up with the log if necessary.
+ * @throws GatewayError `not_found` or the code of the parameter; the message names the integration and the environment
  */
 export async function requireIntegration(
   control: ControlPlane,

@@ -76,7 +76,7 @@ const create = defineRoute({
     integration_config: values.optional(),
     custom: values.optional(),
   }),
-  answers: { 200: json('The integration as made.', data(integrationShape)) },
+  answers: { 200: json('The created integration.', data(integrationShape)) },
   errors: [],
   async handle(input) {
     const { body, caller, services } = input;
@@ -127,7 +127,7 @@ const get = defineRoute({
     const webhook = included.has('webhook')
       ? { webhook_url: webhookUrlOf(integration, provider, publicUrl) }
       : {};
-    // A key without the scope gets the rest of the answer, and no hint that something is missing.
+    // A key without the scope gets the response without these fields, and no sign that they are missing.
     const mayRead = included.has('credentials') && caller.has(readCredentials);
     const secrets = mayRead
       ? {
@@ -146,7 +146,7 @@ const patch = defineRoute({
   path: '/integrations/{uniqueKey}',
   credential: 'environment',
   scopes: ['environment:integrations:update'],
-  summary: 'Changes an integration; a rename needs that it has no connections.',
+  summary: 'Changes an integration; only one without connections can be renamed.',
   params: path,
   body: z.strictObject({
     unique_key: integrationKey.optional(),
@@ -156,7 +156,7 @@ const patch = defineRoute({
     integration_config: values.optional(),
     custom: values.optional(),
   }),
-  answers: { 200: json('The integration as changed.', data(integrationShape)) },
+  answers: { 200: json('The changed integration.', data(integrationShape)) },
   errors: ['not_found', 'unknown_provider', 'conflict'],
   async handle(input) {
     const { params, body, caller, services } = input;

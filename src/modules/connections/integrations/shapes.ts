@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { timestamp } from '../../../http/responses.ts';
 
-/** By the mode of the provider; null where it needs none of the integration. */
+/** By the mode of the provider; null where the mode needs none. */
 const credentials = z.record(z.string(), z.string().nullable()).nullable();
 
-/** Spec section 2.5; what `include` adds is at the end. */
+/** Fields of `include` are at the end. */
 export const integrationShape = z
   .strictObject({
     unique_key: z.string(),

@@ -4,8 +4,8 @@ import { patternOf } from './pattern.ts';
 import { isPostConnectionScript } from './post-connection.ts';
 
 /**
- * What the shape alone does not say of a definition (docs/reference/provider-format.md#templates): every
- * template can be filled, and the mode has what it needs.
+ * Rules between fields (docs/reference/provider-format.md#templates): every template can be filled, and the mode has
+ * the fields that it needs.
  * @returns `field: problem` of each mistake
  */
 export function definitionProblems(definition: Definition): string[] {
@@ -20,23 +20,23 @@ export function definitionProblems(definition: Definition): string[] {
     return [
       ...missing.map((token) => `${field}: \${${token}} is not in credentials`),
       ...unset.map((token) => `${field}: \${${token}} is not in connection_config`),
-      ...unknown.map((token) => `${field}: \${${token}} is not a token this service can fill`),
+      ...unknown.map((token) => `${field}: \${${token}} is not a known token`),
     ];
   });
   if (definition.auth_mode === 'API_KEY' && !definition.credentials?.['apiKey']) {
-    problems.push('credentials.apiKey: needed by the mode API_KEY');
+    problems.push('credentials.apiKey: required by the mode API_KEY');
   }
-  // Of the others, no callback is an authorization response (RFC 9207), or not each of them.
+  // In other modes not every callback is an authorization response (RFC 9207).
   if (definition.authorization_issuer !== undefined && definition.auth_mode !== 'OAUTH2') {
-    problems.push('authorization_issuer: only the mode OAUTH2 has one');
+    problems.push('authorization_issuer: only allowed in the mode OAUTH2');
   }
   if (proxy?.verification && definition.credentials_verification_script) {
-    problems.push('proxy.verification: excludes credentials_verification_script');
+    problems.push('proxy.verification: cannot be combined with credentials_verification_script');
   }
   for (const field of scriptFields) {
     const name = definition[field];
     const isKnown = field === 'post_connection_script' && isPostConnectionScript(name ?? '');
-    if (name !== undefined && !isKnown) problems.push(`${field}: no script "${name}" here`);
+    if (name !== undefined && !isKnown) problems.push(`${field}: unknown script "${name}"`);
   }
   for (const group of ['connection_config', 'credentials', 'integration_config'] as const) {
     for (const [name, { pattern }] of Object.entries(definition[group] ?? {})) {
@@ -55,7 +55,7 @@ const scriptFields = [
   'pre_connection_deletion_script',
 ] as const;
 
-/** Calls for tokens know what the person gave, and no more. */
+/** Token calls have only the values that the person entered. */
 const ofTokenCalls = /^(?:token|token_url|token_params|token_headers|additional_steps)(?:\.|$)/;
 const ownFieldModes = new Set<string>(['JWT', 'TWO_STEP']);
 
@@ -78,7 +78,7 @@ function isSupplied(token: string, definition: Definition): boolean {
   return supplied.includes(name);
 }
 
-/** Schemas of fields, which hold texts for people. */
+/** Schemas of fields: their texts are for people, not templates. */
 const fieldGroups = new Set([
   'connection_config',
   'credentials',
@@ -86,7 +86,7 @@ const fieldGroups = new Set([
   'assertion_option',
 ]);
 
-/** Every text of the definition that may be a template, with the field it stands in. */
+/** Every text of the definition that may be a template, with its field. */
 function templatesOf(definition: Definition): [string, string][] {
   const fields = Object.entries(definition).filter(([name]) => !fieldGroups.has(name));
   return fields.flatMap(([name, value]) => textsOf(name, value));

@@ -20,7 +20,7 @@ export const authModes = [
 ] as const;
 export type AuthMode = (typeof authModes)[number];
 
-/** A field that a connection or its credentials need (docs/reference/provider-format.md#field-schemas). */
+/** A field of a connection or its credentials (docs/reference/provider-format.md#field-schemas). */
 export interface FieldSchema {
   readonly type: 'string';
   readonly title: string;
@@ -63,7 +63,7 @@ export interface TokenStep {
   readonly token_request_method?: 'GET' | 'POST';
 }
 
-/** Dotted paths into the answer of the last call. */
+/** Dotted paths in the response of the last call. */
 export interface TokenResponsePaths {
   readonly token: string;
   readonly token_expiration?: string;
@@ -118,7 +118,7 @@ export interface ProxyDefinition {
   };
 }
 
-/** One entry of the catalog with its name; fields as in docs/reference/provider-format.md#top-level-fields. */
+/** One entry of the catalog with its name (docs/reference/provider-format.md#top-level-fields). */
 export interface Provider {
   readonly name: string;
   readonly display_name: string;
@@ -135,14 +135,13 @@ export interface Provider {
   readonly authorization_url_skip_encode?: readonly string[];
   readonly authorization_url_fragment?: string;
   readonly authorization_code_param_in_callback?: string;
-  /** Ours beside the contract's: the `iss` that each authorization response carries (RFC 9207), a template. */
   readonly authorization_issuer?: string;
   readonly redirect_uri_metadata?: readonly string[];
   readonly disable_pkce?: boolean;
   readonly default_scopes?: readonly string[];
   readonly scope_separator?: string;
   readonly installation?: 'outbound';
-  /** Two for the mode CUSTOM: the user's half and the app's. */
+  /** Two for the mode CUSTOM: the user's half and the app's half. */
   readonly token_url?: string | { readonly OAUTH2: string; readonly APP: string };
   readonly token_url_skip_encode?: readonly string[];
   readonly token_params?: JsonObject;
@@ -155,14 +154,13 @@ export interface Provider {
   readonly token_response_metadata?: readonly string[];
   readonly token_response_headers?: readonly string[];
   readonly alternate_access_token_response_path?: string;
-  /** Milliseconds; 0 = the token does not end. */
+  /** Milliseconds; 0 = the token does not expire. */
   readonly token_expires_in_ms?: number;
   readonly expires_in_unit?: 'seconds' | 'milliseconds';
   readonly require_client_certificate?: boolean;
   readonly additional_steps?: readonly TokenStep[];
   readonly signature?: SigningRules;
   readonly token?: TokenTemplate;
-  /** Ours beside the contract's: asked for the end of tokens whose answer names none (RFC 7662). */
   readonly introspection_url?: string;
   readonly refresh_params?: JsonObject;
   readonly refresh_url?: string;
@@ -175,7 +173,7 @@ export interface Provider {
   readonly integration_config?: Readonly<Record<string, FieldSchema>>;
   readonly post_connection_script?: string;
   readonly webhook_routing_script?: string;
-  /** How its webhooks are verified and attributed; without it they are not taken. */
+  /** How its webhooks are verified and attributed; without it they are refused. */
   readonly webhook_routing?: WebhookRules;
   readonly token_expiration_buffer?: number;
   readonly proxy?: ProxyDefinition;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 
 /**
- * The body of a call (docs/reference/functions.md#bodies): objects and lists become JSON, or a form where
- * the header says so; text and bytes go out as they are. `injected` is merged into objects. Sets
- * `content-type` where the caller gave none.
+ * The body of a call (docs/reference/functions.md#bodies): objects and lists become JSON, or a form where the header
+ * says so; text and bytes are sent unchanged. `injected` is merged into objects. Sets `content-type` where the caller
+ * set none.
  */
 export function encodeBody(
   data: unknown,
@@ -55,7 +55,7 @@ function formText(fields: Readonly<Record<string, unknown>>): string {
   return form.toString();
 }
 
-/** One part per key. The boundary is ours: one given by the caller would not be in the bytes. */
+/** One part per key, with a generated boundary: that of the caller's header would not match the bytes. */
 function multipart(
   fields: Readonly<Record<string, unknown>>,
   headers: Record<string, string>,

@@ -11,9 +11,9 @@ const formats: Readonly<Record<NonNullable<FieldSchema['format']>, RegExp>> = {
 };
 
 /**
- * Values against the field schemas of a provider (docs/reference/provider-format.md#field-schemas): required unless
- * optional, pattern, format, enum; no others.
- * @param isPatch only what is sent is checked, and an empty value clears an optional field.
+ * Checks values against the field schemas of a provider (docs/reference/provider-format.md#field-schemas): required
+ * unless optional, pattern, format, enum; no others.
+ * @param isPatch only the fields that are sent are checked, and an empty value clears an optional field.
  * @throws GatewayError `invalid_body` with issues under `name`
  */
 export function checkFields(
@@ -28,7 +28,7 @@ export function checkFields(
   };
   for (const key of Object.keys(values)) {
     if (!Object.hasOwn(fields, key))
-      refuse('unrecognized_keys', key, 'The provider has no such field.');
+      refuse('unrecognized_keys', key, 'The provider does not have this field.');
   }
   for (const [key, field] of Object.entries(fields)) {
     const value = Object.hasOwn(values, key) ? values[key] : undefined;
@@ -43,7 +43,7 @@ export function checkFields(
   if (errors.length > 0) throw new GatewayError('invalid_body', { errors });
 }
 
-/** What is wrong with a value that is given; null when it fits. */
+/** The problem of a value; null when it fits. */
 export function fieldProblem(
   { pattern, format, enum: choices }: FieldSchema,
   value: string,

@@ -15,7 +15,7 @@ import {
 import { readsBody, textOf, type OutgoingCall } from './outgoing-call.ts';
 import { joinUrl, withParams } from './url.ts';
 
-/** A connection with everything sealed opened. */
+/** A connection with its sealed parts opened. */
 export interface OpenedConnection {
   /** Null for mode NONE. */
   readonly credentials: JsonObject | null;
@@ -30,7 +30,7 @@ export interface OpenedIntegration {
   readonly integrationConfig?: Readonly<Record<string, string>>;
 }
 
-/** A call to a provider as its caller writes it (docs/reference/functions.md#configuration). */
+/** A call to a provider as its caller wrote it (docs/reference/functions.md#configuration). */
 export interface ProviderCall {
   readonly provider: Provider;
   readonly connection: OpenedConnection;
@@ -39,7 +39,7 @@ export interface ProviderCall {
   readonly method: string;
   /** Joined to the base URL; may carry a query. */
   readonly endpoint: string;
-  /** Whether `${…}` in the endpoint is replaced: for functions, never for callers of the proxy. */
+  /** Whether `${…}` in the endpoint is replaced: true for functions, never for callers of the proxy. */
   readonly isEndpointTemplate: boolean;
   readonly params?: Readonly<Record<string, unknown>> | string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -54,7 +54,7 @@ export interface ProviderRequest {
   /** Lower-case names. */
   readonly headers: Record<string, string>;
   readonly body?: string | Uint8Array;
-  /** Headers to drop when a redirect leaves the origin; empty when the provider wants them kept. */
+  /** Headers to drop when a redirect leaves the origin; empty when the definition keeps them. */
   readonly credentialHeaders: readonly string[];
 }
 
@@ -62,11 +62,11 @@ const withBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie'];
 
 /**
- * URL, headers and body of a call with the credentials of the connection injected: first what the mode
- * says, then the provider's headers and query, then the caller's; the later wins, but a `user-agent` of
- * the provider stays (docs/reference/provider-format.md#proxy).
- * @throws GatewayError `missing_api_url`, `unsupported_provider`, `unsupported_auth`,
- *   `invalid_query_params`, `invalid_headers`, `url_not_allowed` (an endpoint that leaves the base path)
+ * URL, headers and body of a call with the credentials of the connection injected: those of the mode, then the
+ * provider's headers and query, then the caller's. The later wins, except that a `user-agent` of the provider stays
+ * (docs/reference/provider-format.md#proxy).
+ * @throws GatewayError `missing_api_url`, `unsupported_provider`, `unsupported_auth`, `invalid_query_params`,
+ * `invalid_headers`, `url_not_allowed` (an endpoint that leaves the base path)
  */
 export function buildProviderRequest(call: ProviderCall): ProviderRequest {
   const plain = valuesOf(call);
@@ -97,7 +97,7 @@ export function buildProviderRequest(call: ProviderCall): ProviderRequest {
   };
 }
 
-/** The later wins, but a `user-agent` of the provider stays. */
+/** The later wins, except that a `user-agent` of the provider stays. */
 export function mergeHeaders(
   injected: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,
@@ -116,7 +116,7 @@ export const credentialHeadersOf = (
 ): readonly string[] =>
   proxy?.forward_headers_on_redirect ? [] : [...alwaysSecret, ...Object.keys(injected)];
 
-/** Of the caller; before them the type that the provider wants bodies in. */
+/** Headers of the caller, preceded by the content type of the provider. */
 function ownHeaders(call: ProviderCall, values: TemplateValues): Record<string, string> {
   const wanted = wantedType(call.provider, values);
   const headers: Record<string, string> = wanted === null ? {} : { 'content-type': wanted };
@@ -125,7 +125,7 @@ function ownHeaders(call: ProviderCall, values: TemplateValues): Record<string, 
   return headers;
 }
 
-/** The type that the provider wants bodies in. */
+/** Content type that the provider's headers set. */
 export function wantedType({ proxy }: Provider, values: TemplateValues): string | null {
   const templates = Object.entries(proxy?.headers ?? {});
   const type = templates.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
@@ -169,7 +169,7 @@ function urlOf(call: ProviderCall, values: TemplateValues): URL {
   return withParams(withParams(url, Object.fromEntries(injected)), call.params);
 }
 
-/** What the base URL and the injected headers are made of. */
+/** Input of the base URL and of the injected headers. */
 export type CallParties = Pick<ProviderCall, 'provider' | 'connection' | 'integration'>;
 
 /** @throws GatewayError `unsupported_provider`, `missing_api_url` */
@@ -210,7 +210,7 @@ function authorizationOf(
   };
 }
 
-/** What the mode says, then what the provider's definition and the integration's key do. */
+/** Injection of the mode, then of the provider's definition and of the integration's key. */
 export function injectedHeaders(
   call: CallParties,
   values: TemplateValues,
@@ -242,7 +242,7 @@ function bodyOf(call: ProviderCall, values: TemplateValues, headers: Record<stri
   return encodeBody(fieldsOf(call.data, headers['content-type'] ?? ''), more, headers);
 }
 
-/** Bytes and text of a form or of a JSON object as their fields; anything else as it is. */
+/** The fields of a form or of a JSON object in bytes or text; any other body unchanged. */
 function fieldsOf(data: unknown, contentType: string): unknown {
   if (typeof data !== 'string' && !(data instanceof Uint8Array)) return data;
   const text = textOf(data);
@@ -252,7 +252,7 @@ function fieldsOf(data: unknown, contentType: string): unknown {
     const parsed: unknown = JSON.parse(text);
     return isJsonObject(parsed) ? parsed : data;
   } catch {
-    return data; // The provider judges a body that is no JSON.
+    return data; // Not JSON: the provider decides.
   }
 }
 
@@ -263,8 +263,8 @@ const isForm = (contentType: string): boolean =>
 const signForms = new Set<string>(['OAUTH1', 'TBA']);
 
 /**
- * Whether a body of the type has to be there as a whole before a call can be built: it is signed, or fields
- * of the provider are merged into it.
+ * Whether a body of the type has to be complete before a call can be built: it is signed, or fields of the provider are
+ * merged into it.
  */
 export function needsWholeBody(
   { auth_mode: mode, proxy = {} }: Provider,

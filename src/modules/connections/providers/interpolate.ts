@@ -4,7 +4,7 @@ import { isoMillis, type Instant } from '../../../kernel/time.ts';
 import { callValue, isCallToken, type OutgoingCall } from './outgoing-call.ts';
 import { templateFunctions, type TemplateFunction } from './template-functions.ts';
 
-/** What the tokens of a template stand for (docs/reference/provider-format.md#templates). */
+/** Values of the tokens of a template (docs/reference/provider-format.md#templates). */
 export interface TemplateValues {
   readonly connectionConfig: JsonObject;
   readonly metadata: JsonObject;
@@ -18,7 +18,7 @@ export interface TemplateValues {
   readonly random: string;
   /** Further values by name: `token`, `refresh_token`, `stepN.path`, `assertionOption.x`. */
   readonly extra?: JsonObject;
-  /** What is sent, for headers that sign it; absent where nothing is to be signed. */
+  /** The outgoing call, for headers that sign it; absent where none does. */
   readonly call?: OutgoingCall | undefined;
 }
 
@@ -44,8 +44,8 @@ export function interpolate(template: string, values: TemplateValues): string | 
 }
 
 /**
- * As `interpolate`, for a URL: values are percent-encoded, so that none can change the path's shape. A
- * value at the very start gives scheme and host and is taken as it is; a host may carry a port.
+ * As `interpolate`, for a URL: values are percent-encoded, so that none can change the path's shape. A value at the
+ * very start is scheme and host and stays unencoded; a host may have a port.
  */
 export function interpolateUrl(template: string, values: TemplateValues): string | null {
   return firstResolved(template, values, (value, before) => {
@@ -58,7 +58,7 @@ export function interpolateUrl(template: string, values: TemplateValues): string
   });
 }
 
-/** Every string leaf interpolated; leaves that cannot be resolved are left out. */
+/** Interpolates every string leaf; leaves that cannot be resolved are left out. */
 export function interpolateJson(template: Json, values: TemplateValues): Json | undefined {
   if (typeof template === 'string') return interpolate(template, values) ?? undefined;
   if (Array.isArray(template)) {
@@ -83,7 +83,7 @@ export function tokensOf(template: string): string[] {
   });
 }
 
-/** Whether the token is one this service can give a value for. */
+/** Whether the service has a value for the token. */
 export function isKnownToken(token: string): boolean {
   if (token.endsWith('()')) return Object.hasOwn(templateFunctions, token.slice(0, -2));
   if (isPlain(token) || isCallToken(token) || parseNow(token) !== null) return true;
@@ -112,7 +112,7 @@ function resolveAll(parts: readonly Part[], values: TemplateValues, encode: Enco
   return result;
 }
 
-/** The same few templates are filled in with every call. */
+/** Each call fills the same few templates. */
 const existing = new Map<string, readonly (readonly Part[])[]>();
 const knownMax = 1000;
 
@@ -151,7 +151,7 @@ function trimmed(parts: readonly Part[]): Part[] {
     .filter((part) => 'token' in part || part.text !== '');
 }
 
-/** Text and tokens in turn; braces inside a token are balanced. An unclosed token is text. */
+/** Alternating text and tokens; braces inside a token are balanced. An unclosed token is text. */
 function parse(template: string): Part[] {
   const parts: Part[] = [];
   let at = 0;
@@ -204,7 +204,7 @@ function valueOf(token: string, values: TemplateValues): string | null {
   );
 }
 
-/** The argument is split before it is filled in: commas of values are no separators. */
+/** The argument is split before it is filled: commas of values are not separators. */
 function applied(fn: TemplateFunction, argument: string, values: TemplateValues): string | null {
   if (fn.split === 'whole') {
     const text = interpolate(argument, values);

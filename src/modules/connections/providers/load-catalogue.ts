@@ -22,8 +22,8 @@ interface Entry {
 }
 
 /**
- * The built-in definitions with the operator's laid over them: an entry of the overlay replaces the
- * built-in one of its name, and may be an alias of one. A test validates the built-in ones.
+ * The built-in definitions (a test validates them) with the operator's overlay: an entry of the overlay replaces the
+ * built-in one of its name, and may be an alias of one.
  * @param overlayPath a folder or a file, YAML or JSON; null = none.
  * @throws CannotStart with every mistake, one per line: file, provider, field, and what is expected
  */
@@ -97,7 +97,9 @@ function resolveAlias(
   if (alias === undefined) return entry;
   const target = typeof alias === 'string' ? before.get(alias) : undefined;
   if (!target) {
-    problems.push(`${entry.file}: ${entry.name}.alias: names no provider defined before it`);
+    problems.push(
+      `${entry.file}: ${entry.name}.alias: no provider of this name is defined before it`,
+    );
     return null;
   }
   return {

@@ -17,7 +17,7 @@ const iconOf = new Map(
   Object.values(icons).flatMap((icon) => icon.providers.map((name) => [name, icon] as const)),
 );
 
-/** The mark of the brand where a free one is known, else the initials on a color that follows from the name. */
+/** The mark of the brand where a free one exists, else the initials on a color derived from the name. */
 export function logoSvg(provider: Provider): string {
   const { name, display_name: title } = provider;
   const icon = iconOf.get(name);
@@ -44,7 +44,7 @@ function initials(title: string): string {
 const hueOf = (name: string): number =>
   Buffer.from(name).reduce((sum, byte) => (sum * 31 + byte) % 360, 7);
 
-/** Black or white, whichever stands out more from the color (WCAG 2.2, relative luminance). */
+/** Black or white, the one with more contrast to the color (WCAG 2.2, relative luminance). */
 function inkOn(color: string): '#000' | '#fff' {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;

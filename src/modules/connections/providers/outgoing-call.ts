@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../kernel/stable-json.ts';
 import { percentEncoded } from './url.ts';
 
-/** A call as it will be sent, for templates that sign it (docs/reference/provider-format.md#templates). */
+/** A call as it is sent, for templates that sign it (docs/reference/provider-format.md#templates). */
 export interface OutgoingCall {
   readonly method: string;
   readonly url: URL;
@@ -25,14 +25,14 @@ const values: Readonly<Record<string, (call: OutgoingCall) => string>> = {
 
 export const isCallToken = (token: string): boolean => Object.hasOwn(values, token);
 
-/** Null for a token that is none of the call, or without a call. */
+/** Null for a token that is not of the call, or without a call. */
 export function callValue(token: string, call: OutgoingCall | undefined): string | null {
   return call !== undefined && isCallToken(token) ? (values[token]?.(call) ?? null) : null;
 }
 
 const bodyTokens = /\b(?:bodyCanonicalParams|params|awsSigV4)\b/;
 
-/** Whether the template looks into the body of the call, so that it has to be there before the headers. */
+/** Whether the template reads the body of the call, which then has to be complete before the headers are made. */
 export const readsBody = (template: string): boolean =>
   /\$\{/.test(template) && bodyTokens.test(template);
 
@@ -47,7 +47,7 @@ export function canonicalPairs(pairs: readonly (readonly [string, string])[]): s
 export const textOf = (body: string | Uint8Array): string =>
   typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
 
-/** Of a form, or the plain values at the top of JSON. */
+/** Of a form, or the scalar values at the top level of JSON. */
 function bodyPairs({ body, contentType }: OutgoingCall): [string, string][] {
   const text = textOf(body);
   if (text === '') return [];
@@ -65,6 +65,6 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // The provider judges a body that is no JSON.
+    return null; // Not JSON: the provider decides.
   }
 }

@@ -11,20 +11,20 @@ import { interpolateUrl } from './interpolate.ts';
 const timeoutMs = 15_000;
 const answerBytesMax = 1024 ** 2;
 
-/** What a script asks the provider with: the credentials of the connection are put into the call. */
+/** How a script calls the provider: the credentials of the connection are injected. */
 interface Asking {
   readonly provider: Provider;
-  /** What the caller gave stays, and picks among several accounts. */
+  /** The caller's values stay, and select one of several accounts. */
   readonly connectionConfig: JsonObject;
   get(address: string, headers?: Readonly<Record<string, string>>): Promise<Json>;
   readonly accessToken: string;
   readonly credentials: JsonObject;
 }
 
-/** Configuration that only the provider can tell, once there are credentials. */
+/** Configuration that only the provider knows, read with the new credentials. */
 type Script = (asking: Asking) => Promise<JsonObject>;
 
-/** By the name that definitions call them (`post_connection_script`). */
+/** By the name in definitions (`post_connection_script`). */
 const scripts: Readonly<Record<string, Script>> = {
   atlassianCloudId,
   docusignAccount,
@@ -38,8 +38,8 @@ export const isPostConnectionScript = (name: string): boolean => Object.hasOwn(s
 
 /**
  * Runs the provider's script, if it has one.
- * @returns what it told, without what the configuration holds already
- * @throws GatewayError `connection_test_failed`: the provider did not tell, or why it cannot be asked
+ * @returns the configuration that it found, without values that the connection already has
+ * @throws GatewayError `connection_test_failed`: the provider did not return it, or why it cannot be called
  */
 export async function callAfterConnecting(
   deps: Pick<ModeContext, 'http' | 'clock'>,
@@ -84,21 +84,23 @@ async function get(
   });
   try {
     const reply = await http.request({ ...request, timeoutMs, maxBytes: answerBytesMax });
-    if (reply.status !== 200) throw untold(provider, `answered ${reply.status}`);
+    if (reply.status !== 200) throw noConfiguration(provider, `answered ${reply.status}`);
     return JSON.parse(reply.body.toString('utf8')) as Json;
   } catch (cause) {
-    if (cause instanceof HttpFailure) throw untold(provider, `failed (${cause.code})`, cause);
-    if (cause instanceof SyntaxError) throw untold(provider, 'answered no JSON', cause);
+    if (cause instanceof HttpFailure)
+      throw noConfiguration(provider, `failed (${cause.code})`, cause);
+    if (cause instanceof SyntaxError)
+      throw noConfiguration(provider, 'did not answer with JSON', cause);
     throw cause;
   }
 }
 
-function untold({ name }: Provider, what: string, cause?: unknown): GatewayError {
+function noConfiguration({ name }: Provider, what: string, cause?: unknown): GatewayError {
   const message = `The provider "${name}" ${what} when it was asked for the account of the connection.`;
   return new GatewayError('connection_test_failed', { message }, { cause });
 }
 
-/** The one that fits what the caller gave, else the provider's first choice. */
+/** The one that matches the caller's value, else the provider's first. */
 function accountOf(
   { provider, connectionConfig }: Asking,
   accounts: Json | undefined,
@@ -111,7 +113,7 @@ function accountOf(
     input.every(([name, path]) => textAt(account, path) === connectionConfig[name]),
   );
   const chosen = fitting.find(isPreferred) ?? fitting[0];
-  if (chosen === undefined) throw untold(provider, 'named no account that fits');
+  if (chosen === undefined) throw noConfiguration(provider, 'returned no matching account');
   const published = Object.entries(fields).map(([name, path]) => [
     name,
     textAt(chosen, path) ?? '',
@@ -124,20 +126,20 @@ function besideToken({ provider, connectionConfig }: Asking, name: string): stri
   const { token_url: template } = provider;
   const values = { connectionConfig, metadata: {}, credentials: null, now: 0, random: '' };
   const address = typeof template === 'string' ? interpolateUrl(template, values) : null;
-  if (address === null) throw untold(provider, 'has no address of tokens');
+  if (address === null) throw noConfiguration(provider, 'has no token_url');
   return address.slice(0, address.lastIndexOf('/') + 1) + name;
 }
 
-/** The site behind the API of Jira and Confluence; a `siteUrl` that is given picks one of several. */
+/** The site behind the API of Jira and Confluence; a given `siteUrl` selects one of several. */
 async function atlassianCloudId(asking: Asking): Promise<JsonObject> {
   const [root = ''] = (asking.provider.proxy?.base_url ?? '').split('/ex/');
   const sites = await asking.get(`${root}/oauth/token/accessible-resources`);
   const account = accountOf(asking, sites, { cloudId: 'id', siteUrl: 'url' });
-  // The name by which webhooks of Jira find the connection.
+  // Webhooks of Jira find the connection by this name.
   return { ...account, baseUrl: account['siteUrl'] ?? '' };
 }
 
-/** The default account of the user, or the one whose `accountId` is given. */
+/** The default account of the user, or the one with the given `accountId`. */
 async function docusignAccount(asking: Asking): Promise<JsonObject> {
   const user = await asking.get(besideToken(asking, 'userinfo'));
   const accounts = isJsonObject(user) ? user['accounts'] : undefined;
@@ -145,22 +147,22 @@ async function docusignAccount(asking: Asking): Promise<JsonObject> {
   return accountOf(asking, accounts, fields, ({ is_default: isDefault }) => isDefault === true);
 }
 
-/** Who has authorized an app that is not installed yet: the webhook of the installation names them. */
+/** The user who authorized an app that is not installed yet: the webhook of the installation names them. */
 async function githubHandle(asking: Asking): Promise<JsonObject> {
   const { provider, credentials } = asking;
   if (credentials['app'] !== null) return {};
   const user = await asking.get(`${provider.proxy?.base_url ?? ''}/user`);
   const login = isJsonObject(user) ? textAt(user, 'login') : null;
-  if (login === null) throw untold(provider, 'did not name the user');
+  if (login === null) throw noConfiguration(provider, 'did not return the user');
   return { handle: login };
 }
 
-/** Whose mailbox it is, as the hash that its notifications are found by. */
+/** The address of the mailbox, as the hash by which its notifications find the connection. */
 async function gmailAddress(asking: Asking): Promise<JsonObject> {
   const { provider } = asking;
   const profile = await asking.get(`${provider.proxy?.base_url ?? ''}/gmail/v1/users/me/profile`);
   const address = isJsonObject(profile) ? textAt(profile, 'emailAddress') : null;
-  if (address === null) throw untold(provider, 'did not name the mailbox');
+  if (address === null) throw noConfiguration(provider, 'did not return the mailbox');
   return { emailAddressHash: createHash('sha256').update(address).digest('hex') };
 }
 
@@ -170,7 +172,7 @@ async function mailchimpDataCentre(asking: Asking): Promise<JsonObject> {
   return accountOf(asking, [user], { dc: 'dc' });
 }
 
-/** The first organization that the user gave access to, or the one whose `tenant_id` is given. */
+/** The first organization that the user gave access to, or the one with the given `tenant_id`. */
 async function xeroTenant(asking: Asking): Promise<JsonObject> {
   const tenants = await asking.get(`${asking.provider.proxy?.base_url ?? ''}/connections`);
   return accountOf(asking, tenants, { tenant_id: 'tenantId' });

@@ -14,12 +14,12 @@ import { interpolateJson, type TemplateValues } from './interpolate.ts';
 import type { OutgoingCall } from './outgoing-call.ts';
 import { plainBase, plainUrl, type PlainBase } from './url.ts';
 
-/** What all calls of a connection have in common, as long as its credentials and its provider are the same. */
+/** The common part of all calls of a connection while its credentials and its provider stay the same. */
 export interface PreparedCalls {
-  /** Null for an endpoint that has to be looked at closely: `buildProviderRequest` does. */
+  /** Null for an endpoint that has to be parsed: `buildProviderRequest` does. */
   url(endpoint: string): Destination | null;
   /**
-   * As `buildProviderRequest` makes them. Frozen, and the same for all calls, where the caller adds none.
+   * As `buildProviderRequest` makes them. Frozen and shared by all calls where the caller adds none.
    * @throws GatewayError `invalid_headers`
    */
   headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>>;
@@ -27,8 +27,8 @@ export interface PreparedCalls {
 }
 
 /**
- * Null where calls differ in more than their path and the caller's headers: a signature or a template is made of the
- * call, the time or a random value, the provider adds to query or body, or what it needs is missing.
+ * Null where calls differ in more than their path and the caller's headers: a signature or a template depends on the
+ * call, the time or a random value, the provider adds to query or body, or a value is missing.
  */
 export function prepareCalls(callParties: CallParties): PreparedCalls | null {
   const { provider, integration } = callParties;
@@ -47,7 +47,7 @@ export function prepareCalls(callParties: CallParties): PreparedCalls | null {
     type = wantedType(provider, values);
     checkHeaders(injected);
   } catch {
-    return null; // Each call says what is missing.
+    return null; // Each call reports the missing value.
   }
   if (base === null || noted.isOfOneCall) return null;
   const from = base;
@@ -70,7 +70,7 @@ export function prepareCalls(callParties: CallParties): PreparedCalls | null {
   };
 }
 
-/** Whether anything was asked for that is of one call alone. */
+/** Whether a value of one particular call was read. */
 interface Noted {
   isOfOneCall: boolean;
 }
@@ -103,7 +103,7 @@ function watchedValues({ provider, connection, integration }: CallParties, noted
   return values;
 }
 
-/** Without the parts of a call: a mode that needs one of them gives the signature of that call alone. */
+/** Without the parts of a call: a mode that needs them signs each call. */
 function watchedAuthorization(
   { provider, connection, integration }: CallParties,
   noted: Noted,

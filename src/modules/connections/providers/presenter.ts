@@ -5,7 +5,7 @@ import type { Provider } from './definition.ts';
 const languages = ['en', 'es', 'fr', 'de'] as const;
 export type Language = (typeof languages)[number];
 
-/** The language of an `Accept-Language` header that titles are kept in; English where it names none. */
+/** The language of titles for an `Accept-Language` header; English without a match. */
 export const languageOf = (header: string | undefined): Language => languageFor(header, languages);
 
 /** The whole catalog entry with its logo; localized texts in one language. */
@@ -18,7 +18,7 @@ export function logoUrl(publicUrl: string, provider: string): string {
   return `${publicUrl}/images/template-logos/${encodeURIComponent(provider)}.svg`;
 }
 
-/** An object whose keys are all languages is a text in several of them. */
+/** An object whose keys are all languages is a localized text. */
 function localised(value: Json, language: Language): Json {
   if (Array.isArray(value)) return value.map((item) => localised(item as Json, language));
   if (!isJsonObject(value)) return value;

@@ -1,7 +1,10 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { GatewayError } from '../../../kernel/errors.ts';
 
-/** A PEM whose line breaks may have been lost on the way. @throws GatewayError `invalid_credentials` */
+/**
+ * A PEM whose line breaks may have been lost.
+ * @throws GatewayError `invalid_credentials`
+ */
 export function privateKeyOf(text: string): KeyObject {
   try {
     return createPrivateKey(text.replaceAll('\\n', '\n').trim());

@@ -39,7 +39,7 @@ const listProviders = defineRoute({
   answers: { 200: json('The providers.', data(z.array(providerShape))) },
   errors: [],
   async handle({ query, headers, services }) {
-    // An expression, but of the characters that a search may have only the dot means more than itself.
+    // An expression in which only the dot is special: it is the only such character that a search may have.
     // eslint-disable-next-line no-restricted-syntax -- nothing in it repeats
     const wanted = new RegExp(query.search ?? '', 'i');
     const { publicUrl } = services.settings;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 export const text = z.string().min(1);
 export const texts = z.array(text);
 
-/** Keys are data. The parser drops a key `__proto__`, so that it is refused. */
+/** Keys are data. The zod parser drops a key `__proto__`; validation refuses it first. */
 const dataKey = z
   .string()
   .regex(/^(?!__proto__$)/)

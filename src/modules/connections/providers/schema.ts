@@ -9,7 +9,7 @@ import { webhookRules } from './webhook-rules.ts';
  */
 
 const textMap = mapOf(z.string());
-/** Parameters of calls may be nested; their leaves are interpolated when the call is made. */
+/** Parameters of calls may be nested; their leaves are interpolated at call time. */
 const params = mapOf(z.unknown());
 const title = z.union([text, textMap]);
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { authModes } from './definition.ts';
 
-/** The whole entry of the catalog; what every provider has is named. */
+/** The whole entry of the catalog; only the fields of every provider are listed. */
 export const providerShape = z
   .looseObject({
     name: z.string(),

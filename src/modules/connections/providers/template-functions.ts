@@ -11,11 +11,14 @@ interface FunctionValues {
 /** A function of templates (docs/reference/provider-format.md#templates). */
 export interface TemplateFunction {
   /**
-   * How the argument is split at its commas: not at all, at the last one (before it a message that may hold
-   * commas itself, after it a key), or at each.
+   * How the argument is split at its commas: not at all, at the last one (a message that may have commas, then a key),
+   * or at each.
    */
   readonly split: 'whole' | 'last' | 'each';
-  /** Null when it cannot be said: the value counts as unresolved. @throws GatewayError `invalid_credentials` */
+  /**
+   * Null: the value counts as unresolved.
+   * @throws GatewayError `invalid_credentials`
+   */
   apply(args: readonly string[], values: FunctionValues): string | null;
 }
 
@@ -57,7 +60,7 @@ const hmac = (key: string | Uint8Array, text: string) =>
 
 /**
  * `Authorization` of AWS Signature Version 4 over host, `x-amz-date` and content type; the definition sends
- * `x-amz-date` itself as `${now:YYYYMMDDTHHmmss}Z`. The host is that of the call, unless one is given.
+ * `x-amz-date` itself as `${now:YYYYMMDDTHHmmss}Z`. The host is that of the call unless one is passed.
  */
 function awsAuthorization(
   [id, secret, region, service, givenHost]: readonly string[],

@@ -31,13 +31,16 @@ export function joinUrl(base: string, endpoint: string): URL {
   return url;
 }
 
-/** What every URL below a base has in common. */
+/** Common parts of every URL below a base. */
 export interface PlainBase extends Omit<Destination, 'href' | 'pathname' | 'search'> {
-  /** Of the path, up to the last `/` before that of the endpoint. */
+  /** Path up to the last `/` before the endpoint. */
   readonly above: string;
 }
 
-/** Null for a base with a query, or whose paths may come to be others. @throws as `joinUrl` */
+/**
+ * Null for a base with a query, or whose paths are normalized.
+ * @throws as `joinUrl`
+ */
 export function plainBase(base: string): PlainBase | null {
   if (/[?#]/.test(base)) return null;
   const { origin, protocol, host, hostname, port, pathname, href } = joinUrl(base, '/x');
@@ -45,10 +48,10 @@ export function plainBase(base: string): PlainBase | null {
   return { origin, protocol, host, hostname, port, above: pathname.slice(0, -1) };
 }
 
-/** Path and query that a URL has as they are written: no escapes, no scheme, no segment that begins with a dot. */
+/** Path and query that the URL keeps unchanged: no escapes, no scheme, no segment that begins with a dot. */
 const plainEndpoint = /^(?:\/[\w~!$&()*+,;=@-][\w~!$&()*+,;=@.-]*)+\/?(?:\?[\w~!$&()*+,;=@./-]+)?$/;
 
-/** The URL that `joinUrl` makes, without reading it; null for an endpoint that has to be read. */
+/** The URL that `joinUrl` makes, without parsing; null for an endpoint that needs parsing. */
 export function plainUrl(base: PlainBase, endpoint: string): Destination | null {
   if (!plainEndpoint.test(endpoint)) return null;
   const mark = endpoint.indexOf('?');
@@ -61,7 +64,7 @@ export function plainUrl(base: PlainBase, endpoint: string): Destination | null 
 }
 
 interface Base {
-  /** Without its query and the slashes at its end. */
+  /** Without its query and trailing slashes. */
   readonly root: string;
   readonly query: string;
   readonly origin: string;
@@ -150,10 +153,10 @@ function stripBase(base: string, endpoint: string): string {
   return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? rest : endpoint;
 }
 
-/** Without any of these there is nothing to refuse. */
+/** An endpoint with none of these needs no check. */
 const suspicious = /[%\\\0-\x1f\x7f]|(?:^|\/)\./;
 
-/** Dot segments, control characters and backslashes, also percent-encoded (reliability.md section 7). */
+/** Dot segments, control characters and backslashes, also percent-encoded. */
 function refuseEscapes(endpoint: string): void {
   if (!suspicious.test(endpoint)) return;
   const path = endpoint.split(/[?#]/, 1)[0] ?? '';
@@ -164,7 +167,7 @@ function refuseEscapes(endpoint: string): void {
   throw new GatewayError('url_not_allowed', { message });
 }
 
-/** One round of decoding of the characters that could change where a path leads. */
+/** Decodes once the characters that could change the target of a path. */
 function decodeMarks(path: string): string {
   return path.replace(/%([01][0-9a-f]|25|2e|2f|5c|7f)/gi, (escape) => {
     return String.fromCharCode(Number.parseInt(escape.slice(1), 16));

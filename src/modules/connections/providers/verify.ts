@@ -7,13 +7,13 @@ import { buildProviderRequest, type OpenedConnection, type OpenedIntegration } f
 
 const timeoutMs = 15_000;
 const answerBytesMax = 1024 ** 2;
-/** Whether the provider can be asked if credentials of its mode are good. */
+/** Whether the provider has verification endpoints for credentials of its mode. */
 export const isVerifiable = ({ auth_mode: mode, proxy }: Provider): boolean =>
   proxy?.verification !== undefined && authModeRules[mode].isTested;
 
 /**
- * Tries the credentials on the provider's verification endpoints, in order: any answer in 200 to 299
- * passes. Without such endpoints nothing is tried (docs/reference/auth-modes.md#verification).
+ * Tries the credentials on the provider's verification endpoints, in order: any status from 200 to 299 passes. Without
+ * endpoints every credential passes (docs/reference/auth-modes.md#verification).
  * @throws GatewayError `connection_test_failed`, or why the call cannot be built
  */
 export async function verifyCredentials(

@@ -29,7 +29,7 @@ export function syncsOfConnections(
           ...view.list('checkpoint', path).map(({ ref }) => ({ ref, body: { type: 'Delete' } })),
         ],
         async eraseRecords(actor) {
-          // What was made before the mark, but had not reached this node.
+          // Instances created before the mark that had not reached this node.
           for (const [name, stream] of streamsOf(view, connection)) streams.set(name, stream);
           return Promise.all(
             [...streams.values()].map(async (stream) => {
@@ -43,7 +43,7 @@ export function syncsOfConnections(
   };
 }
 
-/** Every stream that may hold records of the connection: of its syncs, and of deployed ones. */
+/** Every stream that may have records of the connection: of its syncs, and of deployed ones. */
 function streamsOf(view: ControlPlane['view'], connection: Connection): Map<string, Stream> {
   const { environmentUid, integrationKey, connectionId, uid } = connection;
   const streams = new Map<string, Stream>();

@@ -11,21 +11,21 @@ import type { CurrentRun, SyncInstance } from './state.ts';
 
 /** A started run without a heartbeat for this time is queued again. */
 const heartbeatTimeoutMs = 60_000;
-/** Attempts of one run that may be lost before the run ends as interrupted. */
+/** Number of lost attempts after which a run ends as interrupted. */
 const attemptsMax = 5;
 
 type At = { readonly at: Instant };
-/** Names one attempt of one run: what another attempt or run says is refused as stale. */
+/** Names one attempt of one run: reports of another attempt or run are refused as stale. */
 type OfAttempt = { readonly runId: string; readonly attempt: number };
 
-/** What is asked of a sync instance. The owner of the partition gives `at`. */
+/** Commands of a sync instance. The owner of the partition adds `at`. */
 export type SyncCommand = At &
   (
     | ({
         readonly type: 'Create';
         readonly autoStart: boolean;
         readonly runId: string;
-        /** Given by the owner: whether the connection with `connectionUid` exists and is not being deleted. */
+        /** Added by the owner: whether the connection with `connectionUid` exists and is not being deleted. */
         readonly isConnectionLive: boolean;
       } & Born)
     | { readonly type: 'Remove' }
@@ -43,14 +43,14 @@ export type SyncCommand = At &
         readonly reset: boolean;
         readonly emptyCache: boolean;
       }
-    /** That run alone, where one is named. */
+    /** Only that run, where one is named. */
     | { readonly type: 'Cancel'; readonly runId?: string }
-    /** Null: back to the deployed frequency. */
+    /** Null: the deployed frequency. */
     | { readonly type: 'SetFrequency'; readonly frequencyMs: number | null }
     | { readonly type: 'Tick' }
     | ({ readonly type: 'RunStarted'; readonly runner: string } & OfAttempt)
     | ({ readonly type: 'Heartbeat' } & OfAttempt)
-    /** The runner stops and gives the run back: it is queued again at once. */
+    /** The runner stops and returns the run: it is queued again at once. */
     | ({ readonly type: 'Release' } & OfAttempt)
     | ({
         readonly type: 'SaveCheckpoint';
@@ -64,7 +64,7 @@ export type SyncCommand = At &
         readonly counts: readonly ModelResult[];
         readonly positions: readonly ModelPosition[];
         readonly error: RunFailure | null;
-        /** Its time was used up: the next run goes on at once. */
+        /** Its time budget was used up: the next run continues at once. */
         readonly goesOn?: boolean;
       } & OfAttempt)
   );
@@ -156,7 +156,7 @@ function decideRun(command: OfRun, state: SyncInstance): SyncEvent[] {
   }
 }
 
-/** A run that was asked for goes on although the sync is paused. */
+/** A requested run continues although the sync is paused. */
 function next(state: SyncInstance, run: CurrentRun, at: Instant): SyncEvent[] {
   if (state.state === 'paused' && run.trigger !== 'api') return [];
   const runId = uuidV5(run.runId, 'goes on');
@@ -179,7 +179,7 @@ function create(
   return [...before, created, ...schedule, ...queue(instance, { runId, at }, 'creation')];
 }
 
-/** Without the fields that travel beside: the event holds what it promises and no more. */
+/** Without the fields of the command that the event does not declare. */
 function bornOnly(born: Born): Born {
   const { id, environmentUid, integrationKey, connectionId, connectionUid } = born;
   const { syncName, variant, models, functionVersion, frequencyMs } = born;
@@ -222,7 +222,7 @@ function setFrequency(frequencyMs: number | null, state: SyncInstance, at: Insta
   return [changed, ...rescheduled({ ...state, frequencyOverrideMs: frequencyMs }, state, at)];
 }
 
-/** A running schedule goes over to the new grid when the frequency changed. */
+/** A running schedule switches to the new grid when the frequency changed. */
 function rescheduled(after: SyncInstance, before: SyncInstance, at: Instant): SyncEvent[] {
   if (before.state === 'paused') return [];
   const due = dueAfter(after, at);
@@ -238,7 +238,7 @@ function trigger(command: Extract<Live, { type: 'Trigger' }>, state: SyncInstanc
   return [...cancelled, ...reset, ...queue(idle, command, 'api', command.emptyCache)];
 }
 
-/** Nothing while a run is queued or going: one run of an instance at a time. */
+/** None while a run is queued or running: one run of an instance at a time. */
 function queue(
   state: SyncInstance,
   { runId, at }: { readonly runId: string; readonly at: Instant },
@@ -264,7 +264,7 @@ function start(command: Extract<OfRun, { type: 'RunStarted' }>, run: CurrentRun)
 function tick(state: SyncInstance, at: Instant): SyncEvent[] {
   const overdue = state.current === null ? [] : overdueRun(state.current, at);
   if (state.nextDueAt === null || at < state.nextDueAt) return overdue;
-  // A run that is due while one is going is left out, not made up for.
+  // A run that is due while another is running is skipped.
   const runId = uuidV5(state.id, `due ${state.nextDueAt} ${at}`);
   const isIdle = state.current === null || overdue.some((event) => event.type === 'RunEnded');
   const queued = isIdle ? queue({ ...state, current: null }, { runId, at }, 'schedule') : [];
@@ -326,7 +326,7 @@ const setsDueTime = (event: SyncEvent): boolean =>
 const silentAt = (run: CurrentRun): Instant =>
   Math.max(run.heartbeatAt ?? 0, run.startedAt ?? 0, run.queuedAt) + heartbeatTimeoutMs;
 
-/** When time alone changes something: the schedule, a queued run's start-by, a started run's silence. */
+/** Transitions caused by time alone: the schedule, a queued run's start deadline, a started run without heartbeats. */
 export function syncDueAt(state: SyncInstance): Instant | null {
   const run = state.current;
   const runDue = run === null ? null : run.status === 'queued' ? run.startBy : silentAt(run);

@@ -4,14 +4,14 @@ import type { Instant } from '../../../kernel/time.ts';
 
 export type RunStatus =
   'queued' | 'started' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted';
-/** How a run can end: exactly one of these is appended for each run. */
+/** Outcomes of a run: exactly one of these is appended for each run. */
 export type EndStatus = Exclude<RunStatus, 'queued' | 'started'>;
-/** What queued the run. */
+/** The cause of the run. */
 export type RunTrigger = 'creation' | 'start' | 'schedule' | 'api';
 
 export type RunFailure = { readonly code: string; readonly message: string };
 
-/** What an instance is made of; `functionVersion` is the label of the deployed function. */
+/** Properties of an instance; `functionVersion` is the label of the deployed function. */
 export type Born = {
   readonly id: string;
   readonly environmentUid: string;
@@ -25,7 +25,7 @@ export type Born = {
   readonly frequencyMs: number;
 };
 
-/** What happens to a sync of a connection and to its runs. */
+/** Events of a sync of a connection and of its runs. */
 export type SyncEvent =
   | ({ readonly type: 'InstanceCreated'; readonly at: Instant } & Born)
   | { readonly type: 'InstanceRemoved'; readonly at: Instant }
@@ -49,7 +49,7 @@ export type SyncEvent =
       readonly trigger: RunTrigger;
       readonly emptyCache: boolean;
     }
-  /** The attempt before was lost: its runner fell silent or gave it back. */
+  /** The previous attempt was lost: its runner stopped sending heartbeats or returned it. */
   | {
       readonly type: 'RunRequeued';
       readonly runId: string;

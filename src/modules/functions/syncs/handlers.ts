@@ -7,7 +7,7 @@ import { selectSyncs, type SyncSelection } from './queries.ts';
 const parallelMax = 16;
 
 export interface TriggerOptions {
-  /** Clears the checkpoint and the last sync date; a run that is going is cancelled. */
+  /** Clears the checkpoint and the last sync date, and cancels the current run. */
   readonly reset: boolean;
   /** Together with `reset`: removes all records first. */
   readonly emptyCache: boolean;
@@ -23,7 +23,7 @@ export const startCommand = (): CommandBody => ({ type: 'Start', runId: randomUU
 
 /**
  * Sends the command to every selected instance. Those of one connection are decided together; a repeated
- * Idempotency-Key gets the first answer.
+ * Idempotency-Key gets the first response.
  * @throws GatewayError as `selectSyncs`
  */
 export async function commandSyncs(

@@ -21,13 +21,13 @@ export interface SyncName {
   readonly variant: string;
 }
 
-/** Which instances a request is about. */
+/** Selection of instances in a request. */
 export interface SyncSelection {
   readonly environmentUid: string;
   readonly integrationKey: string;
   /** Absent: every connection of the integration. */
   readonly connectionId: string | undefined;
-  /** Empty: all of a connection. */
+  /** Empty: all syncs of a connection. */
   readonly syncs: readonly SyncName[];
   readonly actor: string;
 }
@@ -39,8 +39,8 @@ export interface Selected {
 }
 
 /**
- * The selected instances by connection. Those of a named connection that are missing are made first: its creation
- * may be a moment ago.
+ * The selected instances by connection. Missing instances of a named connection are created first: the connection may
+ * just have been created.
  * @throws GatewayError `unknown_provider_config` (400), `unknown_connection` (404), `no_syncs_found`
  */
 export async function selectSyncs(
@@ -65,7 +65,7 @@ export async function selectSyncs(
   return found;
 }
 
-/** @param isStrict every named sync must be there */
+/** @param isStrict every named sync must exist */
 function selectOf(
   { view }: ControlPlane,
   connection: Connection,
@@ -133,7 +133,7 @@ const lastStatus: Partial<Record<RunStatus, string>> = {
 
 /**
  * The rows of `GET /sync/status` (docs/reference/http.md#syncs).
- * @param showsConnection false leaves out which connection each is of
+ * @param showsConnection false leaves out the connection of each row
  */
 export async function presentSyncs(
   { records, readableRuns }: Pick<FunctionsServices, 'records' | 'readableRuns'>,
@@ -187,7 +187,7 @@ async function presentSync(
   };
 }
 
-/** A cancelled run is no error of the sync. */
+/** A cancelled run is not an error of the sync. */
 function statusOf({ current, state, last }: SyncInstance): string {
   if (current !== null) return 'RUNNING';
   if (state === 'paused') return 'PAUSED';

@@ -28,7 +28,7 @@ type InstanceOf = Pick<
   'environmentUid' | 'connectionUid' | 'integrationKey' | 'connectionId' | 'variant'
 >;
 
-/** The stream that a model's records of this instance lie in. */
+/** The stream of records of a model of this instance. */
 export const streamOf = (instanceOf: InstanceOf, model: string): Stream => ({
   environmentUid: instanceOf.environmentUid as EnvironmentUid,
   connectionUid: instanceOf.connectionUid as ConnectionUid,
@@ -38,13 +38,13 @@ export const streamOf = (instanceOf: InstanceOf, model: string): Stream => ({
   variant: instanceOf.variant,
 });
 
-/** Commands under way at once: a deploy may touch ten thousand connections. */
+/** Concurrent commands: a deployment may change ten thousand connections. */
 const parallelMax = 32;
 
 /**
- * Brings the instances of the integrations' syncs in line with the deployed functions: makes the missing
- * ones, tells the others of a new version, removes those whose function is gone together with their
- * records. Call it after the functions were deployed; calling it again changes nothing.
+ * Brings the instances of the integrations' syncs in line with the deployed functions: creates missing ones, updates
+ * the version of the others, removes those whose function is gone together with their records. Call it after a
+ * deployment of functions; it is idempotent.
  */
 export async function reconcileSyncInstances(
   deps: ReconcileDeps,
@@ -81,12 +81,12 @@ async function reconcileConnection(
     }
     await createInstancesFor(deps.control, connection, actor);
   } catch (error) {
-    // Deleted meanwhile: its syncs go with it.
+    // Deleted meanwhile, with its syncs.
     if (!isGone(error)) throw error;
   }
 }
 
-/** Those of functions that are gone; a webhook's goes with its sync. */
+/** Instances of removed functions; that of a webhook function is removed with its sync. */
 async function dropCheckpoints(
   { control }: ReconcileDeps,
   connection: Connection,
@@ -105,8 +105,8 @@ async function dropCheckpoints(
 }
 
 /**
- * Makes the instance of every sync of the integration for a connection; the started ones run at once.
- * Instances that are there stay as they are.
+ * Creates the instance of every sync of the integration for a connection; the started ones run at once. Existing
+ * instances do not change.
  */
 export async function createInstancesFor(
   control: ControlPlane,
@@ -123,14 +123,14 @@ export async function createInstancesFor(
   }
 }
 
-/** @throws GatewayError `unknown_connection` when the connection is gone or going */
+/** @throws GatewayError `unknown_connection` when the connection is deleted or being deleted */
 export async function createInstance(
   control: ControlPlane,
   instance: {
     readonly connection: Connection;
     readonly fn: DeployedFunction;
     readonly variant: string;
-    /** A variant made by hand starts whatever the function says. */
+    /** A variant created by request starts regardless of `auto_start`. */
     readonly autoStart?: boolean;
   },
   actor: string,
@@ -195,7 +195,7 @@ const isGone = (error: unknown): boolean =>
   error instanceof GatewayError &&
   (error.code === 'unknown_connection' || error.code === 'unknown_sync');
 
-/** A function without a frequency of its own is checked at deploy; an hour is what most run at. */
+/** The frequency is checked at deployment; functions without one get an hour, the most common one. */
 const frequencyOf = (fn: DeployedFunction): number => parseFrequency(fn.frequency ?? 'every hour');
 
 async function inParallel<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {

@@ -86,7 +86,10 @@ interface TriggerBody {
   readonly full_resync?: boolean | undefined;
 }
 
-/** The deprecated words in today's terms. @throws GatewayError `invalid_body` when both are sent */
+/**
+ * The deprecated fields as `opts`.
+ * @throws GatewayError `invalid_body` when both are sent
+ */
 function triggerOptions({ opts, sync_mode, full_resync }: TriggerBody) {
   const isDeprecated = sync_mode !== undefined || full_resync !== undefined;
   if (opts !== undefined && isDeprecated) {
@@ -144,7 +147,7 @@ const syncStatus = defineRoute({
   path: '/sync/status',
   credential: 'environment',
   scopes: ['environment:syncs:read'],
-  summary: 'How syncs stand: state, schedule, last run, records.',
+  summary: 'Status of syncs: state, schedule, last run, records.',
   query: z.strictObject({
     syncs: z.string().min(1).max(10_000),
     provider_config_key: integrationKey,
@@ -160,7 +163,7 @@ const syncStatus = defineRoute({
       syncs: namesOf(query.syncs),
       actor: caller.actor,
     });
-    // The id of a connection acts as a secret for a key that may not list them (docs/reference/http.md#scopes).
+    // For a key that may not list connections, the id of a connection is a secret (docs/reference/http.md#scopes).
     const showsConnection =
       query.connection_id !== undefined || caller.has('environment:connections:list');
     const rows = selected.flatMap(({ instances }) => instances);
@@ -192,7 +195,7 @@ const updateFrequency = defineRoute({
     connection_id: connectionId,
     frequency: z.string().max(100).nullable(),
   }),
-  answers: { 200: json('How often it runs from now on.', frequencyShape) },
+  answers: { 200: json('The new frequency.', frequencyShape) },
   errors: [
     errorAt(400, 'unknown_provider_config'),
     errorAt(400, 'unknown_connection'),

@@ -14,16 +14,16 @@ export interface CurrentRun {
   readonly trigger: RunTrigger;
   /** Of this attempt. */
   readonly queuedAt: Instant;
-  /** A queued attempt that has not started by then fails. */
+  /** A queued attempt that has not started by this time fails. */
   readonly startBy: Instant;
   /** Of the first attempt. */
   readonly startedAt: Instant | null;
   readonly heartbeatAt: Instant | null;
-  /** Made by the runner that holds the attempt: tells its repeated report from another runner's. */
+  /** Made by the runner of the attempt: distinguishes its repeated report from that of another runner. */
   readonly runner: string | null;
   /** The records of all models are removed before user code runs. */
   readonly emptyCache: boolean;
-  /** No successful run, or a reset, came before it. */
+  /** No successful run precedes it, or a reset does. */
   readonly isInitial: boolean;
   readonly checkpointFrom: JsonObject | null;
 }
@@ -37,15 +37,15 @@ export interface LastRun {
   readonly isInitial: boolean;
   readonly counts: Readonly<Record<string, { added: number; updated: number; deleted: number }>>;
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** Where its changes of records end. Absent: as in release 0.70.0, long ago. */
+  /** Position of its last change of records. Absent in runs of release 0.70.0 and earlier. */
   readonly positions?: readonly ModelPosition[];
 }
 
 /** A sync of one connection. Scope = that of the connection; path [...connection path, sync name, variant]. */
 export interface SyncInstance extends Born {
-  /** Whether its schedule runs. */
+  /** Whether its schedule is active. */
   readonly state: 'started' | 'paused';
-  /** Set by the API for this connection; survives deploys. */
+  /** Set by the API for this connection; kept across deployments. */
   readonly frequencyOverrideMs: number | null;
   readonly nextDueAt: Instant | null;
   readonly checkpoint: JsonObject | null;
@@ -56,7 +56,7 @@ export interface SyncInstance extends Born {
   readonly createdAt: Instant;
 }
 
-/** What the schedule goes by: the connection's own frequency, or the deployed one. */
+/** The frequency of the schedule: that of the connection, or the deployed one. */
 export function effectiveFrequencyMs(
   instance: Pick<SyncInstance, 'frequencyMs' | 'frequencyOverrideMs'>,
 ): number {
@@ -67,8 +67,8 @@ type Scheduled = Pick<SyncInstance, 'id' | 'createdAt' | 'frequencyMs' | 'freque
 
 /**
  * The first time after `at` on the instance's grid. The grid begins at the creation plus up to a tenth of the
- * frequency, chosen by the id: instances that one deploy made together do not run together. It depends
- * on nothing else, so runs never drift.
+ * frequency, derived from the id, so that instances created by one deployment do not run together. It depends on
+ * nothing else, so that runs never drift.
  */
 export function slotAfter(instance: Scheduled, at: Instant): Instant {
   const frequencyMs = effectiveFrequencyMs(instance);
@@ -79,7 +79,7 @@ export function slotAfter(instance: Scheduled, at: Instant): Instant {
 
 /**
  * A due time further away than two periods was computed before the wall clock went back: it is recomputed, so that no
- * slot is lost.
+ * run is lost.
  */
 export function isBeyondGrid(instance: SyncInstance, at: Instant): boolean {
   return (
@@ -92,7 +92,7 @@ function spreadMs(id: string, frequencyMs: number): number {
   return Math.floor((part * frequencyMs) / 10);
 }
 
-/** What is kept of what happened. */
+/** Applies an event. */
 export function evolveSync(state: SyncInstance | null, event: SyncEvent): SyncInstance | null {
   if (event.type === 'InstanceCreated') {
     const { type: _, at, ...born } = event;

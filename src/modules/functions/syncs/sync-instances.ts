@@ -7,7 +7,7 @@ import { startReactor } from '../../../../streams/reactor/runner.ts';
 
 const topic = 'svc.connections.v1';
 
-/** The fields used of a value of the topic. */
+/** The fields of a value of the topic that are read. */
 interface ConnectionChanged {
   readonly action: string;
   readonly environment_id: string;
@@ -16,8 +16,8 @@ interface ConnectionChanged {
 }
 
 /**
- * Makes the syncs of every connection created, also when the node that created it died right after. Together
- * with `reconcileSyncInstances`, of which both look at the log's newest state, none is left out.
+ * Creates the syncs of every new connection, also when the node that created it crashed right after.
+ * `reconcileSyncInstances` reads the same newest state of the log, so that together they miss no connection.
  */
 export async function startSyncInstances(
   deps: ReactorDeps & { readonly control: ControlPlane },

@@ -21,7 +21,7 @@ const createVariant = defineRoute({
   path: '/sync/{name}/variant/{variant}',
   credential: 'environment',
   scopes: ['environment:syncs:variant:create'],
-  summary: 'Makes a variant of a sync for one connection and runs it.',
+  summary: 'Creates a variant of a sync for one connection and runs it.',
   params,
   body,
   answers: { 200: json('The variant.', variantShape) },

@@ -6,7 +6,7 @@ import type { Instant } from '../../../kernel/time.ts';
 import type { VariableEvent } from './events.ts';
 import type { Variable } from './state.ts';
 
-/** Facts the owner adds: `at`, and how many other variables the environment has. */
+/** Facts that the owner adds: `at`, and the number of other variables of the environment. */
 export type VariableCommand =
   | {
       readonly type: 'Set';

@@ -9,7 +9,7 @@ export const variableRef = (environmentUid: string, name: string): EntityRef => 
   path: [environmentUid, name],
 });
 
-/** Not told on a public topic: the catalog of `svc.config.v1` has no variables. */
+/** Not published: the catalog of `svc.config.v1` has no variables. */
 export const variableEntity: EntityDefinition<Variable, VariableCommand, VariableEvent> = {
   kind: 'variable',
   decider: variable,

@@ -35,7 +35,7 @@ export async function deleteVariable(
   await control.execute(variableRef(environmentUid, name), { type: 'Delete' }, options);
 }
 
-/** The variables in clear, by name: what functions and `GET /environment-variables` see. */
+/** The variables decrypted, by name, for functions and `GET /environment-variables`. */
 export async function readVariables(
   control: ControlPlane,
   vault: FunctionsServices['vault'],

@@ -33,7 +33,7 @@ export const appStore: AuthModeRules = {
   authorization: ({ credentials }) => bearer(credentials['access_token']),
 };
 
-/** What is stored under the names that the API returns, as it was given. */
+/** The credentials under the names that the API returns, unchanged. */
 const givenOf = (held: JsonObject): JsonObject => ({
   privateKeyId: held['private_key_id'] ?? '',
   issuerId: held['issuer_id'] ?? '',

@@ -11,7 +11,10 @@ import { addressOf, tokenValues } from './token-request.ts';
 
 const id = z.string().min(1).max(255);
 
-/** An app installed at the provider: its JWT gives tokens of the installation (docs/reference/auth-modes.md#app). */
+/**
+ * An app installed at the provider: its JWT is exchanged for tokens of the installation
+ * (docs/reference/auth-modes.md#app).
+ */
 export const app: AuthModeRules = {
   mode: 'APP',
   integration: appNeeds,
@@ -43,7 +46,7 @@ const appIdOf = (
   context: Pick<RedirectContext, 'connectionConfig' | 'client' | 'provider'>,
 ): string => textAt(context.connectionConfig, 'app_id') ?? requireClient(context).appId ?? '';
 
-/** The public page of the app, with the state alone. */
+/** The public page of the app, with only the state as a parameter. */
 export function installStart(context: RedirectContext): RedirectStart {
   const { provider, connectionConfig } = context;
   const appPublicLink = requireClient(context).appLink ?? '';
@@ -54,7 +57,7 @@ export function installStart(context: RedirectContext): RedirectStart {
   return { url: url.href, kept: {} };
 }
 
-/** @throws ProviderAuthError: the person asked for an installation, or gave none */
+/** @throws ProviderAuthError the person only requested the installation, or the callback has none */
 export async function installed(
   callback: Readonly<Record<string, string>>,
   context: RedirectContext,

@@ -7,7 +7,7 @@ import { answerWithout } from './provider-auth-error.ts';
 import { strict } from './shapes.ts';
 import { addressOf, requestToken, headersOf, tokenValues } from './token-request.ts';
 
-/** A session ends unused after that long. */
+/** A session expires after this time without use. */
 const lifetimeMs = 35 * 60_000;
 const field = z.string().min(1).max(1024);
 const fields = { username: field, password: field, organization_id: field, dev_key: field };

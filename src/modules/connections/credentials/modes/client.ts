@@ -31,7 +31,7 @@ export const oauthClient = (
 
 const appFields = { app_id: id, app_link: z.string().min(1), private_key: rsaKey };
 
-/** An app that is installed at the provider, alone or with an OAuth client of its own. */
+/** An app that is installed at the provider, with or without an OAuth client of its own. */
 export const app: IntegrationNeeds = {
   isRequired: true,
   shape: z.strictObject({ type: z.literal('APP'), ...appFields }),
@@ -46,7 +46,7 @@ export const appWithClient: IntegrationNeeds = {
   }),
 };
 
-/** @throws GatewayError `invalid_credentials`: the integration holds no client */
+/** @throws GatewayError `invalid_credentials`: the integration has no client */
 export function requireClient(
   context: Pick<ModeContext, 'client' | 'provider'>,
 ): IntegrationCredentials {

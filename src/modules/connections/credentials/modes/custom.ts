@@ -37,7 +37,7 @@ export const custom: AuthModeRules = {
   },
 };
 
-/** Without an installation yet the user's half is kept, and the connection is pending. */
+/** Without an installation, the user's half is stored and the connection is pending. */
 async function finish(
   callback: Readonly<Record<string, string>>,
   kept: JsonObject,
@@ -57,7 +57,7 @@ async function finish(
 }
 
 /**
- * The app's half for a connection that has waited for it with the user's.
+ * The app's half, for a pending connection that has the user's half.
  * @throws ProviderAuthError
  */
 export async function completed(
@@ -70,7 +70,7 @@ export async function completed(
   return combined(app, heldUser(held['user']));
 }
 
-/** Both halves at once: the user's may fail and is dropped, the app's may not. */
+/** Both halves at once. A failed user's half is dropped; a failed app's half is an error. */
 async function renew(held: Credentials, context: ModeContext): Promise<Obtained> {
   const { connectionConfig } = context;
   const appId = textAt(connectionConfig, 'app_id') ?? requireClient(context).appId ?? '';
@@ -100,7 +100,7 @@ async function renewedUser(user: unknown, context: ModeContext): Promise<Obtaine
   }
 }
 
-/** The earlier end counts. */
+/** The earlier expiry. */
 function combined(app: Obtained, user: Obtained | null): Obtained {
   const ends = [app.expiresAt, user?.expiresAt ?? null].filter((end) => end !== null);
   return {

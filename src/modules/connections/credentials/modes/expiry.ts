@@ -1,6 +1,6 @@
 import type { Instant } from '../../../../kernel/time.ts';
 
-/** Of a text such as `1:02:03` (days, hours, minutes). */
+/** Parses a text such as `1:02:03` (days, hours, minutes). */
 const daysHoursMinutes = /^(\d+):(\d{1,2}):(\d{1,2})$/;
 const worded = /^(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)$/i;
 const unitMs: Readonly<Record<string, number>> = {
@@ -10,11 +10,11 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Milliseconds since the epoch: as they are when they give a year after 1971, else taken for seconds. */
+/** Milliseconds since the epoch. A number that would be before 1972 is in seconds. */
 export const epochMs = (value: number): Instant =>
   new Date(value).getUTCFullYear() > 1971 ? value : value * 1000;
 
-/** `expires_in`: seconds, or milliseconds where the provider says so; a number or a numeric text. */
+/** `expires_in`: seconds, or milliseconds where the definition says so; a number or a numeric text. */
 export function afterSeconds(
   value: unknown,
   now: Instant,
@@ -25,7 +25,7 @@ export function afterSeconds(
   return now + Math.floor(unit === 'milliseconds' ? amount : amount * 1000);
 }
 
-/** A length of time in milliseconds: seconds, or a text such as `1h`. */
+/** A duration in milliseconds, from seconds or a text such as `1h`. */
 export function durationMs(value: unknown): number | null {
   if (typeof value === 'number' && Number.isFinite(value)) return value * 1000;
   if (typeof value !== 'string') return null;
@@ -61,7 +61,7 @@ export function jwtExpiry(token: unknown): Instant | null {
       typeof claims === 'object' && claims !== null && 'exp' in claims ? claims.exp : null;
     return typeof exp === 'number' ? exp * 1000 : null;
   } catch {
-    return null; // Three parts with dots, but no JWT: it says nothing of its end.
+    return null; // Three parts with dots that are no JWT have no expiry.
   }
 }
 

@@ -11,7 +11,7 @@ import { answerWithout } from './provider-auth-error.ts';
 import { addressOf, requestToken, headersOf, tokenValues } from './token-request.ts';
 
 const jwtSeconds = 600;
-/** The token's end when the provider does not say it. */
+/** Lifetime of a token when the provider does not return one. */
 const lifetimeMs = 3_600_000;
 
 /** The app's own JWT: RS256, issuer = app, ten minutes. */
@@ -26,7 +26,7 @@ async function appJwt(context: ModeContext, appId: string): Promise<string> {
     .sign(privateKeyOf(privateKey));
 }
 
-/** What is held, with a new JWT of the app and nothing else new; null where there is no app in it. */
+/** The existing credentials with a new JWT of the app; null where they have no app. */
 export async function withNewJwt(
   held: Credentials,
   context: ModeContext,
@@ -38,7 +38,10 @@ export async function withNewJwt(
   return { ...held, app: { ...app, jwtToken: await appJwt(context, appId) } };
 }
 
-/** Trades the app's JWT for a token of one installation. @throws ProviderAuthError */
+/**
+ * Exchanges the app's JWT for a token of one installation.
+ * @throws ProviderAuthError
+ */
 export async function installationToken(
   context: ModeContext,
   installation: { readonly appId: string; readonly installationId: string },

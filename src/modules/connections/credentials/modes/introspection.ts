@@ -5,12 +5,12 @@ import type { ModeContext, Obtained } from './mode.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
 import { addressOf, requestToken, clientHeader, tokenValues } from './token-request.ts';
 
-/** With the ten seconds of the token call before it, it stays within the lease of a refresh. */
+/** With the ten seconds of the preceding token call, it stays within the lease of a refresh. */
 const timeoutMs = 3_000;
 
 /**
- * The token with its end, where the provider names it at its introspection endpoint alone (RFC 7662). Where it does
- * not tell, the token is served until a call with it is answered 401.
+ * The token with its expiry, for providers that return it only at their introspection endpoint (RFC 7662). Without an
+ * expiry, the token is used until a call with it is answered 401.
  */
 export async function withIntrospectedEnd(
   context: ModeContext,
@@ -43,7 +43,7 @@ async function endOf(
     });
     return atTime(body['exp'], clock.now());
   } catch (error) {
-    // The provider has given the tokens: they must not be lost for want of an end.
+    // The provider has issued the tokens: a missing expiry must not lose them.
     if (error instanceof ProviderAuthError) return null;
     throw error;
   }

@@ -6,7 +6,7 @@ import type { Credentials } from '../../connections/state.ts';
 import type { IntegrationCredentials } from '../../integrations/state.ts';
 import type { AuthMode, Provider } from '../../providers/definition.ts';
 
-/** What a mode works with: the integration opened, the configuration of the connection, the way out. */
+/** Context of a mode: the decrypted integration, the configuration of the connection, the HTTP client. */
 export interface ModeContext {
   readonly provider: Provider;
   /** Null where the mode needs none. */
@@ -16,20 +16,20 @@ export interface ModeContext {
   readonly clock: Clock;
 }
 
-/** Credentials as they will be stored, and what was learnt beside them. */
+/** Credentials as stored, with the configuration that came with them. */
 export interface Obtained {
   /** Null for the mode NONE, which has none. */
   readonly credentials: Credentials | null;
-  /** Null: they do not expire, or nobody said when. */
+  /** Null: they do not expire, or the expiry is unknown. */
   readonly expiresAt: Instant | null;
-  /** Laid over the configuration of the connection. */
+  /** Merged over the configuration of the connection. */
   readonly connectionConfig?: JsonObject;
 }
 
-/** A call whose `Authorization` header is asked for. */
+/** A call that needs an `Authorization` header. */
 export interface AuthorizationCall {
   readonly method: string;
-  /** With its query, as it will be sent. */
+  /** With its query, as sent. */
   readonly url: URL;
   /** Pairs of a form body, which OAuth 1.0 signs (RFC 5849 section 3.4.1.3.1); empty otherwise. */
   readonly form: readonly (readonly [string, string])[];
@@ -43,13 +43,13 @@ export interface AuthorizationCall {
   readonly nonce: string;
 }
 
-/** What is asked of the person's browser. */
+/** Parameters of the redirect to the provider. */
 export interface RedirectContext extends ModeContext {
   readonly callbackUrl: string;
   readonly state: string;
-  /** Comma list, of the integration or of the session. */
+  /** Comma-separated, of the integration or of the session. */
   readonly scopes: string;
-  /** Laid over the provider's; null removes one. */
+  /** Merged over the provider's; null removes a parameter. */
   readonly authorizationParams: Readonly<Record<string, string | null>>;
   /** The person's own client in place of the integration's. */
   readonly override: {
@@ -60,7 +60,7 @@ export interface RedirectContext extends ModeContext {
 
 export interface RedirectStart {
   readonly url: string;
-  /** What `finish` needs: sealed with the flow, never shown. */
+  /** Input of `finish`: sealed with the flow, never shown. */
   readonly kept: JsonObject;
 }
 
@@ -78,7 +78,7 @@ export interface RedirectFlow {
   ): Promise<Obtained>;
 }
 
-/** What an integration of the mode holds (docs/reference/auth-modes.md#overview). */
+/** The client that an integration of the mode has (docs/reference/auth-modes.md#overview). */
 export interface IntegrationNeeds {
   readonly shape: z.ZodType<IntegrationFields>;
   readonly isRequired: boolean;
@@ -95,10 +95,10 @@ export interface IntegrationFields {
   readonly private_key?: string | undefined;
 }
 
-/** A shape made for one provider: its own credential fields belong to it. */
+/** A shape for one provider, with its own credential fields. */
 export type ShapeOf = (provider: Provider) => z.ZodType<JsonObject>;
 
-/** How a person gives credentials without a redirect (docs/reference/http.md#credential-forms). */
+/** How a person enters credentials without a redirect (docs/reference/http.md#credential-forms). */
 export interface CredentialForm {
   readonly shape: ShapeOf;
   /** @throws ProviderAuthError */
@@ -114,24 +114,24 @@ export interface AuthModeRules {
   readonly integration: IntegrationNeeds | null;
   /** `credentials` of `POST /connections`. */
   readonly importShape: ShapeOf;
-  /** @throws ProviderAuthError where importing asks the provider for a token */
+  /** @throws ProviderAuthError where the import requests a token from the provider */
   import(input: JsonObject, context: ModeContext): Promise<Obtained>;
   readonly form: CredentialForm | null;
   readonly redirect: RedirectFlow | null;
   /** Null: the mode's credentials never expire. */
   readonly renewal: Renewal | null;
-  /** Whether the provider's verification endpoints are asked before the credentials are stored. */
+  /** Whether the provider's verification endpoints are called before the credentials are stored. */
   readonly isTested: boolean;
   /** Value of the `Authorization` header; null when the mode sets none. */
   authorization(call: AuthorizationCall): string | null;
 }
 
 export interface Renewal {
-  /** False where what is held cannot be renewed (an OAuth 2 token without a refresh token). */
+  /** False where the credentials cannot be renewed (an OAuth 2 token without a refresh token). */
   isPossible(held: Credentials, provider: Provider): boolean;
   /**
-   * Whether presenting what is held may use it up, so that it is never presented twice (RFC 6749 section 6: a
-   * server may rotate refresh tokens).
+   * Whether a refresh may invalidate the credentials that it presents, so that they are never presented twice (RFC 6749
+   * section 6: a server may rotate refresh tokens).
    */
   spendsToken(held: Credentials, provider: Provider): boolean;
   /** @throws ProviderAuthError */

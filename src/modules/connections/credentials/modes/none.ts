@@ -4,7 +4,7 @@ import { strict } from './shapes.ts';
 
 const nothing: Obtained = { credentials: null, expiresAt: null };
 
-/** Nothing stored, nothing injected. */
+/** Stores and injects nothing. */
 export const none: AuthModeRules = {
   mode: 'NONE',
   integration: null,

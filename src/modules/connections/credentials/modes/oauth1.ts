@@ -86,7 +86,7 @@ async function finish(
   const { provider } = context;
   const verifier = callback['oauth_verifier'];
   if (verifier === undefined || callback['oauth_token'] !== kept['request_token']) {
-    throw failure(provider, 'invalid_credentials', 'sent no verifier for the token asked for');
+    throw failure(provider, 'invalid_credentials', 'returned no verifier for the request token');
   }
   const values = tokenValues(context, null);
   const template = typeof provider.token_url === 'string' ? provider.token_url : undefined;

@@ -20,7 +20,7 @@ import {
   type TokenRequest,
 } from './token-request.ts';
 
-/** A token whose answer names no end is asked for again after that long. */
+/** Lifetime of a token whose response names none. */
 const lifetimeMs = 55 * 60_000;
 const assertionSeconds = 300;
 const pem = z.string().min(1).max(10_000).optional();
@@ -133,7 +133,7 @@ function scopeOf({ provider, connectionConfig }: ModeContext): JsonObject {
   return { scope: scopes.split(',').join(provider.scope_separator ?? ' ') };
 }
 
-/** How the client proves itself: in the body, in a Basic header, under other names, or by a signed assertion. */
+/** How the client authenticates: in the body, in a Basic header, under other names, or by a signed assertion. */
 async function clientProof(
   input: JsonObject,
   { provider, clock }: ModeContext,
@@ -183,7 +183,7 @@ async function clientAssertion(
   }
 }
 
-/** Mutual TLS (RFC 8705), where the provider asks for it. */
+/** Mutual TLS (RFC 8705), where the provider requires it. */
 function certificateOf(input: JsonObject, { provider }: ModeContext): TokenRequest['certificate'] {
   if (provider.require_client_certificate !== true) return undefined;
   const certificate = textAt(input, 'client_certificate') ?? '';

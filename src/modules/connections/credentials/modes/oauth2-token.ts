@@ -7,7 +7,7 @@ import { afterSeconds, atTime, iso } from './expiry.ts';
 import type { ModeContext, Obtained } from './mode.ts';
 import { answerWithout } from './provider-auth-error.ts';
 
-/** Dotted paths of an answer as configuration under the same names (`token_response_metadata`). */
+/** Dotted paths of a response as configuration under the same names (`token_response_metadata`). */
 export function picked(answer: JsonObject, paths: readonly string[] | undefined): JsonObject {
   const found = (paths ?? []).flatMap((path): [string, Json][] => {
     const value = atPath(answer, path);
@@ -16,7 +16,7 @@ export function picked(answer: JsonObject, paths: readonly string[] | undefined)
   return Object.fromEntries(found);
 }
 
-/** The token's own end: `expires_at`, else `expires_in`, which may be numbers or numeric text. */
+/** The token's own expiry: `expires_at`, else `expires_in`; numbers or numeric text. */
 export function expiryOf(answer: JsonObject, provider: Provider, now: Instant): Instant | null {
   return (
     atTime(answer['expires_at'], now) ??
@@ -25,8 +25,8 @@ export function expiryOf(answer: JsonObject, provider: Provider, now: Instant): 
 }
 
 /**
- * An answer of the token endpoint (RFC 6749 section 5.1) as credentials. What it leaves out of `before`
- * stays: a refresh token that is not repeated is still good.
+ * A response of the token endpoint (RFC 6749 section 5.1) as credentials. Fields that it lacks are taken from `before`:
+ * a refresh token that is not repeated stays valid.
  * @throws ProviderAuthError `unable_to_parse_token_response`
  */
 export function readToken(
@@ -57,7 +57,7 @@ export function readToken(
   };
 }
 
-/** Some providers nest the token: under an object, or at a path of its own. */
+/** Some providers nest the token, under an object or at a path of its own. */
 function tokenObject(answer: JsonObject, provider: Provider): JsonObject {
   const { alternate_access_token_response_path: path } = provider;
   if (path === undefined || textAt(answer, 'access_token') !== null) return answer;

@@ -71,7 +71,7 @@ interface Client {
   readonly secret: string;
 }
 
-/** The stored override of the connection, else the client of the integration. */
+/** The override stored with the connection, else the client of the integration. */
 function clientOf(context: ModeContext, override: unknown): Client {
   const own = objectOf(override);
   const id = textAt(own, 'client_id');
@@ -80,7 +80,7 @@ function clientOf(context: ModeContext, override: unknown): Client {
   return { id: clientId, secret: clientSecret };
 }
 
-/** Where the browser is sent. */
+/** The address of the redirect. */
 export function startOauth2(context: RedirectContext): RedirectStart {
   const { provider, override } = context;
   const client = clientOf(context, {
@@ -143,7 +143,10 @@ function authorizationUrl(provider: Provider, params: JsonObject, values: Templa
   return fragment === undefined ? text : text.replace('?', `${fragment}?`);
 }
 
-/** Trades the code for a token. @throws ProviderAuthError */
+/**
+ * Exchanges the code for a token.
+ * @throws ProviderAuthError
+ */
 export async function finishOauth2(
   callback: Readonly<Record<string, string>>,
   kept: JsonObject,
@@ -212,7 +215,7 @@ const clientValues = (context: ModeContext, client: Client, extra: JsonObject = 
   clientSecret: client.secret,
 });
 
-/** The client goes into the body, or into a Basic header where the provider wants it there (RFC 6749 2.3.1). */
+/** The client goes into the body, or into a Basic header where the provider requires it (RFC 6749 2.3.1). */
 function tokenRequest(
   context: ModeContext,
   client: Client,

@@ -2,19 +2,19 @@ import { GatewayError, type ErrorCode } from '../../../../kernel/errors.ts';
 import type { Provider } from '../../providers/definition.ts';
 
 export interface ProviderAuthFailure {
-  /** What a caller is told. */
+  /** The code that a caller gets. */
   readonly code: ErrorCode;
-  /** Names the provider and what it said; never a secret. */
+  /** Names the provider and its answer; never a secret. */
   readonly message: string;
-  /** True when asking again cannot help: the provider refused what was presented. */
+  /** True when a retry cannot help: the provider refused the credentials. */
   readonly isDefinitive: boolean;
-  /** Null when no answer came. */
+  /** Null without a response. */
   readonly providerStatus: number | null;
-  /** The provider's own code, such as `invalid_grant` (RFC 6749 section 5.2); null when it gave none. */
+  /** The provider's own code, such as `invalid_grant` (RFC 6749 section 5.2); null without one. */
   readonly providerCode: string | null;
 }
 
-/** The provider gave no credentials. */
+/** The provider issued no credentials. */
 export class ProviderAuthError extends Error {
   override readonly name = 'ProviderAuthError';
   readonly failure: ProviderAuthFailure;
@@ -30,7 +30,7 @@ export class ProviderAuthError extends Error {
   }
 }
 
-/** A success that lacks what was asked for, such as `access token`: asking again may help. */
+/** A successful response without the expected value, such as `access token`: a retry may help. */
 export function answerWithout(
   what: string,
   { name }: Provider,

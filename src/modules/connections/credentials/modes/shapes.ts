@@ -12,7 +12,7 @@ export const date = z.union([z.string().min(1), z.number()]).transform((value, c
   return z.NEVER;
 });
 
-/** A shape whose output holds no undefined value. */
+/** A shape whose output has no undefined value. */
 export const strict = (shape: z.ZodRawShape): z.ZodType<JsonObject> =>
   z.strictObject(shape).transform(present);
 
@@ -23,7 +23,7 @@ const fieldBytesMax = 10_000;
 
 /**
  * The provider's own credential fields (docs/reference/provider-format.md#field-schemas): required unless optional or
- * automated, pattern, format, enum. `visible_when` makes a field needed only when another has its value.
+ * automated, pattern, format, enum. `visible_when` makes a field required only when another has its value.
  */
 export function providerFields(
   { credentials = {} }: Provider,
@@ -62,7 +62,7 @@ function isNeeded(field: FieldSchema, values: Record<string, unknown>): boolean 
   return condition === undefined || values[condition.field] === condition.equals;
 }
 
-/** The same shape with `type` before it, as an import sends it; `type` is left out of the output's fields. */
+/** The same shape with `type` before it, as an import sends it; the output has no `type`. */
 export const typed = (
   type: string,
   shapeWith: (more: z.ZodRawShape) => z.ZodType<JsonObject>,

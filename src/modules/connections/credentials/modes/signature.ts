@@ -42,7 +42,7 @@ function signed(input: JsonObject, { provider, clock }: ModeContext): Obtained {
   };
 }
 
-/** The digest is base64 of the hexadecimal text of SHA-1, as the providers of this mode read it. */
+/** The digest is base64 of the hexadecimal text of SHA-1, as the providers of this mode expect it. */
 export function usernameToken(ref: {
   readonly username: string;
   readonly password: string;

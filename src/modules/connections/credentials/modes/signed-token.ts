@@ -7,8 +7,8 @@ import { interpolate, type TemplateValues } from '../../providers/interpolate.ts
 import { privateKeyOf, unusableKey } from '../../providers/private-key.ts';
 
 /**
- * Signs the token of a provider. Values that cannot be filled in are left out; `iat` and `exp` are added.
- * A key of the form `id:secret` is split: the id becomes `kid`.
+ * Signs the token of a provider. Values that cannot be filled are left out; `iat` and `exp` are added. A key of the
+ * form `id:secret` is split: the id becomes `kid`.
  * @throws GatewayError `invalid_credentials`: the key cannot sign
  */
 export async function signTemplate(

@@ -16,7 +16,7 @@ const override = z
   })
   .optional();
 
-/** A token given once, every call signed with realm = account (docs/reference/auth-modes.md#tba). */
+/** A fixed token; every call is signed with realm = account (docs/reference/auth-modes.md#tba). */
 export const tba: AuthModeRules = {
   mode: 'TBA',
   integration: oauthClient('TBA', { isRequired: false }),

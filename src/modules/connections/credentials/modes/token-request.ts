@@ -19,10 +19,10 @@ import type { ModeContext } from './mode.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
 import { xmlOf } from './xml.ts';
 
-/** A provider has that long for a token; shorter than the lease of a refresh (`limits.refreshLeaseMs`). */
+/** Timeout of a token call; shorter than the lease of a refresh (`limits.refreshLeaseMs`). */
 const tokenTimeoutMs = 10_000;
 const answerBytesMax = 1024 ** 2;
-/** Statuses that say nothing about what was presented (docs/reference/guarantees.md#credentials). */
+/** Statuses that do not refuse the credentials (docs/reference/guarantees.md#credentials). */
 const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 
 export interface TokenRequest {
@@ -32,9 +32,9 @@ export interface TokenRequest {
   readonly format?: 'form' | 'json' | 'query' | 'xml' | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly certificate?: OutgoingRequest['certificate'];
-  /** Shorter than a token call may take. */
+  /** Overrides the timeout of a token call with a shorter one. */
   readonly timeoutMs?: number;
-  /** What a caller is told when the provider gives no token. */
+  /** The code that a caller gets when the provider issues no token. */
   readonly failure: ErrorCode;
 }
 
@@ -43,7 +43,7 @@ export interface TokenAnswer {
   readonly headers: HttpReply['headers'];
 }
 
-/** What templates of token calls may name: configuration, credentials, client, and `extra`. */
+/** Values for templates of token calls: configuration, credentials, client, and `extra`. */
 export function tokenValues(
   { connectionConfig, client, clock }: ModeContext,
   credentials: JsonObject | null,
@@ -62,9 +62,9 @@ export function tokenValues(
 }
 
 /**
- * An address of the provider with its templates filled in, their values percent-encoded unless the definition
- * says that they are not (docs/reference/provider-format.md#templates).
- * @throws GatewayError `missing_api_url` naming what is missing
+ * An address of the provider with its templates filled, their values percent-encoded unless the definition disables
+ * that (docs/reference/provider-format.md#templates).
+ * @throws GatewayError `missing_api_url`, which names the missing value
  */
 export function addressOf(
   provider: Provider,
@@ -91,7 +91,7 @@ const skipsOf = {
 } as const;
 type AddressField = keyof typeof skipsOf;
 
-/** Parameters with their templates filled in; what cannot be filled is left out. */
+/** Parameters with their templates filled; those that cannot be filled are left out. */
 export function paramsOf(params: unknown, values: TemplateValues): JsonObject {
   return isJsonObject(params) ? (interpolateJson(params, values) as JsonObject) : {};
 }
@@ -108,7 +108,7 @@ export function headersOf(
   return Object.fromEntries(filled);
 }
 
-/** As `basicHeader` for a client, whose id and secret are encoded first (RFC 6749 section 2.3.1). */
+/** As `basicHeader`, for a client: its id and secret are percent-encoded first (RFC 6749 section 2.3.1). */
 export const clientHeader = (id: string, secret: string): string =>
   basicHeader(encodeURIComponent(id), encodeURIComponent(secret));
 
@@ -116,8 +116,8 @@ export const basicHeader = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
 /**
- * Asks the provider for a token.
- * @throws ProviderAuthError: no answer, an answer that is no success, or one that cannot be read
+ * Requests a token from the provider.
+ * @throws ProviderAuthError: no response, an unsuccessful one, or one that cannot be parsed
  */
 export async function requestToken(
   { provider, http }: ModeContext,
@@ -150,7 +150,7 @@ function refusal(
   const { providerCode, failure, isReadable } = published;
   const fields = providerCode === null ? '' : `: ${providerCode}`;
   const isMalformed = status < 300 && !isReadable;
-  const what = isMalformed ? 'answered something that is no token' : `answered ${status}${fields}`;
+  const what = isMalformed ? 'answered without a token' : `answered ${status}${fields}`;
   return new ProviderAuthError({
     code: failure,
     message: `The provider "${provider.name}" ${what} when it was asked for a token.`,
@@ -206,7 +206,7 @@ function formOf(params: JsonObject): string {
   return form.toString();
 }
 
-/** JSON, or a form, which some providers answer whatever they are asked to accept. */
+/** JSON, or a form, which some providers return regardless of `Accept`. */
 function parsed({ body, headers }: HttpReply): JsonObject | null {
   const text = body.toString('utf8').trim();
   try {
@@ -224,7 +224,7 @@ function parsed({ body, headers }: HttpReply): JsonObject | null {
 const hasToken = (body: JsonObject): boolean =>
   ['access_token', 'token', 'jwt', 'data.token'].some((path) => atPath(body, path) !== undefined);
 
-/** Short codes only, and none that repeats what was presented, as a sentence of the provider may. */
+/** Only short codes that do not repeat a secret, as a sentence of the provider may. */
 function refusalCode(body: JsonObject | null, request: TokenRequest): string | null {
   if (body === null) return null;
   const presented = presentedBy(request);
@@ -241,7 +241,7 @@ function refusalCode(body: JsonObject | null, request: TokenRequest): string | n
   return typeof code === 'string' ? code : null;
 }
 
-/** All that the provider has seen, also what a Basic header packs. */
+/** Every secret sent to the provider, also inside a Basic header. */
 function presentedBy({ url, params, headers }: TokenRequest): string {
   const [, packed = ''] = /^Basic (\S+)$/i.exec(headers?.['authorization'] ?? '') ?? [];
   const unpacked = Buffer.from(packed, 'base64').toString();

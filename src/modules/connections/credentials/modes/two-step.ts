@@ -20,12 +20,12 @@ import {
   type TokenAnswer,
 } from './token-request.ts';
 
-/** A token whose end nobody names is taken to last. */
+/** Lifetime of a token without an expiry. */
 const foreverMs = 99 * 365 * 86_400_000;
-/** A token is taken to end that long before its own `exp`. */
+/** A token counts as expired this long before its `exp`. */
 const jwtMarginMs = 15 * 60_000;
 
-/** A first call, or several, give a token (docs/reference/auth-modes.md#two_step). */
+/** One or several calls obtain a token (docs/reference/auth-modes.md#two_step). */
 export const twoStep: AuthModeRules = {
   mode: 'TWO_STEP',
   integration: null,
@@ -49,7 +49,7 @@ function placesItsToken(provider: Provider): boolean {
   return templates.some((text) => /\$\{(accessToken|credentials\._cookies)\}/.test(text));
 }
 
-/** The fields of the person alone, without what was fetched before. */
+/** Only the fields that the person entered. */
 function fieldsOf({ credentials = {} }: Provider, held: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(held).filter(([name]) => Object.hasOwn(credentials, name)),
@@ -105,7 +105,7 @@ const firstStep = (provider: Provider): TokenStep => ({
     : { token_request_method: provider.token_request_method }),
 });
 
-/** A signed JWT for the call that follows, as `${token}`. */
+/** A signed JWT for the next call, as `${token}`. */
 async function assertionOf(fields: JsonObject, context: ModeContext): Promise<{ token?: string }> {
   const { token: template, signature: rules } = context.provider;
   if (template === undefined || rules === undefined) return {};

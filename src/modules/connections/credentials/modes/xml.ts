@@ -10,7 +10,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (mark) => escapes[mark] ?? mark);
 
-/** Parameters as XML: an element a key, several for a list; keys that start with `@` are attributes. */
+/** Parameters as XML: one element per key, several for a list; keys that start with `@` are attributes. */
 export function xmlOf(params: JsonObject): string {
   const elements = Object.entries(params).map(([name, value]) => element(name, value));
   return `<?xml version="1.0" encoding="UTF-8"?>${elements.join('')}`;

@@ -137,8 +137,8 @@ describe('an overlay', () => {
       minimal().replace('crm:', 'C_R.M:'),
       'own.yaml: C_R.M: not a valid name, expected a-z, 0-9 and -, at most 255 characters',
     ],
-    ['an alias of nothing', 'x: {alias: nobody}', 'own.yaml: x.alias: names no provider'],
-    ['an alias of a later one', `x: {alias: crm}\n${minimal()}`, 'own.yaml: x.alias: names no'],
+    ['an alias of nothing', 'x: {alias: nobody}', 'own.yaml: x.alias: no provider of this name'],
+    ['an alias of a later one', `x: {alias: crm}\n${minimal()}`, 'own.yaml: x.alias: no provider'],
     ['an alias that is no name', 'x: {alias: 3}', 'own.yaml: x.alias: expected string, got number'],
     ['no map', '- a\n- b', 'own.yaml: expected object, got array'],
     ['no content', '', 'own.yaml: expected object, got null'],
@@ -162,27 +162,27 @@ describe('an overlay', () => {
     [
       'an unknown token',
       minimal('  proxy: {base_url: "https://a.example", headers: {a: "${magic}"}}'),
-      'own.yaml: crm.proxy.headers.a: ${magic} is not a token',
+      'own.yaml: crm.proxy.headers.a: ${magic} is not a known token',
     ],
     [
       'no key field',
       minimal().replace('NONE', 'API_KEY'),
-      'own.yaml: crm.credentials.apiKey: needed by the mode API_KEY',
+      'own.yaml: crm.credentials.apiKey: required by the mode API_KEY',
     ],
     [
       'an issuer of a mode whose callbacks name none',
       minimal('  authorization_issuer: https://a.example').replace('NONE', 'OAUTH1'),
-      'own.yaml: crm.authorization_issuer: only the mode OAUTH2 has one',
+      'own.yaml: crm.authorization_issuer: only allowed in the mode OAUTH2',
     ],
     [
       'a script that nobody wrote',
       minimal('  post_connection_script: magic'),
-      'own.yaml: crm.post_connection_script: no script "magic" here',
+      'own.yaml: crm.post_connection_script: unknown script "magic"',
     ],
     [
       'two ways to verify',
       minimal('  credentials_verification_script: x\n  proxy: {verification: {endpoints: [/me]}}'),
-      'own.yaml: crm.proxy.verification: excludes',
+      'own.yaml: crm.proxy.verification: cannot be combined',
     ],
   ])('with %s is refused, naming file, provider and field', (_what, text, expected) => {
     expect(mistakesOf(text)).toContain(expected);
