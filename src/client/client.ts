@@ -1,19 +1,35 @@
 import { ApiError, refusal } from './api-error.ts';
 import type { Operations } from './operations.ts';
+import { eventsOf, type ServerEvent } from './server-events.ts';
 
 /** `GET /connections/{connectionId}` */
 export type Operation = keyof Operations;
 
-/** The parameters of an operation: `params`, `query`, `headers`, `body`. */
-export type Input<O extends Operation> = Omit<Operations[O], 'answer'>;
+/** The parameters of an operation: `params`, `query`, `headers`, `body`. Undefined fields are not sent. */
+export type Input<O extends Operation> = Parts<Omit<Operations[O], 'answer'>>;
+type Parts<T> = Omittable<{ [P in keyof T]: Omittable<T[P]> }>;
+type Omittable<T> = unknown extends T
+  ? T
+  : { [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] };
 
 /** The body of a successful response. */
 export type Answer<O extends Operation> = Operations[O]['answer'];
 
+/** Lists that are read page by page, with a cursor. */
+export type PagedOperation = {
+  [O in Operation]: [Answer<O>] extends [never] ? never : Answer<O> extends Page ? O : never;
+}[Operation];
+type Page =
+  | { readonly next_cursor: string | null }
+  | { readonly pagination: { readonly cursor: string | null } };
+
+/** Streams of server-sent events. */
+export type EventOperation = Extract<Operation, 'GET /logs/tail' | 'GET /records/stream'>;
+
 export interface RequestOptions {
   /** A repeated change with this key gets the response to the first one. */
-  readonly idempotencyKey?: string;
-  readonly signal?: AbortSignal;
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ClientOptions {
@@ -26,10 +42,8 @@ export interface ClientOptions {
   readonly userAgent?: string;
 }
 
-type Arguments<O extends Operation> =
-  object extends Input<O>
-    ? [input?: Input<O> & RequestOptions]
-    : [input: Input<O> & RequestOptions];
+type Arguments<O extends Operation, Options = RequestOptions> =
+  object extends Input<O> ? [input?: Input<O> & Options] : [input: Input<O> & Options];
 
 export interface Client {
   /**
@@ -37,68 +51,116 @@ export interface Client {
    * @throws ApiError the service's refusal, or why it could not be reached
    */
   request<O extends Operation>(operation: O, ...input: Arguments<O>): Promise<Answer<O>>;
+  /** The pages of a list, from the first one, or from `query.cursor`. @throws ApiError */
+  pages<O extends PagedOperation>(operation: O, ...input: Arguments<O>): AsyncGenerator<Answer<O>>;
+  /**
+   * The events of a stream, until the signal aborts. An interrupted stream is resumed after the last event, so that
+   * none is missed.
+   * @throws ApiError when the service refuses the stream, or cannot be reached at the start
+   */
+  events<O extends EventOperation>(
+    operation: O,
+    input: Input<O> & { readonly signal: AbortSignal },
+  ): AsyncGenerator<ServerEvent>;
   /** Sends any other request, by its path; the response is not validated. @throws ApiError */
   send(method: string, path: string, sent?: Sent): Promise<unknown>;
+  /**
+   * Sends any other request; its response is returned unchanged, whatever its status. A signal replaces the timeout.
+   * @throws ApiError without a response
+   */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
 interface Sent extends RequestOptions {
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Fields | undefined;
   readonly body?: unknown;
 }
 
 type Plain = string | number | boolean;
+type Fields = Readonly<Record<string, Plain | undefined>>;
 type Query = Readonly<
   Record<string, Plain | readonly Plain[] | Readonly<Record<string, Plain>> | undefined>
 >;
 
-interface Parts extends Sent {
-  readonly params?: Readonly<Record<string, string | number>>;
+interface Target {
+  readonly params?: Fields;
   readonly query?: Query;
 }
 
 const timeoutDefaultMs = 120_000;
 
-/** A client of the API for Node. */
+/** A client of the API. */
 export function createClient(options: ClientOptions): Client {
   const base = options.url.replace(/(?<!\/)\/+$/, '');
-  const send = async (method: string, path: string, sent: Sent = {}): Promise<unknown> => {
-    const timeout = AbortSignal.timeout(options.timeoutMs ?? timeoutDefaultMs);
-    const answer = await reach(base + path, {
-      method,
-      headers: headersOf(options, sent),
-      ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
-      signal: sent.signal === undefined ? timeout : AbortSignal.any([timeout, sent.signal]),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw refusal(answer.status, text);
-    return bodyOf(answer, text);
-  };
-  return {
-    send,
+  const timeout = (): AbortSignal => AbortSignal.timeout(options.timeoutMs ?? timeoutDefaultMs);
+
+  const client: Client = {
+    async fetch(path, init = {}) {
+      const headers = new Headers(init.headers);
+      headers.set('authorization', `Bearer ${options.key}`);
+      if (options.userAgent !== undefined) headers.set('user-agent', options.userAgent);
+      const signal = init.signal ?? timeout();
+      return reach(base + path, { redirect: 'manual', ...init, headers, signal });
+    },
+    async send(method, path, { body, signal, idempotencyKey, headers } = {}) {
+      const answer = await client.fetch(path, {
+        method,
+        headers: headersOf({
+          'content-type': body === undefined ? undefined : 'application/json',
+          'idempotency-key': idempotencyKey,
+          ...headers,
+        }),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: signal === undefined ? timeout() : AbortSignal.any([timeout(), signal]),
+      });
+      const text = await answer.text();
+      if (!answer.ok) throw refusal(answer.status, text);
+      return bodyOf(answer, text);
+    },
     async request(operation, ...[input]) {
-      const [method = '', template = ''] = operation.split(' ');
-      const { params = {}, query = {}, ...sent }: Parts = input ?? {};
-      const answered = await send(method, filled(template, params) + queryText(query), sent);
+      const [method = ''] = operation.split(' ', 1);
       // The service guarantees the shape.
-      return answered;
+      return client.send(method, pathOf(operation, input), input);
+    },
+    async *pages(operation, ...input) {
+      const [first] = input as readonly [Target?];
+      for (let query = first?.query; ;) {
+        const next = [{ ...first, query }] as unknown as typeof input;
+        const page = await client.request(operation, ...next);
+        yield page;
+        const cursor = 'next_cursor' in page ? page.next_cursor : page.pagination.cursor;
+        if (cursor === null) return;
+        query = { ...query, cursor };
+      }
+    },
+    events(operation, input) {
+      const { signal, headers = {} } = input;
+      const path = pathOf(operation, input);
+      return eventsOf(
+        (own) => client.fetch(path, { headers: headersOf({ ...headers, ...own }), signal }),
+        signal,
+      );
     },
   };
+  return client;
 }
 
-function headersOf({ key, userAgent }: ClientOptions, sent: Sent): Record<string, string> {
-  return {
-    authorization: `Bearer ${key}`,
-    ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
-    ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(sent.idempotencyKey === undefined ? {} : { 'idempotency-key': sent.idempotencyKey }),
-    ...sent.headers,
-  };
-}
+const headersOf = (fields: Fields): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  );
 
-const filled = (template: string, params: Readonly<Record<string, string | number>>): string =>
-  template.replace(/\{(\w+)\}/g, (_, name: string) =>
+/** The path of the operation, with its parameters and the query. */
+function pathOf(operation: Operation, input: object = {}): string {
+  const { params = {}, query = {} }: Target = input;
+  const template = operation.slice(operation.indexOf('/'));
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(params[name] ?? '')),
   );
+  return path + queryText(query);
+}
 
 const isList = (value: Query[string]): value is readonly Plain[] => Array.isArray(value);
 
@@ -118,7 +180,7 @@ function queryText(query: Query): string {
 
 async function reach(url: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(url, { ...init, redirect: 'manual' });
+    return await fetch(url, init);
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -129,7 +191,7 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
 /** @returns JSON parsed, anything else as text; undefined when there is no body */
 function bodyOf({ headers, status }: Response, text: string): unknown {
   if (text === '') return undefined;
-  if (!(headers.get('content-type') ?? '').includes('json')) return text;
+  if (!/^application\/(\S+\+)?json\b/.test(headers.get('content-type') ?? '')) return text;
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -5,8 +5,11 @@ export {
   type Answer,
   type Client,
   type ClientOptions,
+  type EventOperation,
   type Input,
   type Operation,
+  type PagedOperation,
   type RequestOptions,
 } from './client.ts';
+export type { ServerEvent } from './server-events.ts';
 export type * from './operations.ts';
