@@ -1,15 +1,27 @@
-import { ApiError, type ApiClient } from './client.ts';
+import { ApiError, type Client } from '../client/index.ts';
 import { mayPrompt, type Context } from './context.ts';
 import { CommandFailure, exitCodes, type ExitCode } from './exit.ts';
 import { refusalText } from './refusal-text.ts';
 
-/** The client for an operator. @throws CommandFailure without a key */
-export function accountClient(context: Context): ApiClient {
+/** Help of commands for operators on their variables. */
+export const accountHelp = `Variables
+  SVC_ACCOUNT_KEY         API key of the account
+  SVC_HOSTPORT            address of the service (http://localhost:3003)`;
+
+/**
+ * Runs the task with the account's key; a refusal of the service ends the command with its message.
+ * @throws CommandFailure without a key
+ */
+export async function withAccount(
+  context: Context,
+  task: (client: Client) => Promise<void>,
+): Promise<void> {
   const { accountKey } = context.environment;
-  if (accountKey !== null) return context.openClient(accountKey);
-  throw new CommandFailure('No account key: set SVC_ACCOUNT_KEY', {
-    exitCode: exitCodes.keyRefused,
-  });
+  if (accountKey === null) {
+    const message = 'No account key: set SVC_ACCOUNT_KEY';
+    throw new CommandFailure(message, { exitCode: exitCodes.keyRefused });
+  }
+  await task(context.openClient(accountKey)).catch(failCommand);
 }
 
 /** @throws CommandFailure without confirmation, now or beforehand */
@@ -37,9 +49,9 @@ const codes: Readonly<Record<number, ExitCode>> = {
   409: exitCodes.refused,
 };
 
-/** The service's refusal as a CommandFailure; other errors unchanged. */
-export function asCommandFailure(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error;
+/** @throws CommandFailure for a refusal of the service; other errors unchanged */
+export function failCommand(error: unknown): never {
+  if (!(error instanceof ApiError)) throw error;
   const exitCode = codes[error.status ?? 0] ?? exitCodes.failure;
-  return new CommandFailure(refusalText(error), { exitCode });
+  throw new CommandFailure(refusalText(error), { exitCode });
 }

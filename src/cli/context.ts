@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
+import type { Client } from '../client/index.ts';
 import type { Sandbox } from '../ports/sandbox.ts';
-import type { ApiClient } from './client.ts';
 import type { CompilerParts, ProjectCompiler } from './compiler/compile.ts';
 import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
@@ -21,7 +21,7 @@ export interface Context {
   onInterrupt(listener: () => void): () => void;
   openSandbox(): Promise<Sandbox>;
   openCompiler(parts: CompilerParts): ProjectCompiler;
-  openClient(secretKey: string): ApiClient;
+  openClient(secretKey: string): Client;
   /** Runs a program of the service on the log of this machine; resolves with its exit code. */
   runOnLog(program: 'log' | 'keys', args: readonly string[]): Promise<number>;
 }

@@ -35,3 +35,7 @@ export class CommandFailure extends Error {
     this.isUsage = options.isUsage ?? false;
   }
 }
+
+/** The command was called wrongly. */
+export const usageError = (message: string): CommandFailure =>
+  new CommandFailure(message, { isUsage: true });

@@ -1,5 +1,5 @@
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
-import { apiClient } from './client.ts';
+import { openClient } from './client.ts';
 import { ProjectCompiler } from './compiler/compile.ts';
 import { promptOnTerminal, type Context } from './context.ts';
 import { processVariables, readEnvironment, userDirectory } from './environment.ts';
@@ -43,7 +43,8 @@ const context: Context = {
   openSandbox: () => openSandbox({ childrenMax: 1 }),
   openCompiler: (parts) => new ProjectCompiler(parts),
   runOnLog: (program, args) => runOnLog(root, program, args),
-  openClient: (secretKey) => apiClient({ host: environment.host, secretKey, version: own.version }),
+  openClient: (secretKey) =>
+    openClient({ host: environment.host, secretKey, version: own.version }),
 };
 
 process.exitCode = await runCommandLine(process.argv.slice(2), context);

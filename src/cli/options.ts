@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { CommandFailure } from './exit.ts';
+import { usageError } from './exit.ts';
 
 /** Options of every command (docs/reference/cli.md#invocation). */
 const globalOptions = {
@@ -26,6 +26,22 @@ export function parseCommand<const T extends Options>(args: readonly string[], o
     });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(message.split('. ')[0] ?? message, { isUsage: true });
+    throw usageError(message.split('. ')[0] ?? message);
   }
 }
+
+/** @throws CommandFailure if it is no whole number */
+export function wholeNumber(option: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw usageError(`--${option} takes a whole number, not "${text}"`);
+}
+
+/** The entries of an option that takes several, with commas between them. */
+export const entriesOf = (text: string | undefined): string[] | undefined =>
+  text?.split(',').map((part) => part.trim());
+
+/** An option that takes one of several words: the service checks it, and its refusal names them. */
+export const uncheckedWord = (text: string | undefined) => text as never;
+
+/** An option that takes some of several words, with commas between them. */
+export const uncheckedWords = (text: string | undefined) => entriesOf(text) as never;

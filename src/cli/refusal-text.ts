@@ -1,4 +1,4 @@
-import type { ApiError } from './client.ts';
+import type { ApiError } from '../client/index.ts';
 
 const makeIt = 'Make it with svc connect <integration> --provider <provider>.';
 
@@ -6,6 +6,7 @@ const makeIt = 'Make it with svc connect <integration> --provider <provider>.';
 const ownWays: Readonly<Record<string, string>> = {
   integration_not_found: makeIt,
   unknown_provider_config: makeIt,
+  unreachable: 'Start the service, or name its address in SVC_HOSTPORT.',
 };
 
 /** The service's refusal as readable text: message, code, and below them the fix. */

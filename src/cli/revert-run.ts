@@ -1,58 +1,47 @@
-import type { JsonObject } from '../kernel/stable-json.ts';
+import type { Answer, Client } from '../client/index.ts';
 import { confirm } from './account.ts';
-import type { ApiClient } from './client.ts';
 import type { Context } from './context.ts';
 import { showRows } from './service-command.ts';
 
-/** @see src/modules/functions/runs/shapes.ts */
-interface ShownRevert {
-  readonly revert_run_id: string | null;
-  readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly left: readonly (JsonObject & {
-    readonly model: string;
-    readonly id: string;
-    readonly reason: string;
-    readonly run_id: string | null;
-  })[];
-}
+type Revert = Answer<'POST /runs/{id}/revert'>['data'];
 
 /** Prints what would be reverted, asks, and reverts it. @throws CommandFailure without confirmation */
 export async function revertRun(
   context: Context,
-  client: ApiClient,
-  path: string,
+  client: Client,
+  params: { readonly id: string },
   options: {
     readonly 'dry-run'?: boolean;
     readonly yes?: boolean;
     readonly json?: boolean;
   },
 ): Promise<void> {
-  const prompt = async (isDry: boolean): Promise<ShownRevert> => {
-    const answer = await client.call('POST', `${path}/revert`, { dry_run: isDry });
-    // The API guarantees the shape.
-    return (answer as unknown as { readonly data: ShownRevert }).data;
-  };
-  const planned = await prompt(true);
+  const revert = async (isDry: boolean): Promise<Revert> =>
+    (await client.request('POST /runs/{id}/revert', { params, body: { dry_run: isDry } })).data;
+  const planned = await revert(true);
   const isDry = options['dry-run'] === true;
   if (isDry || options.json !== true) show(context, planned, options.json);
   if (isDry) return;
   await confirm(context, options, 'Take this back?');
-  const done = await prompt(false);
+  const done = await revert(false);
   if (options.json === true) show(context, done, true);
   else context.output.result(`Reverted, as the run ${done.revert_run_id ?? ''}.`);
 }
 
-function show(context: Context, revert: ShownRevert, isJson: boolean | undefined): void {
+function show(context: Context, revert: Revert, isJson: boolean | undefined): void {
   const { output } = context;
   if (isJson === true) {
     output.result(JSON.stringify(revert));
     return;
   }
-  const heads = ['model', 'deleted', 'updated', 'restored', 'unchanged', 'left'];
-  showRows(context, false, Object.entries(revert.counts), heads, ([model, counts]) => [
-    model,
-    ...heads.slice(1).map((name) => counts[name] ?? 0),
-  ]);
+  const kinds = ['deleted', 'updated', 'restored', 'unchanged', 'left'] as const;
+  showRows(
+    context,
+    false,
+    Object.entries(revert.counts),
+    ['model', ...kinds],
+    ([model, counts]) => [model, ...kinds.map((kind) => counts[kind])],
+  );
   for (const { model, id, reason, run_id: runId } of revert.left) {
     output.note(`Left alone: ${model} ${id} (${reason}${runId === null ? '' : ` by ${runId}`})`);
   }

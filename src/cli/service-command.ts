@@ -1,8 +1,9 @@
-import { asCommandFailure } from './account.ts';
-import type { ApiClient } from './client.ts';
+import type { Answer, Client } from '../client/index.ts';
+import { failCommand } from './account.ts';
 import { columns } from './columns.ts';
 import { mayPrompt, type Context } from './context.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
+import { wholeNumber } from './options.ts';
 import { targetOf } from './secret-key.ts';
 
 /** Options of commands that read an environment of the service. */
@@ -36,21 +37,19 @@ interface ListValues {
 }
 
 /**
- * The query of a list, with the conditions of the command itself.
- * @throws CommandFailure if `--since` is no time
+ * The query of a list.
+ * @throws CommandFailure if `--since` is no time, or `--limit` no number
  */
-export function listQuery(
-  { integration, connection, since, limit }: ListValues,
-  own: Readonly<Record<string, string | undefined>>,
-): string {
-  return queryOf({
-    ...own,
-    provider_config_key: integration,
-    connection_id: connection,
-    since: sinceOf(since),
-    limit,
-  });
-}
+export const listQuery = ({ integration, connection, since, limit }: ListValues) => ({
+  provider_config_key: integration,
+  connection_id: connection,
+  since: sinceOf(since),
+  limit: limitOf(limit),
+});
+
+/** @throws CommandFailure if it is no number */
+export const limitOf = (input: string | undefined): number | undefined =>
+  input === undefined ? undefined : wholeNumber('limit', input);
 
 /** The time in ISO 8601. @throws CommandFailure if it is invalid */
 export function sinceOf(input: string | undefined): string | undefined {
@@ -72,27 +71,24 @@ Exit codes
 export async function inEnvironment(
   context: Context,
   values: { readonly environment?: string | undefined; readonly interactive?: boolean | undefined },
-  task: (client: ApiClient) => Promise<void>,
+  task: (client: Client) => Promise<void>,
 ): Promise<void> {
   const { secretKey } = await targetOf(context, values.environment, {
     canAsk: mayPrompt(context, values.interactive),
     question: 'Environment',
     exitCode: exitCodes.keyRefused,
   });
-  try {
-    await task(context.openClient(secretKey));
-  } catch (error) {
-    throw asCommandFailure(error);
-  }
+  await task(context.openClient(secretKey)).catch(failCommand);
 }
 
-/** A query of the present values: `?a=1&b=2`, or nothing. */
-export function queryOf(input: Readonly<Record<string, string | undefined>>): string {
-  const present = Object.entries(input).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
-  );
-  const text = new URLSearchParams(present).toString();
-  return text === '' ? '' : `?${text}`;
+type ConfiguredIntegration = Extract<Answer<'GET /scripts/config'>, readonly unknown[]>[number];
+
+/** The integrations of the environment with their deployed functions. @throws ApiError */
+export async function configuredIntegrations(
+  client: Client,
+): Promise<readonly ConfiguredIntegration[]> {
+  const answer = await client.request('GET /scripts/config');
+  return 'data' in answer ? [] : answer;
 }
 
 /** Rows as a table, or as one JSON document. */

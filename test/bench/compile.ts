@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import { apiClient } from '../../src/cli/client.ts';
+import { openClient } from '../../src/cli/client.ts';
 import { ProjectCompiler, type Compiled } from '../../src/cli/compiler/compile.ts';
 import { CompileError } from '../../src/cli/compiler/problem.ts';
 import { writeCompiled } from '../../src/cli/compiler/write.ts';
@@ -125,7 +125,7 @@ const body = { provider: 'github', unique_key: 'crm' };
 const credentials = { type: 'OAUTH2', client_id: 'id', client_secret: 'secret' };
 const made = await gateway.call('POST', '/integrations', { body: { ...body, credentials } });
 if (made.status !== 200) throw new Error(JSON.stringify(made.body));
-const client = apiClient({
+const client = openClient({
   host: gateway.url,
   secretKey: gateway.key,
   version: ownPackage().version,

@@ -1,5 +1,5 @@
 import type { Sandbox } from '../../src/ports/sandbox.ts';
-import { apiClient } from '../../src/cli/client.ts';
+import { openClient } from '../../src/cli/client.ts';
 import { ProjectCompiler, type CompilerParts } from '../../src/cli/compiler/compile.ts';
 import type { Context } from '../../src/cli/context.ts';
 import { readEnvironment } from '../../src/cli/environment.ts';
@@ -64,7 +64,7 @@ export async function commandLine(
     openCompiler: (parts) => options.compilers?.of(parts) ?? new ProjectCompiler(parts),
     runOnLog: (program, args) => runOnLog(root, program, args),
     openClient: (secretKey) =>
-      apiClient({ host: environment.host, secretKey, version: own.version }),
+      openClient({ host: environment.host, secretKey, version: own.version }),
   };
   const exitCode = await runCommandLine(args, context);
   return { exitCode, ...written, questions };

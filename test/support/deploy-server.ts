@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DeployPlan, DeployRequest } from '../../src/cli/client.ts';
+import type { DeployRequest } from '../../src/cli/deploy/package.ts';
+import type { DeployPlan } from '../../src/client/index.ts';
 
 export interface Asked {
   readonly path: string;

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { Answer, Client } from '../../client/index.ts';
 import { chainHash, chainStart, type ChainedEntry } from '../../kernel/audit-chain.ts';
-import { accountClient, asCommandFailure } from '../account.ts';
-import { refusal } from '../../client/api-error.ts';
-import type { ApiClient } from '../client.ts';
+import { accountHelp, withAccount } from '../account.ts';
 import { columns } from '../columns.ts';
 import type { Command, Context } from '../context.ts';
-import { CommandFailure, exitCodes } from '../exit.ts';
+import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 
 const options = {
@@ -15,14 +14,7 @@ const options = {
 } as const;
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** @see src/modules/access/audit/shapes.ts */
-interface ShownChain {
-  readonly environment: string;
-  readonly name: string | null;
-  readonly length: number;
-  readonly hash: string;
-}
-
+type Chain = Answer<'GET /audit/chains'>['data'][number];
 type Line = ChainedEntry & { readonly chain_hash: string };
 
 const pageSize = 2_000;
@@ -44,9 +36,7 @@ Options
       --file FILE         verify: the events of an export, without asking for them
       --json              chains, verify: the answer as JSON on stdout
 
-Variables
-  SVC_ACCOUNT_KEY         API key of the account
-  SVC_HOSTPORT            address of the service (http://localhost:3003)
+${accountHelp}
 
 Exit codes
   0 every chain is whole   1 failed   3 key missing or refused   5 a chain was changed
@@ -60,25 +50,26 @@ Examples
     const { values, positionals } = parseCommand(args, options);
     const [word = '', ...rest] = positionals;
     if (rest.length > 0 || !['chains', 'export', 'verify'].includes(word)) {
-      const message = 'Use: svc audit chains, svc audit export, or svc audit verify';
-      throw new CommandFailure(message, { isUsage: true });
+      throw usageError('Use: svc audit chains, svc audit export, or svc audit verify');
     }
-    try {
-      if (word === 'chains') await showChains(context, values);
-      else if (word === 'export') await exportChain(context, values);
-      else await verify(context, values);
-    } catch (error) {
-      throw asCommandFailure(error);
+    const { file } = values;
+    if (word === 'verify' && file !== undefined)
+      conclude(context, values, [await verifyFile(file)]);
+    else {
+      await withAccount(context, async (client) => {
+        if (word === 'chains') await showChains(context, client, values);
+        else if (word === 'export') await exportChain(context, client, values);
+        else conclude(context, values, await verifyService(client, values.environment));
+      });
     }
   },
 };
 
-/** The shape is the service's promise. */
-const chainsOf = async (client: ApiClient): Promise<readonly ShownChain[]> =>
-  ((await client.call('GET', '/audit/chains')) as unknown as { readonly data: ShownChain[] }).data;
+const chainsOf = async (client: Client): Promise<readonly Chain[]> =>
+  (await client.request('GET /audit/chains')).data;
 
-async function showChains(context: Context, { json }: Values): Promise<void> {
-  const chains = await chainsOf(accountClient(context));
+async function showChains(context: Context, client: Client, { json }: Values): Promise<void> {
+  const chains = await chainsOf(client);
   if (json === true) {
     context.output.result(JSON.stringify(chains));
     return;
@@ -93,40 +84,35 @@ async function showChains(context: Context, { json }: Values): Promise<void> {
     context.output.result(line);
 }
 
-async function exportChain(context: Context, { environment }: Values): Promise<void> {
+async function exportChain(
+  context: Context,
+  client: Client,
+  { environment }: Values,
+): Promise<void> {
   if (environment === undefined) {
-    const message = 'Name the chain: --environment <name>, or --environment account';
-    throw new CommandFailure(message, { isUsage: true });
+    throw usageError('Name the chain: --environment <name>, or --environment account');
   }
-  const client = accountClient(context);
   const chain = chainNamed(await chainsOf(client), environment);
   for await (const line of eventsOf(client, chain.environment))
     context.output.result(JSON.stringify(line));
 }
 
 /** By the name of its environment or by its id. @throws CommandFailure if there is none */
-function chainNamed(chains: readonly ShownChain[], wanted: string): ShownChain {
+function chainNamed(chains: readonly Chain[], wanted: string): Chain {
   const found = chains.find(({ name, environment }) => name === wanted || environment === wanted);
   if (found !== undefined) return found;
   throw new CommandFailure(`There is no chain "${wanted}"; see: svc audit chains`);
 }
 
 /** The events of a chain, page by page. */
-async function* eventsOf(client: ApiClient, environment: string): AsyncGenerator<Line> {
+async function* eventsOf(client: Client, environment: string): AsyncGenerator<Line> {
   for (let from = 1; ;) {
     const query = new URLSearchParams({ environment, from: `${from}`, limit: `${pageSize}` });
-    const page = linesOf(await textOf(client, `/audit/export?${query.toString()}`));
+    const page = linesOf(String(await client.send('GET', `/audit/export?${query.toString()}`)));
     yield* page;
     if (page.length < pageSize) return;
     from = (page.at(-1)?.seq ?? 0) + 1;
   }
-}
-
-/** @throws ApiError */
-async function textOf(client: ApiClient, path: string): Promise<string> {
-  const { status, body } = await client.send({ method: 'GET', path });
-  if (status === 200) return body.toString();
-  throw refusal(status, body.toString());
 }
 
 const linesOf = (text: string): Line[] =>
@@ -142,16 +128,14 @@ interface Verdict {
   readonly broken: { readonly seq: number; readonly why: string } | null;
 }
 
-async function verify(context: Context, { environment, file, json }: Values): Promise<void> {
-  const verdicts =
-    file === undefined ? await verifyService(context, environment) : await verifyFile(file);
+/** Prints the verdicts. @throws CommandFailure unless every chain is valid */
+function conclude(context: Context, { json }: Values, verdicts: readonly Verdict[]): void {
   for (const verdict of verdicts) say(context, verdict, json === true);
   if (verdicts.every(({ broken }) => broken === null)) return;
   throw new CommandFailure('The audit trail was changed.', { exitCode: exitCodes.differs });
 }
 
-async function verifyService(context: Context, wanted: string | undefined): Promise<Verdict[]> {
-  const client = accountClient(context);
+async function verifyService(client: Client, wanted: string | undefined): Promise<Verdict[]> {
   const chains = await chainsOf(client);
   const chosen = wanted === undefined ? chains : [chainNamed(chains, wanted)];
   const verdicts: Verdict[] = [];
@@ -164,11 +148,11 @@ async function verifyService(context: Context, wanted: string | undefined): Prom
 }
 
 /** An export is only verified against itself. */
-async function verifyFile(file: string): Promise<Verdict[]> {
+async function verifyFile(file: string): Promise<Verdict> {
   const lines = linesOf(await readFile(file, 'utf8'));
   const verifier = new ChainVerifier(lines[0]?.environment ?? 'account');
   for (const line of lines) verifier.take(line);
-  return [verifier.verdict(null)];
+  return verifier.verdict(null);
 }
 
 /** Verifies one chain up to the first event that does not fit. */
@@ -205,12 +189,12 @@ class ChainVerifier {
   }
 
   /** @param end the end as the owner keeps it; later events are ignored */
-  verdict(end: ShownChain | null): Verdict {
+  verdict(end: Chain | null): Verdict {
     const broken = this.#broken ?? (end === null ? null : this.#endsOtherwise(end));
     return { environment: this.#environment, events: this.#events, broken };
   }
 
-  #endsOtherwise({ length, hash }: ShownChain): Verdict['broken'] {
+  #endsOtherwise({ length, hash }: Chain): Verdict['broken'] {
     const found = this.#hashes.get(length);
     if (found === hash) return null;
     const why =

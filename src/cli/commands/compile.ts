@@ -5,7 +5,7 @@ import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
 import type { Command, Context } from '../context.ts';
 import { alignDependencies } from '../dependencies.ts';
-import { CommandFailure, exitCodes } from '../exit.ts';
+import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import type { Output } from '../output.ts';
 import { requireProject } from '../project.ts';
@@ -24,7 +24,7 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, {});
     if (positionals.length > 0) {
-      throw new CommandFailure('compile takes no arguments', { isUsage: true });
+      throw usageError('compile takes no arguments');
     }
     await using sandbox = await context.openSandbox();
     await compileStep(context, values, sandbox);

@@ -1,15 +1,9 @@
-import type { JsonObject } from '../../kernel/stable-json.ts';
-import { ApiError, type ApiClient } from '../client.ts';
+import { ApiError, type Client, type ConnectToken } from '../../client/index.ts';
 import type { Command } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { jsonOption } from '../json-option.ts';
 import { parseCommand } from '../options.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
-
-/** @see src/modules/connections/connect-sessions/shapes.ts */
-interface MadeSession {
-  readonly data: { readonly connect_link: string; readonly expires_at: string };
-}
 
 export const connect: Command = {
   name: 'connect',
@@ -40,7 +34,7 @@ Examples
     });
     const [integration, connectionId, ...others] = positionals;
     if (integration === undefined || others.length > 0) {
-      throw new CommandFailure('connect takes an integration and a connection', { isUsage: true });
+      throw usageError('connect takes an integration and a connection');
     }
     const secret = { isSecret: true };
     const credentials = jsonOption(context, 'credentials', values.credentials, secret);
@@ -51,55 +45,47 @@ Examples
         if (isNew) output.note(`Created the integration ${integration} of ${values.provider}`);
       }
       if (credentials === undefined) {
-        const { data } = await openSession(client, integration, connectionId);
-        if (values.json === true) output.result(JSON.stringify(data));
-        else output.result(data.connect_link);
-        output.note(`The link expires at ${data.expires_at}`);
+        const session = await openSession(client, integration, connectionId);
+        if (values.json === true) output.result(JSON.stringify(session));
+        else output.result(session.connect_link);
+        output.note(`The link expires at ${session.expires_at}`);
         return;
       }
-      const made = await client.call('POST', '/connections', {
-        provider_config_key: integration,
-        ...(connectionId === undefined ? {} : { connection_id: connectionId }),
-        credentials,
+      const { credentials: _hidden, ...shown } = await client.request('POST /connections', {
+        body: { provider_config_key: integration, connection_id: connectionId, credentials },
       });
-      const { credentials: _hidden, ...shown } = made as JsonObject;
-      // The API guarantees the shape.
-      const id = shown['connection_id'] as string;
       if (values.json === true) output.result(JSON.stringify(shown));
-      else output.result(`Connected ${id} of ${integration}`);
+      else output.result(`Connected ${shown.connection_id} of ${integration}`);
     });
   },
 };
 
 /** Resolves with whether it was created. */
-async function makeIntegration(client: ApiClient, key: string, provider: string): Promise<boolean> {
+async function makeIntegration(client: Client, key: string, provider: string): Promise<boolean> {
   try {
-    await client.call('GET', `/integrations/${encodeURIComponent(key)}`);
+    await client.request('GET /integrations/{uniqueKey}', { params: { uniqueKey: key } });
     return false;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
   }
-  await client.call('POST', '/integrations', { provider, unique_key: key });
+  await client.request('POST /integrations', { body: { provider, unique_key: key } });
   return true;
 }
 
 /** For a new connection, or for an existing one. */
 async function openSession(
-  client: ApiClient,
+  client: Client,
   integration: string,
   connectionId: string | undefined,
-): Promise<MadeSession> {
-  const answer =
+): Promise<ConnectToken> {
+  const tags = {};
+  const { data } =
     connectionId === undefined
-      ? await client.call('POST', '/connect/sessions', {
-          tags: {},
-          allowed_integrations: [integration],
+      ? await client.request('POST /connect/sessions', {
+          body: { tags, allowed_integrations: [integration] },
         })
-      : await client.call('POST', '/connect/sessions/reconnect', {
-          tags: {},
-          connection_id: connectionId,
-          integration_id: integration,
+      : await client.request('POST /connect/sessions/reconnect', {
+          body: { tags, connection_id: connectionId, integration_id: integration },
         });
-  // The API guarantees the shape.
-  return answer as unknown as MadeSession;
+  return data;
 }

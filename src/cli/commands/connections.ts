@@ -1,22 +1,13 @@
 import type { Command } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { usageError } from '../exit.ts';
+import { entriesOf, parseCommand } from '../options.ts';
 import {
   inEnvironment,
-  queryOf,
+  limitOf,
   serviceHelp,
   serviceOptions,
   showRows,
 } from '../service-command.ts';
-
-/** @see src/modules/connections/connections/shapes.ts */
-interface ShownEntry {
-  readonly connection_id: string;
-  readonly provider_config_key: string;
-  readonly provider: string;
-  readonly created: string;
-  readonly errors: readonly { readonly type: string }[];
-}
 
 export const connections: Command = {
   name: 'connections',
@@ -46,24 +37,25 @@ Examples
     });
     const [id, ...others] = positionals;
     if (others.length > 0) {
-      throw new CommandFailure('connections takes one connection', { isUsage: true });
+      throw usageError('connections takes one connection');
     }
     const { integration, search, limit } = values;
     if (id !== undefined && integration === undefined) {
-      throw new CommandFailure('Name the integration: --integration <id>', { isUsage: true });
+      throw usageError('Name the integration: --integration <id>');
     }
     await inEnvironment(context, values, async (client) => {
-      if (id !== undefined) {
-        const query = queryOf({ provider_config_key: integration });
-        const found = await client.call('GET', `/connections/${encodeURIComponent(id)}${query}`);
-        const { credentials: _hidden, ...shown } = found as Record<string, unknown>;
+      if (id !== undefined && integration !== undefined) {
+        const { credentials: _hidden, ...shown } = await client.request(
+          'GET /connections/{connectionId}',
+          { params: { connectionId: id }, query: { provider_config_key: integration } },
+        );
         context.output.result(JSON.stringify(shown, null, values.json === true ? 0 : 2));
         return;
       }
-      const query = queryOf({ integrationId: integration, search, limit });
-      const answer = await client.call('GET', `/connections${query}`);
-      // The API guarantees the shape.
-      const { connections: found } = answer as unknown as { connections: ShownEntry[] };
+      const integrationId = entriesOf(integration);
+      const { connections: found } = await client.request('GET /connections', {
+        query: { integrationId, search, limit: limitOf(limit) },
+      });
       const heads = ['connection', 'integration', 'provider', 'created', 'errors'];
       showRows(context, values.json, found, heads, (one) => [
         one.connection_id,

@@ -1,10 +1,9 @@
-import type { JsonObject } from '../../kernel/stable-json.ts';
-import { accountClient, asCommandFailure, confirm } from '../account.ts';
-import type { ApiClient } from '../client.ts';
+import type { Client, ConsumerGroupReset, Input } from '../../client/index.ts';
+import { accountHelp, confirm, withAccount } from '../account.ts';
 import { columns } from '../columns.ts';
 import type { Command, Context } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { usageError } from '../exit.ts';
+import { parseCommand, wholeNumber } from '../options.ts';
 
 const options = {
   'to-time': { type: 'string' },
@@ -20,39 +19,7 @@ const options = {
 } as const;
 
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
-
-/** @see src/modules/operations/consumer-groups/presenter.ts */
-interface ShownGroup {
-  readonly name: string;
-  readonly topic: string;
-  readonly resettable: boolean;
-  readonly replay: string;
-  readonly lag: number;
-  readonly partitions: readonly {
-    readonly partition: number;
-    readonly start: number;
-    readonly committed: number | null;
-    readonly end: number;
-    readonly lag: number;
-    readonly reset: { readonly to: number; readonly applied_at: string | null } | null;
-  }[];
-}
-
-interface ShownReset {
-  readonly dry_run: boolean;
-  readonly replayed: number;
-  readonly skipped: number;
-  readonly partitions: readonly {
-    readonly partition: number;
-    readonly from: number;
-    readonly to: number;
-    readonly replayed: number;
-    readonly skipped: number;
-    readonly state?: 'applied' | 'waiting';
-  }[];
-}
-
-const usage = (message: string): CommandFailure => new CommandFailure(message, { isUsage: true });
+type Reset = Input<'POST /consumer-groups/{name}/reset'>['body'];
 
 export const consumers: Command = {
   name: 'consumers',
@@ -74,9 +41,7 @@ Options of reset (one of the first four)
   -y, --yes               do not ask
       --json              the answer as JSON on stdout
 
-Variables
-  SVC_ACCOUNT_KEY         API key of the account
-  SVC_HOSTPORT            address of the service (http://localhost:3003)
+${accountHelp}
 
 Exit codes
   0 done   1 failed   3 key missing or refused   4 refused or not confirmed
@@ -89,23 +54,20 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, options);
     const [word = 'list', name, ...rest] = positionals;
-    if (rest.length > 0) throw usage(`"${rest.join(' ')}" is one word too many`);
-    if (!['list', 'show', 'reset'].includes(word)) throw usage(`consumers has no "${word}"`);
+    if (rest.length > 0) throw usageError(`"${rest.join(' ')}" is one word too many`);
+    if (!['list', 'show', 'reset'].includes(word)) throw usageError(`consumers has no "${word}"`);
     if (word !== 'list' && name === undefined)
-      throw usage(`Name it: svc consumers ${word} <group>`);
-    const client = accountClient(context);
-    try {
+      throw usageError(`Name it: svc consumers ${word} <group>`);
+    await withAccount(context, async (client) => {
       if (word === 'list') await list(context, client, values);
       else if (word === 'show') await show(context, client, values, name ?? '');
       else await reset(context, client, values, name ?? '');
-    } catch (error) {
-      throw asCommandFailure(error);
-    }
+    });
   },
 };
 
-async function list({ output }: Context, client: ApiClient, { json }: Values): Promise<void> {
-  const groups = await dataOf<ShownGroup[]>(client.call('GET', '/consumer-groups'));
+async function list({ output }: Context, client: Client, { json }: Values): Promise<void> {
+  const { data: groups } = await client.request('GET /consumer-groups');
   const rows = groups.map(({ name, topic, lag, resettable }) => {
     return [name, topic, resettable ? 'yes' : 'no', lag];
   });
@@ -115,12 +77,11 @@ async function list({ output }: Context, client: ApiClient, { json }: Values): P
 
 async function show(
   { output }: Context,
-  client: ApiClient,
+  client: Client,
   { json }: Values,
   name: string,
 ): Promise<void> {
-  const path = `/consumer-groups/${encodeURIComponent(name)}`;
-  const group = await dataOf<ShownGroup>(client.call('GET', path));
+  const { data: group } = await client.request('GET /consumer-groups/{name}', { params: { name } });
   const rows = group.partitions.map(({ partition, start, committed, end, lag, reset: moved }) => {
     const isWaiting = moved !== null && moved.applied_at === null;
     return [partition, start, committed ?? '-', end, lag, isWaiting ? `to ${moved.to}` : '-'];
@@ -132,21 +93,23 @@ async function show(
 
 async function reset(
   context: Context,
-  client: ApiClient,
+  client: Client,
   values: Values,
   name: string,
 ): Promise<void> {
   const { output } = context;
-  const path = `/consumer-groups/${encodeURIComponent(name)}/reset`;
-  const body: JsonObject = {
+  const body: Reset = {
     to: targetOf(values),
-    ...(values.partition === undefined
-      ? {}
-      : { partitions: values.partition.map((text) => wholeNumber('partition', text)) }),
-    ...(values.repeat === true ? { repeat: true } : {}),
-    ...(values.skip === true ? { skip: true } : {}),
+    partitions: values.partition?.map((text) => wholeNumber('partition', text)),
+    repeat: values.repeat,
+    skip: values.skip,
   };
-  const planned = await dataOf<ShownReset>(client.call('POST', path, { ...body, dry_run: true }));
+  const move = (isDry: boolean) =>
+    client.request('POST /consumer-groups/{name}/reset', {
+      params: { name },
+      body: { ...body, dry_run: isDry },
+    });
+  const { data: planned } = await move(true);
   const isPlanOnly = values['dry-run'] === true;
   const isJson = values.json === true;
   if (isPlanOnly || !isJson) say(output, isJson ? planned : resetLines(planned));
@@ -154,7 +117,7 @@ async function reset(
   const { replayed, skipped } = planned;
   const what = `at most ${replayed} messages again, ${skipped} left out`;
   await confirm(context, values, `Move ${name}: ${what}. Go on?`);
-  const made = await dataOf<ShownReset>(client.call('POST', path, body));
+  const { data: made } = await move(false);
   const waiting = made.partitions.filter(({ state }) => state === 'waiting').length;
   if (isJson) say(output, made);
   output.note(
@@ -164,40 +127,30 @@ async function reset(
   );
 }
 
-function targetOf(values: Values): JsonObject | string {
+function targetOf(values: Values): Reset['to'] {
   const { 'to-time': time, 'to-offset': offset } = values;
   const targets = [
     ...(time === undefined ? [] : [{ time: timeOf(time) }]),
     ...(offset === undefined ? [] : [{ offset: wholeNumber('to-offset', offset) }]),
-    ...(values['to-start'] === true ? ['start'] : []),
-    ...(values['to-end'] === true ? ['end'] : []),
+    ...(values['to-start'] === true ? (['start'] as const) : []),
+    ...(values['to-end'] === true ? (['end'] as const) : []),
   ];
   const [target] = targets;
   if (target !== undefined && targets.length === 1) return target;
-  throw usage('Say where to with one of --to-time, --to-offset, --to-start and --to-end');
+  throw usageError('Say where to with one of --to-time, --to-offset, --to-start and --to-end');
 }
 
 function timeOf(text: string): string {
   const at = Date.parse(text);
   if (!Number.isNaN(at)) return new Date(at).toISOString();
-  throw usage(`--to-time takes a time such as 2026-05-01T12:00:00Z, not "${text}"`);
+  throw usageError(`--to-time takes a time such as 2026-05-01T12:00:00Z, not "${text}"`);
 }
 
-function wholeNumber(option: string, text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw usage(`--${option} takes a whole number, not "${text}"`);
-}
-
-function resetLines({ partitions }: ShownReset): string[] {
+function resetLines({ partitions }: ConsumerGroupReset): string[] {
   const rows = partitions.map(({ partition, from, to, replayed, skipped }) => {
     return [partition, from, to, replayed, skipped];
   });
   return columns(['partition', 'from', 'to', 'read again', 'left out'], rows, 0);
-}
-
-/** The shape is the service's promise. */
-async function dataOf<T>(answer: ReturnType<ApiClient['call']>): Promise<T> {
-  return ((await answer) as { readonly data: unknown }).data as T;
 }
 
 function say(output: Context['output'], what: readonly string[] | object): void {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { FunctionKind } from '../../modules/functions/functions/state.ts';
 import { functionNamePattern, integrationKeyPattern } from '../compiler/entries.ts';
 import { mayPrompt, type Command, type Context } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
+import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
 import { functionPath, functionScaffold, importLine } from '../scaffold.ts';
@@ -34,12 +34,12 @@ Examples
     requireProject(context.root);
     requireIndex(context.root);
     if (positionals.length > 2) {
-      throw new CommandFailure('create takes an integration and a name', { isUsage: true });
+      throw usageError('create takes an integration and a name');
     }
     const canAsk = mayPrompt(context, values.interactive);
     const chosen = kinds.filter((kind) => values[kind] === true);
     if (chosen.length > 1) {
-      throw new CommandFailure('Choose one of --sync, --action and --on-event', { isUsage: true });
+      throw usageError('Choose one of --sync, --action and --on-event');
     }
     const kind = chosen[0] ?? (await askKind(context, canAsk));
     const key = positionals[0] ?? (await askFor(context, canAsk, 'Integration'));
@@ -81,6 +81,6 @@ async function askKind(context: Context, canAsk: boolean): Promise<FunctionKind>
 
 async function askFor(context: Context, canAsk: boolean, what: string): Promise<string> {
   const answer = canAsk ? await context.prompt(`${what}: `) : '';
-  if (answer === '') throw new CommandFailure(`Missing: ${what}`, { isUsage: true });
+  if (answer === '') throw usageError(`Missing: ${what}`);
   return answer;
 }

@@ -1,9 +1,10 @@
-import { accountClient, asCommandFailure, confirm } from '../account.ts';
-import type { ApiClient } from '../client.ts';
+import type { Client, DeadLetter } from '../../client/index.ts';
+import { accountHelp, confirm, withAccount } from '../account.ts';
 import { columns } from '../columns.ts';
 import type { Command, Context } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { CommandFailure, usageError } from '../exit.ts';
+import { parseCommand, uncheckedWord } from '../options.ts';
+import { limitOf } from '../service-command.ts';
 
 const options = {
   state: { type: 'string' },
@@ -16,24 +17,9 @@ const options = {
 
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** @see src/modules/operations/dead-letters/presenter.ts */
-interface ShownDeadLetter {
-  readonly id: string;
-  readonly state: string;
-  readonly consumer: string;
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  readonly attempts: number;
-  readonly error: { readonly code: string; readonly message: string } | null;
-  readonly parked_at: string;
-}
-
-const usage = (message: string): CommandFailure => new CommandFailure(message, { isUsage: true });
-
 interface Task {
   readonly context: Context;
-  readonly client: ApiClient;
+  readonly client: Client;
   readonly values: Values;
   readonly ids: readonly string[];
 }
@@ -56,9 +42,7 @@ Options
   -y, --yes               drop: do not ask
       --json              the answer as JSON on stdout
 
-Variables
-  SVC_ACCOUNT_KEY         API key of the account
-  SVC_HOSTPORT            address of the service (http://localhost:3003)
+${accountHelp}
 
 Exit codes
   0 done   1 failed, or the message was parked again   3 key missing or refused
@@ -72,14 +56,10 @@ Examples
     const { values, positionals } = parseCommand(args, options);
     const [word = 'list', ...ids] = positionals;
     const task = tasks[word];
-    if (task === undefined) throw usage(`dead-letters has no "${word}"`);
-    if (word !== 'list' && ids.length === 0) throw usage(`Name it: svc dead-letters ${word} <id>`);
-    const client = accountClient(context);
-    try {
-      await task({ context, client, values, ids });
-    } catch (error) {
-      throw asCommandFailure(error);
-    }
+    if (task === undefined) throw usageError(`dead-letters has no "${word}"`);
+    if (word !== 'list' && ids.length === 0)
+      throw usageError(`Name it: svc dead-letters ${word} <id>`);
+    await withAccount(context, (client) => task({ context, client, values, ids }));
   },
 };
 
@@ -87,17 +67,9 @@ const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = { list, s
 
 async function list({ context, client, values }: Task): Promise<void> {
   const { state, consumer, topic, limit } = values;
-  const wanted = Object.entries({ state, consumer, topic, limit }).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
-  );
-  const query = new URLSearchParams(wanted).toString();
-  const page = (await client.call(
-    'GET',
-    `/dead-letters${query === '' ? '' : `?${query}`}`,
-  )) as unknown as {
-    readonly data: readonly ShownDeadLetter[];
-    readonly next_cursor: string | null;
-  };
+  const page = await client.request('GET /dead-letters', {
+    query: { state: uncheckedWord(state), consumer, topic, limit: limitOf(limit) },
+  });
   const { output } = context;
   if (values.json === true) output.result(JSON.stringify(page.data));
   else for (const line of deadLetterLines(page.data)) output.result(line);
@@ -106,7 +78,7 @@ async function list({ context, client, values }: Task): Promise<void> {
 
 const heads = ['id', 'state', 'consumer', 'message', 'error', 'since'];
 
-function deadLetterLines(deadLetters: readonly ShownDeadLetter[]): string[] {
+function deadLetterLines(deadLetters: readonly DeadLetter[]): string[] {
   const rows = deadLetters.map(
     ({ id, state, consumer, topic, partition, offset, error, parked_at }) => {
       return [
@@ -124,9 +96,8 @@ function deadLetterLines(deadLetters: readonly ShownDeadLetter[]): string[] {
 
 async function show({ context, client, ids }: Task): Promise<void> {
   for (const id of ids) {
-    context.output.result(
-      JSON.stringify(await deadLetterOf(client.call('GET', pathOf(id))), null, 2),
-    );
+    const { data } = await client.request('GET /dead-letters/{id}', { params: { id } });
+    context.output.result(JSON.stringify(data, null, 2));
   }
 }
 
@@ -134,7 +105,9 @@ async function retry({ context, client, values, ids }: Task): Promise<void> {
   const { output } = context;
   const failed: string[] = [];
   for (const id of ids) {
-    const deadLetter = await deadLetterOf(client.call('POST', `${pathOf(id)}/retry`));
+    const { data: deadLetter } = await client.request('POST /dead-letters/{id}/retry', {
+      params: { id },
+    });
     if (values.json === true) output.result(JSON.stringify(deadLetter));
     else for (const line of deadLetterLines([deadLetter]).slice(1)) output.result(line);
     if (deadLetter.state === 'parked') failed.push(`${id}: ${deadLetter.error?.message ?? ''}`);
@@ -145,14 +118,7 @@ async function retry({ context, client, values, ids }: Task): Promise<void> {
 async function drop({ context, client, values, ids }: Task): Promise<void> {
   await confirm(context, values, `Drop ${ids.length} dead letters for good?`);
   for (const id of ids) {
-    await client.call('DELETE', pathOf(id));
+    await client.request('DELETE /dead-letters/{id}', { params: { id } });
     context.output.note(`${id} is dropped.`);
   }
-}
-
-const pathOf = (id: string): string => `/dead-letters/${encodeURIComponent(id)}`;
-
-/** The shape is the service's promise. */
-async function deadLetterOf(answer: ReturnType<ApiClient['call']>): Promise<ShownDeadLetter> {
-  return ((await answer) as unknown as { readonly data: ShownDeadLetter }).data;
 }

@@ -1,7 +1,7 @@
 import { mayPrompt, type Command } from '../context.ts';
 import { packageFunctions } from '../deploy/package.ts';
 import { performDeployment } from '../deploy/perform.ts';
-import { CommandFailure, exitCodes } from '../exit.ts';
+import { exitCodes, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { showProgress } from '../progress.ts';
 import { requireProject } from '../project.ts';
@@ -49,7 +49,7 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, options);
     if (positionals.length > 1) {
-      throw new CommandFailure('deploy takes one environment', { isUsage: true });
+      throw usageError('deploy takes one environment');
     }
     requireProject(context.root);
     const canAsk = mayPrompt(context, values.interactive);

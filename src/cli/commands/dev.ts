@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError } from '../client.ts';
+import { ApiError } from '../../client/index.ts';
 import type { Compiled, ProjectCompiler } from '../compiler/compile.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
 import { CompileError } from '../compiler/problem.ts';
@@ -9,7 +9,7 @@ import { writeCompiled } from '../compiler/write.ts';
 import type { Command, Context } from '../context.ts';
 import { HotDeployment } from '../dev/hot-deploy.ts';
 import { FileWatch } from '../dev/watch-files.ts';
-import { CommandFailure } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
 import { refusalText } from '../refusal-text.ts';
@@ -44,7 +44,7 @@ Examples
       json: { type: 'boolean' },
     });
     if (positionals.length > 1) {
-      throw new CommandFailure('dev takes one environment', { isUsage: true });
+      throw usageError('dev takes one environment');
     }
     requireProject(context.root);
     prepareProject(context, values);

@@ -8,7 +8,7 @@ import {
   serviceFindings,
   type Finding,
 } from '../doctor/checks.ts';
-import { CommandFailure } from '../exit.ts';
+import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 
 const colors = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
@@ -38,7 +38,7 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, { json: { type: 'boolean' } });
     if (positionals.length > 1) {
-      throw new CommandFailure('doctor takes one environment', { isUsage: true });
+      throw usageError('doctor takes one environment');
     }
     const findings = await lookAround(context, positionals[0] ?? 'dev');
     const { output } = context;

@@ -1,5 +1,5 @@
+import { ApiError } from '../../client/index.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
-import { ApiError } from '../client.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import { mayPrompt, stopOnInterrupt, type Command, type Context } from '../context.ts';
 import { DryConnections } from '../dryrun/connections.ts';
@@ -9,7 +9,7 @@ import { dryRun } from '../dryrun/run.ts';
 import { saveMocks } from '../dryrun/save.ts';
 import { failureOf, isOk, showEnd } from '../dryrun/show.ts';
 import type { DryRunRequest, DryRunSession } from '../dryrun/session.ts';
-import { CommandFailure, exitCodes } from '../exit.ts';
+import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { jsonOption } from '../json-option.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
@@ -87,7 +87,7 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, options);
     if (positionals.length > 2) {
-      throw new CommandFailure('dryrun takes a function and a connection', { isUsage: true });
+      throw usageError('dryrun takes a function and a connection');
     }
     requireProject(context.root);
     if (values.replay === true) {
@@ -99,7 +99,7 @@ Examples
     const prompt = async (question: string): Promise<string> => {
       const answer = canAsk ? await context.prompt(`${question}: `) : '';
       if (answer !== '') return answer;
-      throw new CommandFailure(`Missing: ${question}`, { isUsage: true });
+      throw usageError(`Missing: ${question}`);
     };
     const name = positionals[0] ?? (await prompt('Function'));
     const connectionId = positionals[1] ?? (await prompt('Connection'));
@@ -116,7 +116,6 @@ Examples
     const client = context.openClient(secretKey);
     const session: DryRunSession = {
       client,
-      host: context.environment.host,
       sandbox,
       environment,
       functions,
@@ -179,11 +178,11 @@ async function replay(context: Context, values: Values, words: readonly string[]
   const refused = notReplayed.find((name) => values[name] !== undefined);
   if (refused !== undefined) {
     const message = `--${refused} does not go with --replay, which takes what was saved`;
-    throw new CommandFailure(message, { isUsage: true });
+    throw usageError(message);
   }
   const [name, ...others] = words;
   if (name === undefined || others.length > 0) {
-    throw new CommandFailure('dryrun --replay takes a function', { isUsage: true });
+    throw usageError('dryrun --replay takes a function');
   }
   await using sandbox = await context.openSandbox();
   const { functions } = await compileStep(context, values, sandbox);

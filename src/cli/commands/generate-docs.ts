@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { docsText } from '../generate/docs.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
@@ -24,7 +24,7 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, { path: { type: 'string', short: 'p' } });
     if (positionals.length > 0) {
-      throw new CommandFailure('generate:docs takes no arguments', { isUsage: true });
+      throw usageError('generate:docs takes no arguments');
     }
     const { root, output } = context;
     requireProject(root);

@@ -4,7 +4,7 @@ import { readEntries, type Entry } from '../compiler/entries.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { mayPrompt, type Command, type Context } from '../context.ts';
 import { alignTestRunner } from '../dependencies.ts';
-import { CommandFailure, exitCodes } from '../exit.ts';
+import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { hasMocks, testConfiguration, testPath, testText } from '../generate/tests.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
@@ -37,7 +37,7 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, options);
     if (positionals.length > 0) {
-      throw new CommandFailure('generate:tests takes no arguments', { isUsage: true });
+      throw usageError('generate:tests takes no arguments');
     }
     const { root, output } = context;
     requireProject(root);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command, Context } from '../context.ts';
 import { installDependencies, wantedDependencies } from '../dependencies.ts';
-import { CommandFailure } from '../exit.ts';
+import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { projectFiles, type Files } from '../scaffold.ts';
 import { compileStep } from './compile.ts';
@@ -25,7 +25,7 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, { copy: { type: 'boolean' } });
     if (positionals.length > 1) {
-      throw new CommandFailure('init takes one path', { isUsage: true });
+      throw usageError('init takes one path');
     }
     const root = resolve(context.root, positionals[0] ?? '.');
     if (statSync(root, { throwIfNoEntry: false })?.isDirectory() === false) {

@@ -1,5 +1,5 @@
 import type { Command } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
+import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 
 export const keys: Command = {
@@ -25,7 +25,7 @@ Examples
   async run(args, context) {
     const { positionals } = parseCommand(args, {});
     if (positionals.length !== 1 || positionals[0] !== 'recover') {
-      throw new CommandFailure('Use: svc keys recover', { isUsage: true });
+      throw usageError('Use: svc keys recover');
     }
     const code = await context.runOnLog('keys', []);
     if (code !== 0) throw new CommandFailure('No key was created.');

@@ -1,8 +1,8 @@
 import { stopOnInterrupt, type Command, type Context } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { forward, type Forwarded } from '../listen/forward.ts';
 import { webhookFeed, type HeardWebhook } from '../listen/webhook-feed.ts';
-import { parseCommand } from '../options.ts';
+import { parseCommand, uncheckedWord } from '../options.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
 
 const options = {
@@ -40,14 +40,14 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, options);
     if (positionals.length > 0) {
-      throw new CommandFailure('listen takes no arguments', { isUsage: true });
+      throw usageError('listen takes no arguments');
     }
     const url = values.forward;
     if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
-      throw new CommandFailure(`--forward takes an http address: "${url}"`, { isUsage: true });
+      throw usageError(`--forward takes an http address: "${url}"`);
     }
     const filter = {
-      kind: values.kind,
+      kind: uncheckedWord(values.kind),
       provider_config_key: values.integration,
       connection_id: values.connection,
     };

@@ -1,5 +1,5 @@
 import type { Command } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
+import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 
 export const log: Command = {
@@ -26,9 +26,7 @@ Examples
     const [word, folder, ...rest] = positionals;
     const isKnown = word === 'export' || word === 'import';
     if (!isKnown || folder === undefined || rest.length > 0) {
-      throw new CommandFailure('Use: svc log export <folder>, or svc log import <folder>', {
-        isUsage: true,
-      });
+      throw usageError('Use: svc log export <folder>, or svc log import <folder>');
     }
     const code = await context.runOnLog('log', [word, folder]);
     if (code !== 0) throw new CommandFailure(`The ${word} failed.`);

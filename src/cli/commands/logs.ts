@@ -1,14 +1,13 @@
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { Client, LogMessage, LogOperation } from '../../client/index.ts';
 import { isoMillis, systemClock } from '../../kernel/time.ts';
-import type { ApiClient } from '../client.ts';
 import { stopOnInterrupt, type Command, type Context } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { usageError } from '../exit.ts';
+import { entriesOf, parseCommand, uncheckedWords } from '../options.ts';
 import {
   inEnvironment,
+  limitOf,
   listHelp,
   listOptions,
-  queryOf,
   serviceHelp,
   showRows,
   sinceOf,
@@ -28,28 +27,8 @@ type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 /** They filter stored entries, or need whole operations. */
 const notFollowed = ['state', 'type', 'search', 'since', 'limit'] as const;
 
-/** @see src/modules/operations/logs/shapes.ts */
-interface ShownOperation {
-  readonly id: string;
-  readonly operation: { readonly type: string; readonly action: string | null };
-  readonly state: string;
-  readonly message: string;
-  readonly connectionId: string | null;
-  readonly createdAt: string;
-}
-
-/** @see src/modules/operations/logs/shapes.ts */
-interface ShownMessage {
-  readonly level: string;
-  readonly message: string;
-  readonly createdAt: string;
-}
-
-/** @see src/modules/operations/logs/tail.ts */
-interface FollowedMessage extends ShownMessage {
-  readonly connectionId: string | null;
-  readonly syncConfigName: string | null;
-}
+/** The data of an event of the live log. */
+type FollowedMessage = LogMessage & Pick<LogOperation, 'connectionId' | 'syncConfigName'>;
 
 export const logs: Command = {
   name: 'logs',
@@ -78,7 +57,7 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, options);
     const [operationId, ...others] = positionals;
-    if (others.length > 0) throw new CommandFailure('logs takes one operation', { isUsage: true });
+    if (others.length > 0) throw usageError('logs takes one operation');
     checkTogether(values);
     await inEnvironment(context, values, async (client) => {
       if (values.follow === true) await follow(context, client, values, operationId);
@@ -91,34 +70,35 @@ Examples
 function checkTogether(values: Values): void {
   if (values.follow !== true) {
     if (values.level === undefined) return;
-    throw new CommandFailure('--level goes with --follow', { isUsage: true });
+    throw usageError('--level goes with --follow');
   }
   const refused = notFollowed.find((name) => values[name] !== undefined);
   if (refused === undefined) return;
-  throw new CommandFailure(`--${refused} does not go with --follow`, { isUsage: true });
+  throw usageError(`--${refused} does not go with --follow`);
 }
 
 /** Until Ctrl-C, the regular end. */
 async function follow(
   context: Context,
-  client: ApiClient,
+  client: Client,
   { level, sync, integration, connection, json }: Values,
   operationId: string | undefined,
 ): Promise<void> {
-  const query = queryOf({
-    levels: level,
-    syncs: sync,
-    integrations: integration,
-    connections: connection,
+  const query = {
+    levels: uncheckedWords(level),
+    syncs: entriesOf(sync),
+    integrations: entriesOf(integration),
+    connections: entriesOf(connection),
     operationId,
-  });
+  };
   const { output } = context;
   using stopping = stopOnInterrupt(context);
   output.note('Following the log; Ctrl-C ends it.');
-  for await (const event of client.events(`/logs/tail${query}`, stopping.signal)) {
-    if (json === true) output.result(JSON.stringify(event));
+  const { signal } = stopping;
+  for await (const { data } of client.events('GET /logs/tail', { query, signal })) {
+    if (json === true) output.result(JSON.stringify(data));
     // The API guarantees the shape.
-    else output.result(followedLine(event as unknown as FollowedMessage));
+    else output.result(followedLine(data as FollowedMessage));
   }
 }
 
@@ -127,17 +107,16 @@ function followedLine({ createdAt, level, message, ...ref }: FollowedMessage): s
   return `${createdAt}  ${level.padEnd(5)}  ${where === '' ? '' : `${where}  `}${message}`;
 }
 
-async function listOperations(context: Context, client: ApiClient, values: Values): Promise<void> {
+async function listOperations(context: Context, client: Client, values: Values): Promise<void> {
   const body = {
     ...conditionsOf(values),
-    ...listOf('states', values.state),
-    ...listOf('types', values.type),
-    ...listOf('integrations', values.integration),
-    ...listOf('connections', values.connection),
-    ...listOf('syncs', values.sync),
+    states: uncheckedWords(values.state),
+    types: entriesOf(values.type),
+    integrations: entriesOf(values.integration),
+    connections: entriesOf(values.connection),
+    syncs: entriesOf(values.sync),
   };
-  const answer = dataOf(await client.call('POST', '/logs/operations', body));
-  const found = answer as unknown as ShownOperation[];
+  const { data: found } = await client.request('POST /logs/operations', { body });
   const heads = ['operation', 'type', 'state', 'connection', 'time', 'message'];
   showRows(context, values.json, found, heads, (one) => [
     one.id,
@@ -151,13 +130,12 @@ async function listOperations(context: Context, client: ApiClient, values: Value
 
 async function listMessages(
   context: Context,
-  client: ApiClient,
+  client: Client,
   values: Values,
   operationId: string,
 ): Promise<void> {
   const body = { operationId, ...conditionsOf(values) };
-  const answer = dataOf(await client.call('POST', '/logs/messages', body));
-  const found = answer as unknown as ShownMessage[];
+  const { data: found } = await client.request('POST /logs/messages', { body });
   showRows(context, values.json, found, ['time', 'level', 'message'], (one) => [
     one.createdAt,
     one.level,
@@ -165,17 +143,8 @@ async function listMessages(
   ]);
 }
 
-function conditionsOf({ search, limit, since }: Values): JsonObject {
+function conditionsOf({ search, limit, since }: Values) {
   const from = sinceOf(since);
-  return {
-    ...(search === undefined ? {} : { search }),
-    ...(limit === undefined ? {} : { limit: Number(limit) }),
-    ...(from === undefined ? {} : { period: { from, to: isoMillis(systemClock.now()) } }),
-  };
+  const period = from === undefined ? undefined : { from, to: isoMillis(systemClock.now()) };
+  return { search, limit: limitOf(limit), period };
 }
-
-/** The entries of an answer; the API guarantees their shape. */
-const dataOf = (answer: Json): Json => (answer as JsonObject)['data'] ?? [];
-
-const listOf = (name: string, input: string | undefined): JsonObject =>
-  input === undefined ? {} : { [name]: input.split(',').map((part) => part.trim()) };

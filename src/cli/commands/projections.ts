@@ -1,17 +1,14 @@
-import { accountClient, asCommandFailure, confirm } from '../account.ts';
-import type { ApiClient } from '../client.ts';
+import type { Client, Projection } from '../../client/index.ts';
+import { accountHelp, confirm, withAccount } from '../account.ts';
 import type { Command, Context } from '../context.ts';
-import { CommandFailure, exitCodes } from '../exit.ts';
-import { parseCommand } from '../options.ts';
-import { followBuilding, followVerification } from '../projections/watch.ts';
+import { CommandFailure, exitCodes, usageError } from '../exit.ts';
+import { parseCommand, wholeNumber } from '../options.ts';
 import {
   besideOf,
-  dropGeneration,
-  findProjection,
-  listProjections,
-  orderProjection,
-  type ShownProjection,
-} from '../projections/shown.ts';
+  followBuilding,
+  followVerification,
+  projectionOf,
+} from '../projections/watch.ts';
 import { sizeText, tableLines, verificationLines } from '../projections/table.ts';
 
 const options = {
@@ -30,12 +27,10 @@ type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 /** The context of a subcommand of `projections`. */
 interface Task {
   readonly context: Context;
-  readonly client: ApiClient;
+  readonly client: Client;
   readonly name: string;
   readonly values: Values;
 }
-
-const usage = (message: string): CommandFailure => new CommandFailure(message, { isUsage: true });
 
 export const projections: Command = {
   name: 'projections',
@@ -62,9 +57,7 @@ Options
   -y, --yes               do not ask
       --json              the projection as JSON on stdout
 
-Variables
-  SVC_ACCOUNT_KEY         API key of the account
-  SVC_HOSTPORT            address of the service (http://localhost:3003)
+${accountHelp}
 
 Exit codes
   0 done   1 failed   3 key missing or refused   4 refused or not confirmed   5 differences found
@@ -78,57 +71,62 @@ Examples
   async run(args, context) {
     const { values, positionals } = parseCommand(args, options);
     const [word = 'list', name, ...rest] = positionals;
-    if (rest.length > 0) throw usage(`"${rest.join(' ')}" is one word too many`);
+    if (rest.length > 0) throw usageError(`"${rest.join(' ')}" is one word too many`);
     const task = tasks[word];
-    if (task === undefined && word !== 'list') throw usage(`projections has no "${word}"`);
-    const client = accountClient(context);
-    try {
+    if (task === undefined && word !== 'list') throw usageError(`projections has no "${word}"`);
+    await withAccount(context, async (client) => {
       if (task === undefined) await list(context, client, values);
-      else if (name === undefined) throw usage(`Name it: svc projections ${word} <name>`);
+      else if (name === undefined) throw usageError(`Name it: svc projections ${word} <name>`);
       else await task({ context, client, name, values });
-    } catch (error) {
-      throw asCommandFailure(error);
-    }
+    });
   },
 };
 
 const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
-  show: async (task) => say(task, await findProjection(task.client, task.name), true),
+  show: async (task) => say(task, await projectionOf(task), true),
   rebuild,
   follow: async (task) => {
     await followBuilding(task);
-    say(task, await findProjection(task.client, task.name));
+    say(task, await projectionOf(task));
   },
   verify: async (task) => {
-    await orderProjection(task.client, task.name, 'verify');
-    await verified(task);
-    say(task, await findProjection(task.client, task.name));
+    await verify(task);
+    say(task, await projectionOf(task));
   },
   async switch(task) {
     await confirm(task.context, task.values, `Read the built tables of ${task.name} from now on?`);
-    const body = { force: task.values.force === true };
-    say(task, await orderProjection(task.client, task.name, 'switch', body));
+    say(task, await switchTables(task, task.values.force === true));
   },
   async rollback(task) {
-    await confirm(task.context, task.values, `Read the former tables of ${task.name} again?`);
-    say(task, await orderProjection(task.client, task.name, 'rollback'));
+    const { context, client, name, values } = task;
+    await confirm(context, values, `Read the former tables of ${name} again?`);
+    const params = { name };
+    say(task, (await client.request('POST /projections/{name}/rollback', { params })).data);
   },
   pause: async (task) =>
-    say(task, await orderProjection(task.client, task.name, 'pause', named(task))),
+    say(task, (await task.client.request('POST /projections/{name}/pause', named(task))).data),
   resume: async (task) =>
-    say(task, await orderProjection(task.client, task.name, 'resume', named(task))),
+    say(task, (await task.client.request('POST /projections/{name}/resume', named(task))).data),
   drop,
 };
 
-async function list(context: Context, client: ApiClient, values: Values): Promise<void> {
-  const found = await listProjections(client);
-  const lines = values.json === true ? [JSON.stringify(found)] : tableLines(found);
+const named = ({ name, values }: Task) => ({
+  params: { name },
+  body: { generation: numberOf('generation', values.generation) },
+});
+
+const numberOf = (option: string, text: string | undefined): number | undefined =>
+  text === undefined ? undefined : wholeNumber(option, text);
+
+async function list(context: Context, client: Client, values: Values): Promise<void> {
+  const { data } = await client.request('GET /projections');
+  const lines = values.json === true ? [JSON.stringify(data)] : tableLines(data);
   for (const line of lines) context.output.result(line);
 }
 
 async function rebuild(task: Task): Promise<void> {
   const { client, context, name, values } = task;
-  const before = await findProjection(client, name);
+  const before = await projectionOf(task);
   const read = before.generations.find((one) => one.generation === before.active_generation);
   const what = `${read?.end ?? 0} offsets of ${before.topic}, about ${sizeText(read?.bytes ?? 0)} of disk`;
   if (values['dry-run'] === true) {
@@ -136,28 +134,34 @@ async function rebuild(task: Task): Promise<void> {
     say(task, before);
     return;
   }
-  const body = values.pace === undefined ? {} : { pace_percent: numberOf('pace', values.pace) };
-  await confirm(task.context, task.values, `Rebuild ${name}: ${what}. Go on?`);
-  await orderProjection(client, name, 'rebuild', body);
+  const body = { pace_percent: numberOf('pace', values.pace) };
+  await confirm(context, values, `Rebuild ${name}: ${what}. Go on?`);
+  await client.request('POST /projections/{name}/rebuild', { params: { name }, body });
   if (values.detach === true) {
-    say(task, await findProjection(client, name));
+    say(task, await projectionOf(task));
     return;
   }
   await followBuilding(task);
-  await orderProjection(client, name, 'verify');
-  await verified(task);
+  await verify(task);
   if (values.switch !== true) {
     context.output.note(`To activate it: svc projections switch ${name}`);
-    say(task, await findProjection(client, name));
+    say(task, await projectionOf(task));
     return;
   }
-  const switched = await orderProjection(client, name, 'switch', {});
+  const switched = await switchTables(task);
   context.output.note(`Generation ${switched.active_generation} is active now.`);
   say(task, switched);
 }
 
+async function switchTables({ client, name }: Task, force?: boolean): Promise<Projection> {
+  const order = { params: { name }, body: { force } };
+  return (await client.request('POST /projections/{name}/switch', order)).data;
+}
+
 /** @throws CommandFailure if there is a difference */
-async function verified(task: Task): Promise<void> {
+async function verify(task: Task): Promise<void> {
+  const params = { name: task.name };
+  await task.client.request('POST /projections/{name}/verify', { params });
   const verification = await followVerification(task);
   const lines = verificationLines(verification);
   if (verification.state === 'passed') {
@@ -169,34 +173,24 @@ async function verified(task: Task): Promise<void> {
 }
 
 async function drop(task: Task): Promise<void> {
-  const { client, name, values } = task;
-  const beside = besideOf(await findProjection(client, name));
-  const generation = values.generation ?? (beside === undefined ? null : String(beside.generation));
-  if (generation === null) {
+  const { context, client, name, values } = task;
+  const beside = besideOf(await projectionOf(task));
+  const generation = numberOf('generation', values.generation) ?? beside?.generation;
+  if (generation === undefined) {
     throw new CommandFailure(`${name} has one generation, which is read.`, {
       exitCode: exitCodes.refused,
     });
   }
-  await confirm(
-    task.context,
-    task.values,
-    `Drop the tables of generation ${generation} of ${name}?`,
-  );
-  say(task, await dropGeneration(client, name, generation));
+  await confirm(context, values, `Drop the tables of generation ${generation} of ${name}?`);
+  const params = { name, generation };
+  const path = 'DELETE /projections/{name}/generations/{generation}';
+  say(task, (await client.request(path, { params })).data);
 }
 
-function say({ context, values }: Task, projection: ShownProjection, isWhole = false): void {
+function say({ context, values }: Task, projection: Projection, isWhole = false): void {
   const isJson = values.json === true || isWhole;
   const lines = isJson
     ? [JSON.stringify(projection, null, isWhole ? 2 : 0)]
     : tableLines([projection]);
   for (const line of lines) context.output.result(line);
-}
-
-const named = ({ values }: Task): Record<string, number> =>
-  values.generation === undefined ? {} : { generation: numberOf('generation', values.generation) };
-
-function numberOf(option: string, text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usage(`--${option} takes a whole number, not "${text}"`);
 }

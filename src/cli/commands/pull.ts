@@ -2,11 +2,11 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { dirname, join } from 'node:path';
 import type { FunctionKind } from '../../modules/functions/functions/state.ts';
 import { mayPrompt, type Command, type Context } from '../context.ts';
-import { CommandFailure, exitCodes } from '../exit.ts';
+import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
 import { functionPath, importLine } from '../scaffold.ts';
-import { inEnvironment, queryOf, serviceHelp } from '../service-command.ts';
+import { inEnvironment, serviceHelp } from '../service-command.ts';
 
 const kinds = ['sync', 'action', 'on-event'] as const satisfies readonly FunctionKind[];
 
@@ -40,18 +40,18 @@ Examples
     requireProject(context.root);
     const [integration, name, ...others] = positionals;
     if (integration === undefined || name === undefined || others.length > 0) {
-      throw new CommandFailure('pull takes an integration and a name', { isUsage: true });
+      throw usageError('pull takes an integration and a name');
     }
     const chosen = kinds.filter((kind) => values[kind] === true);
     if (chosen.length > 1) {
-      throw new CommandFailure('Choose one of --sync, --action and --on-event', { isUsage: true });
+      throw usageError('Choose one of --sync, --action and --on-event');
     }
     const mayReplace = values.force === true;
     await inEnvironment(context, { ...values, environment: values.env }, async (client) => {
-      const path = `/integrations/${encodeURIComponent(integration)}/functions/${encodeURIComponent(name)}/code`;
-      const answer = await client.call('GET', `${path}${queryOf({ type: chosen[0] })}`);
-      // The API guarantees the shape.
-      const { type, code } = answer as unknown as { type: FunctionKind; code: string };
+      const { type, code } = await client.request(
+        'GET /integrations/{uniqueKey}/functions/{name}/code',
+        { params: { uniqueKey: integration, name }, query: { type: chosen[0] } },
+      );
       const file = `${functionPath(integration, type, name)}.ts`;
       await write(context, file, code, { mayReplace, interactive: values.interactive });
       nameInIndex(context.root, integration, type, name);

@@ -1,10 +1,15 @@
-import type { JsonObject } from '../../kernel/stable-json.ts';
-import { ApiError, type ApiClient } from '../client.ts';
-import type { Command } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
+import { ApiError, type Answer, type Client } from '../../client/index.ts';
+import type { Command, Context } from '../context.ts';
+import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
-import { showHistory } from '../record-history.ts';
-import { inEnvironment, queryOf, serviceHelp, serviceOptions } from '../service-command.ts';
+import {
+  configuredIntegrations,
+  inEnvironment,
+  limitOf,
+  serviceHelp,
+  serviceOptions,
+  showRows,
+} from '../service-command.ts';
 
 export const records: Command = {
   name: 'records',
@@ -55,46 +60,67 @@ Examples
       others.length !== (isHistory ? 1 : 0)
     ) {
       const takes = isHistory ? 'records history takes a model, a connection and an id' : '';
-      throw new CommandFailure(takes || 'records takes a model and a connection', {
-        isUsage: true,
-      });
+      throw usageError(takes || 'records takes a model and a connection');
     }
     if (integration === undefined) {
-      throw new CommandFailure('Name the integration: --integration <id>', { isUsage: true });
+      throw usageError('Name the integration: --integration <id>');
     }
     const headers = { 'provider-config-key': integration, 'connection-id': connectionId };
     await inEnvironment(context, values, async (client) => {
+      const page = { model, variant, limit: limitOf(limit), cursor: values.cursor };
       if (isHistory) {
-        const query = queryOf({ model, variant, id: others[0], limit, cursor: values.cursor });
-        const answer = await client.call('GET', `/records/history${query}`, undefined, headers);
+        const query = { ...page, id: others[0] ?? '' };
+        const answer = await client.request('GET /records/history', { query, headers });
         showHistory(context, answer, values.json);
         return;
       }
-      let cursor: string | undefined = values.cursor;
-      for (;;) {
-        const path = `/records${queryOf({ model, variant, filter, limit, cursor, as_of: values['as-of'] })}`;
-        const answer = await client.call('GET', path, undefined, headers);
-        // The API guarantees the shape.
-        const page = answer as unknown as { records: JsonObject[]; next_cursor: string | null };
-        for (const record of page.records) context.output.result(JSON.stringify(record));
-        if (page.records.length === 0 && cursor === undefined) {
+      const query = { ...page, filter, as_of: values['as-of'] };
+      let isFirst = values.cursor === undefined;
+      for await (const found of client.pages('GET /records', { query, headers })) {
+        for (const record of found.records) context.output.result(JSON.stringify(record));
+        if (found.records.length === 0 && isFirst) {
           await mustBeSaved(client, integration, model);
           context.output.note(`No records of ${model}.`);
         }
-        if (page.next_cursor === null) return;
-        cursor = page.next_cursor;
-        if (values.all !== true) break;
+        isFirst = false;
+        if (values.all === true || found.next_cursor === null) continue;
+        context.output.note(`There are more: --cursor ${found.next_cursor}, or --all`);
+        return;
       }
-      context.output.note(`There are more: --cursor ${cursor}, or --all`);
     });
   },
 };
+
+/** Prints the changes of one record, as a table or as JSON; reports missing ones on stderr. */
+function showHistory(
+  context: Context,
+  history: Answer<'GET /records/history'>,
+  isJson: boolean | undefined,
+): void {
+  const { output } = context;
+  if (isJson === true) {
+    output.result(JSON.stringify(history));
+    return;
+  }
+  const heads = ['version', 'at', 'action', 'run', 'actor', 'payload'];
+  showRows(context, false, history.changes, heads, (change) => [
+    change.version ?? '',
+    change.at,
+    change.action,
+    change.run_id ?? '',
+    change.actor ?? '',
+    change.payload === null ? `(${change.payload_state})` : JSON.stringify(change.payload),
+  ]);
+  const { next_cursor: next, earlier_changes: earlier } = history;
+  if (next !== null) output.note(`There are more: --cursor ${next}`);
+  if (earlier !== null && earlier > 0) output.note(`${earlier} earlier changes have left the log.`);
+}
 
 /**
  * An unknown model and one without records look alike to a reader.
  * @throws CommandFailure if no function of the integration saves the model
  */
-async function mustBeSaved(client: ApiClient, integration: string, model: string): Promise<void> {
+async function mustBeSaved(client: Client, integration: string, model: string): Promise<void> {
   const models = await savedModels(client, integration);
   if (models === null || models.includes(model)) return;
   const existing =
@@ -103,13 +129,9 @@ async function mustBeSaved(client: ApiClient, integration: string, model: string
 }
 
 /** Null if the key may not list functions. */
-async function savedModels(client: ApiClient, integration: string): Promise<string[] | null> {
+async function savedModels(client: Client, integration: string): Promise<string[] | null> {
   try {
-    // The API guarantees the shape.
-    const all = (await client.call('GET', '/scripts/config')) as unknown as {
-      readonly providerConfigKey: string;
-      readonly syncs: readonly { readonly returns?: readonly string[] }[];
-    }[];
+    const all = await configuredIntegrations(client);
     const own = all.filter(({ providerConfigKey }) => providerConfigKey === integration);
     const models = own.flatMap(({ syncs }) => syncs.flatMap(({ returns = [] }) => returns));
     return [...new Set(models)].sort();

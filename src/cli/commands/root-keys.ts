@@ -1,30 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accountClient, asCommandFailure } from '../account.ts';
-import type { ApiClient } from '../client.ts';
+import type { Client, RootKeys } from '../../client/index.ts';
+import { accountHelp, withAccount } from '../account.ts';
 import { columns } from '../columns.ts';
 import { stopOnInterrupt, type Command, type Context } from '../context.ts';
-import { CommandFailure, exitCodes } from '../exit.ts';
+import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 
 const options = { detach: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
-
-/** @see src/modules/access/root-keys/presenter.ts */
-interface ShownRootKeys {
-  readonly sealing: string;
-  readonly root_keys: readonly {
-    readonly id: string;
-    readonly known: boolean;
-    readonly data_keys: number;
-    readonly removable: boolean;
-  }[];
-  readonly rewrap: {
-    readonly id: string;
-    readonly state: 'running' | 'ended';
-    readonly total: number;
-    readonly done: number;
-  } | null;
-}
 
 const askEveryMs = 500;
 
@@ -43,9 +26,7 @@ Options
       --detach            rewrap: do not wait
       --json              the answer as JSON on stdout
 
-Variables
-  SVC_ACCOUNT_KEY         API key of the account
-  SVC_HOSTPORT            address of the service (http://localhost:3003)
+${accountHelp}
 
 Exit codes
   0 done   1 failed   3 key missing or refused   130 interrupted: the operation continues
@@ -58,40 +39,30 @@ Examples
     const { values, positionals } = parseCommand(args, options);
     const [word = 'show', ...rest] = positionals;
     if (rest.length > 0 || (word !== 'show' && word !== 'rewrap')) {
-      throw new CommandFailure('Use: svc root-keys show, or svc root-keys rewrap', {
-        isUsage: true,
-      });
+      throw usageError('Use: svc root-keys show, or svc root-keys rewrap');
     }
-    const client = accountClient(context);
-    try {
+    await withAccount(context, async (client) => {
       const shown =
-        word === 'show' ? await prompt(client) : await rewrapAndFollow(context, client, values);
+        word === 'show' ? await read(client) : await rewrapAndFollow(context, client, values);
       say(context, shown, values);
-    } catch (error) {
-      throw asCommandFailure(error);
-    }
+    });
   },
 };
 
-const prompt = (client: ApiClient): Promise<ShownRootKeys> =>
-  dataOf(client.call('GET', '/root-keys'));
-
-/** The shape is the service's promise. */
-async function dataOf(answer: ReturnType<ApiClient['call']>): Promise<ShownRootKeys> {
-  return ((await answer) as { readonly data: unknown }).data as ShownRootKeys;
-}
+const read = async (client: Client): Promise<RootKeys> =>
+  (await client.request('GET /root-keys')).data;
 
 async function rewrapAndFollow(
   context: Context,
-  client: ApiClient,
+  client: Client,
   { detach }: Values,
-): Promise<ShownRootKeys> {
+): Promise<RootKeys> {
   const { output } = context;
-  const begun = await dataOf(client.call('POST', '/root-keys/rewrap'));
+  const { data: begun } = await client.request('POST /root-keys/rewrap');
   if (detach === true) return begun;
   using stopping = stopOnInterrupt(context);
   for (;;) {
-    const shown = await prompt(client);
+    const shown = await read(client);
     if (shown.rewrap?.id !== begun.rewrap?.id)
       throw new CommandFailure('Another rewrap replaced this one.');
     const { state, done, total } = shown.rewrap ?? { state: 'ended', done: 0, total: 0 };
@@ -107,7 +78,7 @@ async function rewrapAndFollow(
   }
 }
 
-function say({ output }: Context, shown: ShownRootKeys, { json }: Values): void {
+function say({ output }: Context, shown: RootKeys, { json }: Values): void {
   if (json === true) {
     output.result(JSON.stringify(shown));
     return;

@@ -1,6 +1,6 @@
 import type { Command } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { usageError } from '../exit.ts';
+import { parseCommand, uncheckedWords } from '../options.ts';
 import { revertRun } from '../revert-run.ts';
 import {
   inEnvironment,
@@ -19,18 +19,6 @@ const options = {
   'dry-run': { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
 } as const;
-
-/** @see src/modules/functions/runs/shapes.ts */
-interface ShownRun {
-  readonly id: string;
-  readonly kind: string;
-  readonly function: string;
-  readonly connection_id: string;
-  readonly status: string;
-  readonly queued_at: string;
-  readonly records_readable: boolean | null;
-  readonly duration_ms: number | null;
-}
 
 export const runs: Command = {
   name: 'runs',
@@ -63,34 +51,34 @@ Examples
     const { values, positionals } = parseCommand(args, options);
     const [word = 'list', id, ...others] = positionals;
     if (!['list', 'show', 'cancel', 'revert'].includes(word)) {
-      throw new CommandFailure(`runs has no "${word}"`, { isUsage: true });
+      throw usageError(`runs has no "${word}"`);
     }
     if (others.length > 0 || (word === 'list') !== (id === undefined)) {
-      const how = word === 'list' ? 'runs list takes no id' : `runs ${word} takes one id`;
-      throw new CommandFailure(how, { isUsage: true });
+      throw usageError(word === 'list' ? 'runs list takes no id' : `runs ${word} takes one id`);
     }
-    const path = `/runs/${encodeURIComponent(id ?? '')}`;
+    const params = { id: id ?? '' };
     await inEnvironment(context, values, async (client) => {
       if (word === 'cancel') {
-        await client.call('POST', `${path}/cancel`);
-        context.output.result(`The run ${id ?? ''} is being cancelled.`);
+        await client.request('POST /runs/{id}/cancel', { params });
+        context.output.result(`The run ${params.id} is being cancelled.`);
         return;
       }
       if (word === 'revert') {
-        await revertRun(context, client, path, values);
+        await revertRun(context, client, params, values);
         return;
       }
       if (word === 'show') {
-        const run = await client.call('GET', path);
+        const run = await client.request('GET /runs/{id}', { params });
         context.output.result(JSON.stringify(run, null, values.json === true ? 0 : 2));
         return;
       }
-      const { kind, status, function: name } = values;
-      const query = listQuery(values, { kind, status, function: name });
-      // The API guarantees the shape.
-      const { data } = (await client.call('GET', `/runs${query}`)) as unknown as {
-        data: ShownRun[];
+      const query = {
+        ...listQuery(values),
+        kind: uncheckedWords(values.kind),
+        status: uncheckedWords(values.status),
+        function: values.function,
       };
+      const { data } = await client.request('GET /runs', { query });
       const heads = [
         'run',
         'kind',

@@ -1,11 +1,11 @@
+import type { Client } from '../../client/index.ts';
 import { confirm } from '../account.ts';
-import type { ApiClient } from '../client.ts';
 import type { Command, Context } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
+import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import {
+  configuredIntegrations,
   inEnvironment,
-  queryOf,
   serviceHelp,
   serviceOptions,
   showRows,
@@ -24,25 +24,11 @@ type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 /** The past tense of each subcommand. */
 const published = { run: 'Running', pause: 'Paused', start: 'Started' } as const;
 type Word = keyof typeof published;
-const paths = { run: '/sync/trigger', pause: '/sync/pause', start: '/sync/start' } as const;
-
-/** @see src/modules/functions/syncs/shapes.ts */
-interface ShownSync {
-  readonly name: string;
-  readonly variant: string;
-  readonly connection_id: string;
-  readonly status: string;
-  readonly frequency: string;
-  readonly finishedAt?: string;
-  readonly nextScheduledSyncAt: string | null;
-  readonly recordCount: Readonly<Record<string, number>>;
-}
-
-/** @see src/modules/functions/functions/shapes.ts */
-interface ShownIntegration {
-  readonly providerConfigKey: string;
-  readonly syncs: readonly { readonly name: string }[];
-}
+const operations = {
+  run: 'POST /sync/trigger',
+  pause: 'POST /sync/pause',
+  start: 'POST /sync/start',
+} as const;
 
 export const sync: Command = {
   name: 'sync',
@@ -77,7 +63,7 @@ Examples
     const { values, positionals } = parseCommand(args, options);
     const [word = 'list', ...names] = positionals;
     if (word !== 'list' && !isWord(word)) {
-      throw new CommandFailure(`sync has no "${word}"`, { isUsage: true });
+      throw usageError(`sync has no "${word}"`);
     }
     check(word, names, values);
     await inEnvironment(context, values, async (client) => {
@@ -90,34 +76,30 @@ Examples
 const isWord = (word: string): word is Word => Object.hasOwn(published, word);
 
 function check(word: Word | 'list', names: readonly string[], values: Values): void {
-  const refuse = (message: string): never => {
-    throw new CommandFailure(message, { isUsage: true });
-  };
-  if (word !== 'list' && names.length === 0) refuse(`sync ${word} takes the names of syncs`);
+  if (word !== 'list' && names.length === 0) {
+    throw usageError(`sync ${word} takes the names of syncs`);
+  }
   if (word !== 'run' && (values.reset === true || values['empty-cache'] === true)) {
-    refuse('--reset and --empty-cache go with run');
+    throw usageError('--reset and --empty-cache go with run');
   }
   if (values['empty-cache'] === true && values.reset !== true) {
-    refuse('--empty-cache goes with --reset');
+    throw usageError('--empty-cache goes with --reset');
   }
 }
 
 async function list(
   context: Context,
-  client: ApiClient,
+  client: Client,
   names: readonly string[],
   { integration, connection, json }: Values,
 ): Promise<void> {
   const keys = await listedIntegrations(client, names, integration);
   const found = await Promise.all(
     keys.map(async (key) => {
-      const syncs = names.length === 0 ? '*' : names.join(',');
-      const query = queryOf({ syncs, provider_config_key: key, connection_id: connection });
-      // The API guarantees the shape.
-      const answer = (await client.call('GET', `/sync/status${query}`)) as unknown as {
-        syncs: ShownSync[];
-      };
-      return answer.syncs.map((one) => ({ integration: key, ...one }));
+      const wanted = names.length === 0 ? '*' : names.join(',');
+      const query = { syncs: wanted, provider_config_key: key, connection_id: connection };
+      const { syncs } = await client.request('GET /sync/status', { query });
+      return syncs.map((one) => ({ integration: key, ...one }));
     }),
   );
   const heads = [
@@ -133,7 +115,7 @@ async function list(
   showRows(context, json, found.flat(), heads, (one) => [
     one.variant === 'base' ? one.name : `${one.name}::${one.variant}`,
     one.integration,
-    one.connection_id,
+    one.connection_id ?? '',
     one.status,
     one.frequency,
     one.finishedAt ?? '',
@@ -144,7 +126,7 @@ async function list(
 
 /** @throws CommandFailure if a named sync is in none of them */
 async function listedIntegrations(
-  client: ApiClient,
+  client: Client,
   names: readonly string[],
   integration: string | undefined,
 ): Promise<readonly string[]> {
@@ -159,7 +141,7 @@ async function listedIntegrations(
 
 async function report(
   context: Context,
-  client: ApiClient,
+  client: Client,
   { word, names }: { readonly word: Word; readonly names: readonly string[] },
   values: Values,
 ): Promise<void> {
@@ -169,21 +151,17 @@ async function report(
   const where = `of ${connection === undefined ? 'every connection' : connection} of ${key}`;
   if (emptyCache)
     await confirm(context, values, `Delete all records ${where} that ${shown} saved?`);
-  const answer = await client.call('POST', paths[word], {
-    syncs: [...names],
-    provider_config_key: key,
-    ...(connection === undefined ? {} : { connection_id: connection }),
-    ...(word === 'run' ? { opts: { reset, emptyCache } } : {}),
-  });
+  const body = { syncs: names, provider_config_key: key, connection_id: connection };
+  const opts = word === 'run' ? { opts: { reset, emptyCache } } : {};
+  const answer = await client.request(operations[word], { body: { ...body, ...opts } });
   if (values.json === true) context.output.result(JSON.stringify(answer));
   else context.output.result(`${published[word]} ${shown} ${where}`);
   if (word !== 'pause') context.output.note('svc sync list and svc runs list show the progress');
 }
 
 /** Keys of the integrations that have all of the syncs. */
-async function integrationsWith(client: ApiClient, names: readonly string[]): Promise<string[]> {
-  // The API guarantees the shape.
-  const all = (await client.call('GET', '/scripts/config')) as unknown as ShownIntegration[];
+async function integrationsWith(client: Client, names: readonly string[]): Promise<string[]> {
+  const all = await configuredIntegrations(client);
   const wanted = names.map((name) => name.split('::', 1)[0]);
   return all
     .filter(({ syncs }) => syncs.length > 0)
@@ -192,7 +170,7 @@ async function integrationsWith(client: ApiClient, names: readonly string[]): Pr
 }
 
 /** @throws CommandFailure unless there is exactly one */
-async function onlyIntegrationWith(client: ApiClient, names: readonly string[]): Promise<string> {
+async function onlyIntegrationWith(client: Client, names: readonly string[]): Promise<string> {
   const [key, ...others] = await integrationsWith(client, names);
   const shown = names.join(', ');
   if (key === undefined) throw new CommandFailure(`No integration has the sync ${shown}`);

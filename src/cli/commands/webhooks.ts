@@ -1,7 +1,7 @@
-import type { ApiClient } from '../client.ts';
+import type { Client } from '../../client/index.ts';
 import type { Command, Context } from '../context.ts';
-import { CommandFailure } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { usageError } from '../exit.ts';
+import { parseCommand, uncheckedWord } from '../options.ts';
 import {
   inEnvironment,
   listHelp,
@@ -21,25 +21,9 @@ type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
 interface Task {
   readonly context: Context;
-  readonly client: ApiClient;
+  readonly client: Client;
   readonly values: Values;
-  readonly id: string;
-}
-
-/** @see src/modules/webhooks/webhooks-out/shapes.ts */
-interface ShownWebhook {
-  readonly id: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly endpoint_id: string;
-  readonly attempts: number;
-  readonly created_at: string;
-}
-
-/** @see src/modules/webhooks/webhook-endpoints/shapes.ts */
-interface ShownEndpoint {
-  readonly id: string;
-  readonly url: string;
+  readonly params: { readonly id: string };
 }
 
 export const webhooks: Command = {
@@ -69,27 +53,25 @@ Examples
     const { values, positionals } = parseCommand(args, options);
     const [word = 'list', id, ...others] = positionals;
     const task = Object.hasOwn(tasks, word) ? tasks[word] : undefined;
-    if (task === undefined) {
-      throw new CommandFailure(`webhooks has no "${word}"`, { isUsage: true });
-    }
+    if (task === undefined) throw usageError(`webhooks has no "${word}"`);
     const needsId = word !== 'list' && word !== 'endpoints';
     if (others.length > 0 || needsId !== (id !== undefined)) {
-      const how = needsId ? `webhooks ${word} takes one id` : `webhooks ${word} takes no id`;
-      throw new CommandFailure(how, { isUsage: true });
+      throw usageError(`webhooks ${word} takes ${needsId ? 'one' : 'no'} id`);
     }
-    await inEnvironment(context, values, (client) =>
-      task({ context, client, values, id: encodeURIComponent(id ?? '') }),
-    );
+    const params = { id: id ?? '' };
+    await inEnvironment(context, values, (client) => task({ context, client, values, params }));
   },
 };
 
 const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
   async list({ context, client, values }) {
-    const { kind, state, endpoint } = values;
-    const query = listQuery(values, { kind, state, endpoint_id: endpoint });
-    const answer = await client.call('GET', `/webhook-messages${query}`);
-    // The API guarantees the shape.
-    const { data } = answer as unknown as { data: ShownWebhook[] };
+    const query = {
+      ...listQuery(values),
+      kind: uncheckedWord(values.kind),
+      state: uncheckedWord(values.state),
+      endpoint_id: values.endpoint,
+    };
+    const { data } = await client.request('GET /webhook-messages', { query });
     const heads = ['webhook', 'kind', 'state', 'endpoint', 'attempts', 'created'];
     showRows(context, values.json, data, heads, (one) => [
       one.id,
@@ -100,21 +82,17 @@ const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
       one.created_at,
     ]);
   },
-  show: async (task) => showAnswer(task, 'GET', `/webhook-messages/${task.id}`),
-  resend: async (task) => showAnswer(task, 'POST', `/webhook-messages/${task.id}/resend`),
+  show: async (task) => print(task, await task.client.request('GET /webhook-messages/{id}', task)),
+  resend: async (task) =>
+    print(task, await task.client.request('POST /webhook-messages/{id}/resend', task)),
   async endpoints({ context, client, values }) {
-    const answer = await client.call('GET', '/webhook-endpoints');
-    const { data } = answer as unknown as { data: ShownEndpoint[] };
+    const { data } = await client.request('GET /webhook-endpoints');
     showRows(context, values.json, data, ['endpoint', 'url'], ({ id, url }) => [id, url]);
   },
-  test: async (task) => showAnswer(task, 'POST', `/webhook-endpoints/${task.id}/test`),
+  test: async (task) =>
+    print(task, await task.client.request('POST /webhook-endpoints/{id}/test', task)),
 };
 
-async function showAnswer(
-  { context, client, values }: Task,
-  method: string,
-  path: string,
-): Promise<void> {
-  const answer = await client.call(method, path);
+function print({ context, values }: Task, answer: object): void {
   context.output.result(JSON.stringify(answer, null, values.json === true ? 0 : 2));
 }

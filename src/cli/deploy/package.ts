@@ -1,7 +1,10 @@
+import type { Input } from '../../client/index.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
-import type { DeployRequest, ReconciliationScope } from '../client.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
-import { CommandFailure } from '../exit.ts';
+import { CommandFailure, usageError } from '../exit.ts';
+
+export type DeployRequest = Input<'POST /functions/deployments/bundle'>['body'];
+type ReconciliationScope = DeployRequest['reconciliationScope'];
 
 /** The functions of a deployment. */
 export interface Selection {
@@ -34,7 +37,7 @@ export function packageFunctions(
   });
   return {
     functions: labeled,
-    request: { reconciliationScope, functions: labeled.map(flowConfig) },
+    request: deployRequest(reconciliationScope, labeled),
     version: (name, type, integrationId) =>
       labeled.find(
         ({ entry }) =>
@@ -48,7 +51,7 @@ function select(
   { sync, action, integration }: Selection,
 ): { functions: readonly CompiledFunction[]; reconciliationScope: ReconciliationScope } {
   if (sync !== undefined && action !== undefined) {
-    throw new CommandFailure('Name a sync or an action, not both', { isUsage: true });
+    throw usageError('Name a sync or an action, not both');
   }
   const ofIntegration = all.filter(
     ({ entry }) => integration === undefined || entry.integrationKey === integration,
@@ -91,6 +94,15 @@ function single(
   }
   return first;
 }
+
+/** The body of a deployment; the compiler has checked what the functions declare. */
+export const deployRequest = (
+  reconciliationScope: ReconciliationScope,
+  functions: readonly CompiledFunction[],
+): DeployRequest => ({
+  reconciliationScope,
+  functions: functions.map(flowConfig) as unknown as DeployRequest['functions'],
+});
 
 /** A function in the form of the API (docs/reference/http.md#functions-and-deployments). */
 export function flowConfig({ entry, artifact, bundle, source }: CompiledFunction): JsonObject {

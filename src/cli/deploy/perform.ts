@@ -1,4 +1,4 @@
-import { ApiError, type ApiClient, type DeployPlan } from '../client.ts';
+import { ApiError, type Client, type DeployPlan } from '../../client/index.ts';
 import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { refusalText } from '../refusal-text.ts';
@@ -27,7 +27,7 @@ export interface Telling {
  */
 export async function performDeployment(
   context: Pick<Context, 'output' | 'prompt'>,
-  client: ApiClient,
+  client: Client,
   deployment: Deployment,
   consent: Consent,
   { progress, isJson }: Telling,
@@ -35,14 +35,15 @@ export async function performDeployment(
   const { output } = context;
   try {
     progress('Comparing with what is deployed');
-    const plan = await client.previewDeploy(deployment.request);
+    const { request: body } = deployment;
+    const plan = await client.request('POST /functions/deployments/bundle/preview', { body });
     for (const line of planLines(plan, output.paint)) {
       if (isJson) output.note(line);
       else output.result(line);
     }
     await confirm(context, plan, consent);
     progress(`Deploying ${deployment.functions.length} functions`);
-    const done = await client.deploy(deployment.request);
+    const done = await client.request('POST /functions/deployments/bundle', { body });
     if (isJson) {
       output.result(JSON.stringify(done));
       return;

@@ -1,4 +1,4 @@
-import type { DeployedItem, DeployPlan } from '../client.ts';
+import type { DeployedItem, DeployPlan } from '../../client/index.ts';
 import type { Output } from '../output.ts';
 
 const kinds = [

@@ -1,6 +1,6 @@
-import type { ApiClient, DeployRequest } from '../client.ts';
+import type { Client } from '../../client/index.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
-import { flowConfig } from '../deploy/package.ts';
+import { deployRequest, flowConfig, type DeployRequest } from '../deploy/package.ts';
 import { isDestructive } from '../deploy/plan.ts';
 
 /**
@@ -8,11 +8,11 @@ import { isDestructive } from '../deploy/plan.ts';
  * asks.
  */
 export class HotDeployment {
-  readonly #client: ApiClient;
+  readonly #client: Client;
   /** What was deployed from here, by function. */
   readonly #sent = new Map<string, string>();
 
-  constructor(client: ApiClient) {
+  constructor(client: Client) {
     this.#client = client;
   }
 
@@ -20,35 +20,26 @@ export class HotDeployment {
   async bring(functions: readonly CompiledFunction[]): Promise<CompiledFunction[]> {
     const fresh = functions.filter((one) => this.#sent.get(nameOf(one)) !== contentOf(one));
     if (fresh.length === 0) return [];
-    const whole = { reconciliationScope: { kind: 'environment' }, functions } as const;
+    const whole = deployRequest({ kind: 'environment' }, functions);
     if (fresh.length === functions.length && (await this.#removesNothing(whole))) {
-      await this.#client.deploy(requestOf(whole));
+      await this.#client.request('POST /functions/deployments/bundle', { body: whole });
       for (const one of fresh) this.#sent.set(nameOf(one), contentOf(one));
       return fresh;
     }
     for (const one of fresh) {
       const { integrationKey: integrationId, name, kind: type } = one.entry;
-      const scope = { kind: 'function', integrationId, name, type } as const;
-      await this.#client.deploy(requestOf({ reconciliationScope: scope, functions: [one] }));
+      const body = deployRequest({ kind: 'function', integrationId, name, type }, [one]);
+      await this.#client.request('POST /functions/deployments/bundle', { body });
       this.#sent.set(nameOf(one), contentOf(one));
     }
     return fresh;
   }
 
-  async #removesNothing(deployment: Wanted): Promise<boolean> {
-    return !isDestructive(await this.#client.previewDeploy(requestOf(deployment)));
+  async #removesNothing(body: DeployRequest): Promise<boolean> {
+    const path = 'POST /functions/deployments/bundle/preview';
+    return !isDestructive(await this.#client.request(path, { body }));
   }
 }
-
-interface Wanted {
-  readonly reconciliationScope: DeployRequest['reconciliationScope'];
-  readonly functions: readonly CompiledFunction[];
-}
-
-const requestOf = ({ reconciliationScope, functions }: Wanted): DeployRequest => ({
-  reconciliationScope,
-  functions: functions.map(flowConfig),
-});
 
 const nameOf = ({ entry }: CompiledFunction): string => entry.file;
 const contentOf = (one: CompiledFunction): string => JSON.stringify(flowConfig(one));

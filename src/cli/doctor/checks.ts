@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonObject, objectOf, type Json } from '../../kernel/stable-json.ts';
+import { ApiError, type Client, type Projection } from '../../client/index.ts';
+import { objectOf } from '../../kernel/stable-json.ts';
 import { systemClock } from '../../kernel/time.ts';
-import { ApiError, type ApiClient, type ApiReply } from '../client.ts';
 import { readEntries } from '../compiler/entries.ts';
 import { CompileError } from '../compiler/problem.ts';
 import type { Context } from '../context.ts';
@@ -78,11 +78,11 @@ function entriesFinding(root: string): Finding {
 }
 
 /** Whether the service responds, is ready, and has the same time. */
-export async function serviceFindings(client: ApiClient, host: string): Promise<Finding[]> {
+export async function serviceFindings(client: Client, host: string): Promise<Finding[]> {
   const started = systemClock.now();
-  let health: ApiReply;
+  let health: Response;
   try {
-    health = await client.send({ method: 'GET', path: '/health' });
+    health = await client.fetch('/health');
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const mend = 'start it with npm start, or set SVC_HOSTPORT to its address';
@@ -98,15 +98,17 @@ export async function serviceFindings(client: ApiClient, host: string): Promise<
   return [
     ok('service', `${host} answered in ${took} ms`),
     await readyFinding(client),
-    skewFinding(health.headers['date'], started + took / 2),
+    skewFinding(health.headers.get('date'), started + took / 2),
   ];
 }
 
-async function readyFinding(client: ApiClient): Promise<Finding> {
-  const { status, body } = await client.send({ method: 'GET', path: '/ready' });
-  if (status === 200) return ok('ready', 'it can do its work');
-  const { reasons } = jsonOf(body);
-  const fields = Array.isArray(reasons) ? reasons.map(String).join('; ') : `answered ${status}`;
+async function readyFinding(client: Client): Promise<Finding> {
+  const response = await client.fetch('/ready');
+  if (response.status === 200) return ok('ready', 'it can do its work');
+  const { reasons } = objectOf(await response.json().catch(() => null));
+  const fields = Array.isArray(reasons)
+    ? reasons.map(String).join('; ')
+    : `answered ${response.status}`;
   return {
     what: 'ready',
     state: 'fail',
@@ -115,9 +117,9 @@ async function readyFinding(client: ApiClient): Promise<Finding> {
   };
 }
 
-function skewFinding(date: string | undefined, now: number): Finding {
+function skewFinding(date: string | null, now: number): Finding {
   const what = 'clock';
-  const there = date === undefined ? Number.NaN : Date.parse(date);
+  const there = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(there))
     return {
       what,
@@ -137,7 +139,7 @@ function skewFinding(date: string | undefined, now: number): Finding {
 export async function keyFinding(
   context: Context,
   environment: string,
-  open: (key: string) => ApiClient,
+  open: (key: string) => Client,
 ): Promise<Finding> {
   const what = `key of ${environment}`;
   const key = context.environment.secretKey(environment);
@@ -145,7 +147,7 @@ export async function keyFinding(
   if (key === null) {
     return { what, state: 'warn', reported: 'none is set', mend: `set ${variable} in .env` };
   }
-  const { status } = await open(key).send({ method: 'GET', path: '/integrations' });
+  const { status } = await open(key).fetch('/integrations');
   if (status === 200) return ok(what, 'is taken');
   if (status === 403) return ok(what, 'is taken; it may not list integrations');
   const mend = `create a new key in the environment ${environment} and set ${variable}`;
@@ -153,62 +155,46 @@ export async function keyFinding(
 }
 
 /** Visible to operators only: lagging tables, dead letters. */
-export async function operatorFindings(client: ApiClient): Promise<Finding[]> {
-  const request = await client.send({ method: 'GET', path: '/projections' });
-  if (request.status !== 200) {
-    const fields = `the service answered ${request.status}`;
+export async function operatorFindings(client: Client): Promise<Finding[]> {
+  try {
+    const { data: projections } = await client.request('GET /projections');
+    const query = { state: 'parked', limit: 1 } as const;
+    const { data: parked } = await client.request('GET /dead-letters', { query });
+    return [
+      ok('account key', 'is taken'),
+      ...projections.map(projectionFinding),
+      deadLettersFinding(parked.length),
+    ];
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === null) throw error;
+    const reported = `the service answered ${error.status}`;
     const mend = 'set SVC_ACCOUNT_KEY to a key of the account';
-    return [{ what: 'account key', state: 'fail', reported: fields, mend }];
+    return [{ what: 'account key', state: 'fail', reported, mend }];
   }
-  const parked = await client.send({ method: 'GET', path: '/dead-letters?state=parked&limit=1' });
-  return [
-    ok('account key', 'is taken'),
-    ...projectionFindings(jsonOf(request.body)['data'] ?? []),
-    deadLettersFinding(jsonOf(parked.body)['data'] ?? []),
-  ];
 }
 
-function projectionFindings(data: Json): Finding[] {
-  if (!Array.isArray(data)) return [];
-  return data.filter(isJsonObject).map((projection): Finding => {
-    const name = typeof projection['name'] === 'string' ? projection['name'] : '';
-    const what = `projection ${name}`;
-    const generations = Array.isArray(projection['generations']) ? projection['generations'] : [];
-    const failed = generations.filter(isJsonObject).find(({ state }) => state === 'failed');
-    if (failed !== undefined) {
-      const fields = typeof failed['failure'] === 'string' ? failed['failure'] : 'a rebuild failed';
-      return {
-        what,
-        state: 'fail',
-        reported: fields,
-        mend: `svc projections list, then rebuild ${name}`,
-      };
-    }
-    const active = generations
-      .filter(isJsonObject)
-      .find(({ generation }) => generation === projection['active_generation']);
-    if (active !== undefined && active['schema_version'] !== projection['latest_schema_version']) {
-      const reported = 'its table is of an older version';
-      return { what, state: 'warn', reported, mend: `svc projections rebuild ${name}` };
-    }
-    return ok(what, 'is fed');
-  });
+function projectionFinding(projection: Projection): Finding {
+  const { name, generations, active_generation: activeGeneration } = projection;
+  const what = `projection ${name}`;
+  const failed = generations.find(({ state }) => state === 'failed');
+  if (failed !== undefined) {
+    const reported = failed.failure ?? 'a rebuild failed';
+    const mend = `svc projections list, then rebuild ${name}`;
+    return { what, state: 'fail', reported, mend };
+  }
+  const active = generations.find(({ generation }) => generation === activeGeneration);
+  if (active !== undefined && active.schema_version !== projection.latest_schema_version) {
+    const reported = 'its table is of an older version';
+    return { what, state: 'warn', reported, mend: `svc projections rebuild ${name}` };
+  }
+  return ok(what, 'is fed');
 }
 
-function deadLettersFinding(data: Json): Finding {
+function deadLettersFinding(parked: number): Finding {
   const what = 'dead letters';
-  if (!Array.isArray(data) || data.length === 0) return ok(what, 'none is parked');
+  if (parked === 0) return ok(what, 'none is parked');
   const mend = 'svc dead-letters list --state parked, then retry or drop';
   return { what, state: 'warn', reported: 'there are parked messages', mend };
-}
-
-function jsonOf(body: Buffer): Record<string, Json> {
-  try {
-    const parsed = JSON.parse(body.toString('utf8')) as unknown;
-    return objectOf(parsed);
-  } catch {
-    return {};
-  }
 }
 
 /** Warns about a `.env` that exists and yields no variables. */

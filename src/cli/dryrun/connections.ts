@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import type { Client, Connection, Input, Integration, Provider } from '../../client/index.ts';
+import { isJsonObject, objectOf, type JsonObject } from '../../kernel/stable-json.ts';
 import { systemClock } from '../../kernel/time.ts';
 import {
   interpolateUrl,
   type TemplateValues,
 } from '../../modules/connections/providers/interpolate.ts';
-import type { ApiClient } from '../client.ts';
 
 export interface ConnectionName {
   readonly integrationKey: string;
@@ -19,34 +19,45 @@ interface Options {
 
 /** Connections, integrations and providers from the service's API; each is read once. */
 export class DryConnections {
-  readonly #client: ApiClient;
-  readonly #connections = new Map<string, JsonObject>();
-  readonly #answers = new Map<string, JsonObject>();
+  readonly #client: Client;
+  readonly #connections = new Map<string, Connection>();
+  readonly #integrations = new Map<string, Integration>();
+  readonly #providers = new Map<string, Provider>();
 
-  constructor(client: ApiClient) {
+  constructor(client: Client) {
     this.#client = client;
   }
 
   /** @throws ApiError */
-  async connection(name: ConnectionName, options?: Options): Promise<JsonObject> {
+  async connection(name: ConnectionName, options?: Options): Promise<Connection> {
     const key = JSON.stringify([name.integrationKey, name.connectionId]);
     const isPlain = options?.forceRefresh !== true && options?.refreshToken !== true;
     const existing = this.#connections.get(key);
     if (existing !== undefined && isPlain) return existing;
-    const query = new URLSearchParams({ provider_config_key: name.integrationKey });
-    if (options?.forceRefresh === true) query.set('force_refresh', 'true');
-    if (options?.refreshToken === true) query.set('refresh_token', 'true');
-    const path = `/connections/${encodeURIComponent(name.connectionId)}?${query.toString()}`;
-    const connection = objectOf(await this.#client.call('GET', path));
+    const connection = await this.#client.request('GET /connections/{connectionId}', {
+      params: { connectionId: name.connectionId },
+      query: {
+        provider_config_key: name.integrationKey,
+        force_refresh: options?.forceRefresh,
+        refresh_token: options?.refreshToken,
+      },
+    });
     this.#connections.set(key, connection);
     return connection;
   }
 
   /** @throws ApiError */
-  async integration(key: string, include: readonly string[]): Promise<JsonObject> {
-    const query = include.map((part) => `include=${encodeURIComponent(part)}`).join('&');
-    const path = `/integrations/${encodeURIComponent(key)}${query === '' ? '' : `?${query}`}`;
-    return this.#data(path);
+  async integration(
+    uniqueKey: string,
+    query: Input<'GET /integrations/{uniqueKey}'>['query'],
+  ): Promise<Integration> {
+    const key = JSON.stringify([uniqueKey, query]);
+    const existing = this.#integrations.get(key);
+    if (existing !== undefined) return existing;
+    const path = 'GET /integrations/{uniqueKey}';
+    const { data } = await this.#client.request(path, { params: { uniqueKey }, query });
+    this.#integrations.set(key, data);
+    return data;
   }
 
   /** The provider's own settings of pagination; null when it has none. @throws ApiError */
@@ -56,38 +67,30 @@ export class DryConnections {
   }
 
   /** The provider's base URL with the connection's values; null when it has none. @throws ApiError */
-  async baseUrl(connection: JsonObject): Promise<string | null> {
-    const { base_url: template } = await this.#proxyOf(textOf(connection['provider']));
+  async baseUrl(connection: Connection): Promise<string | null> {
+    const { base_url: template } = await this.#proxyOf(connection.provider);
     return typeof template === 'string' ? interpolateUrl(template, valuesOf(connection)) : null;
   }
 
-  async #proxyOf(provider: string): Promise<JsonObject> {
-    const { proxy } = await this.#data(`/providers/${encodeURIComponent(provider)}`);
-    return objectOf(proxy);
-  }
-
-  async #data(path: string): Promise<JsonObject> {
-    const existing = this.#answers.get(path);
-    if (existing !== undefined) return existing;
-    const data = objectOf(objectOf(await this.#client.call('GET', path))['data']);
-    this.#answers.set(path, data);
-    return data;
+  async #proxyOf(name: string): Promise<JsonObject> {
+    const params = { provider: name };
+    const provider =
+      this.#providers.get(name) ??
+      (await this.#client.request('GET /providers/{provider}', { params })).data;
+    this.#providers.set(name, provider);
+    return objectOf(provider['proxy']);
   }
 }
 
 /** The value of `${…}` in an endpoint; null when the connection does not have it. */
-export const fillEndpoint = (endpoint: string, connection: JsonObject): string | null =>
+export const fillEndpoint = (endpoint: string, connection: Connection): string | null =>
   interpolateUrl(endpoint, valuesOf(connection));
 
-function valuesOf(connection: JsonObject): TemplateValues {
-  const { credentials } = connection;
-  return {
-    connectionConfig: objectOf(connection['connection_config']),
-    metadata: objectOf(connection['metadata']),
-    credentials: isJsonObject(credentials) ? credentials : null,
-    now: systemClock.now(),
-    random: randomUUID(),
-  };
-}
-
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+const valuesOf = ({ connection_config, metadata, credentials }: Connection): TemplateValues => ({
+  connectionConfig: objectOf(connection_config),
+  metadata: objectOf(metadata),
+  // Null in some auth modes.
+  credentials: isJsonObject(credentials) ? credentials : null,
+  now: systemClock.now(),
+  random: randomUUID(),
+});

@@ -1,9 +1,9 @@
+import { ApiError } from '../../client/index.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { parseArgs, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
 import { failureOf } from '../../modules/functions/runs/runtime/failure.ts';
 import type { HostCall, HostCalls } from '../../ports/sandbox.ts';
-import { ApiError } from '../client.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import { savedArgs } from '../mocks/identity.ts';
 import { checkpointCalls } from './checkpoint-calls.ts';
@@ -97,8 +97,8 @@ function connectionCalls(session: DryRunSession, { name, stubs }: DryScope): Hos
   const isOwn = (other: ConnectionName): boolean =>
     other.integrationKey === name.integrationKey && other.connectionId === name.connectionId;
   const own = async (): Promise<JsonObject> => {
-    const stored = (await session.connections.connection(name))['metadata'];
-    return metadata ?? ((stored ?? {}) as JsonObject);
+    const stored = (await session.connections.connection(name)).metadata;
+    return metadata ?? objectOf(stored);
   };
   return {
     getConnection: async (args) => {
@@ -112,8 +112,8 @@ function connectionCalls(session: DryRunSession, { name, stubs }: DryScope): Hos
       return JSON.stringify(isOwn(ref) ? { ...connection, metadata: await own() } : connection);
     },
     getIntegration: async (args) => {
-      const include = [...parseArgs(shapes.getIntegration, args).include].sort();
-      const found = await session.connections.integration(name.integrationKey, include);
+      const include = parseArgs(shapes.getIntegration, args).include.toSorted();
+      const found = await session.connections.integration(name.integrationKey, { include });
       return JSON.stringify(found);
     },
     setMetadata: async (args) => {
@@ -125,7 +125,7 @@ function connectionCalls(session: DryRunSession, { name, stubs }: DryScope): Hos
       return 'null';
     },
     getEnvironmentVariables: async () =>
-      JSON.stringify(await session.client.call('GET', '/environment-variables')),
+      JSON.stringify(await session.client.request('GET /environment-variables')),
   };
 }
 

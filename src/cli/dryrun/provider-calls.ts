@@ -6,12 +6,13 @@ import { providerHeaders, proxyPrefix } from '../../modules/proxy/provider-heade
 import { parseArgs, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
 import { dataOf } from '../../modules/functions/runs/runtime/body.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
-import type { ApiReply } from '../client.ts';
 import { fillEndpoint, type ConnectionName } from './connections.ts';
 import type { Answered } from './journal.ts';
 import type { DryRunSession } from './session.ts';
 
 const retriesMax = 10;
+/** Only the path of a URL below it is used: the client adds the address of the service. */
+const proxyBase = 'http://localhost/proxy';
 /** Refusals of the proxy itself; any other response is the provider's. */
 const refusals: ReadonlySet<string> = new Set<ErrorCode>([
   'forbidden',
@@ -35,12 +36,14 @@ export function providerCalls(
   return {
     http: async (text) => {
       const call = parseArgs(shapes.http, text);
-      const { url, headers, body } = await proxied(session, own, call);
-      const path = `${url.pathname}${url.search}`;
-      const sent = await session.client.send({ method: call.method, path, headers, body });
+      const { path, headers, body } = await proxied(session, own, call);
+      const { method } = call;
+      const sent = await replyOf(
+        await session.client.fetch(path, { method, headers, body: asBody(body) }),
+      );
       refuseFor(sent);
       const reply = { ...sent, headers: providerHeaders(sent.headers) };
-      const shown = `${call.method} ${call.endpoint.split('?', 1)[0] ?? ''}`;
+      const shown = `${method} ${call.endpoint.split('?', 1)[0] ?? ''}`;
       const failure = failureOf(reply);
       if (failure !== null) {
         session.say('info', `http [${failure.code}] ${shown}`);
@@ -54,6 +57,25 @@ export function providerCalls(
     fetch: async (text) => plainFetch(session, text),
   };
 }
+
+/** A response with its whole body. */
+interface Reply {
+  readonly status: number;
+  readonly statusText: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+const replyOf = async (response: Response): Promise<Reply> => ({
+  status: response.status,
+  statusText: response.statusText,
+  headers: Object.fromEntries(response.headers),
+  body: Buffer.from(await response.arrayBuffer()),
+});
+
+const asBody = (body: string | Uint8Array | undefined) =>
+  body === undefined || typeof body === 'string' ? (body ?? null) : Buffer.from(body);
 
 type HttpArgs = ReturnType<typeof parseArgs<typeof shapes.http>>;
 
@@ -89,8 +111,9 @@ async function proxied(session: DryRunSession, own: ConnectionName, call: HttpAr
     `${proxyPrefix}${key}`,
     value,
   ]);
+  const url = withParams(joinUrl(proxyBase, endpoint), call.params);
   return {
-    url: withParams(joinUrl(`${session.host}/proxy`, endpoint), call.params),
+    path: `${url.pathname}${url.search}`,
     body,
     headers: {
       'provider-config-key': name.integrationKey,
@@ -106,7 +129,7 @@ async function proxied(session: DryRunSession, own: ConnectionName, call: HttpAr
 }
 
 /** @throws GatewayError when the proxy itself refused the call */
-function refuseFor(reply: ApiReply): void {
+function refuseFor(reply: Reply): void {
   const error = jsonOf(reply)?.['error'];
   if (reply.status < 400 || !isJsonObject(error)) return;
   const { code, message } = error;
@@ -115,7 +138,7 @@ function refuseFor(reply: ApiReply): void {
 }
 
 /** The provider did not respond: the proxy reports it as 502 or 504 with a body of its own. */
-function failureOf(reply: ApiReply): { outcome: 'failure'; code: string; message: string } | null {
+function failureOf(reply: Reply): { outcome: 'failure'; code: string; message: string } | null {
   if (reply.status !== 502 && reply.status !== 504) return null;
   const { code, message, status } = jsonOf(reply) ?? {};
   if (typeof code !== 'string' || typeof message !== 'string' || status !== reply.status)
@@ -123,7 +146,7 @@ function failureOf(reply: ApiReply): { outcome: 'failure'; code: string; message
   return { outcome: 'failure', code, message };
 }
 
-function jsonOf({ body }: ApiReply): Record<string, Json> | null {
+function jsonOf({ body }: Reply): Record<string, Json> | null {
   try {
     const parsed = JSON.parse(body.toString('utf8')) as unknown;
     return isJsonObject(parsed) ? parsed : null;
@@ -133,7 +156,7 @@ function jsonOf({ body }: ApiReply): Record<string, Json> | null {
 }
 
 function answerOf(
-  { status, statusText, headers, body }: ApiReply,
+  { status, statusText, headers, body }: Reply,
   url: string,
   isBinary: boolean,
   note: (answered: Answered) => void,
@@ -152,23 +175,13 @@ async function plainFetch(session: DryRunSession, text: string): Promise<HostAns
   const body = encodeBody(dataOf(call.body), undefined, headers);
   const shown = `${call.method} ${call.url.split('?', 1)[0] ?? ''}`;
   try {
-    const sent =
-      body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body) };
-    const reply = await fetch(call.url, {
-      method: call.method,
-      headers,
-      ...sent,
-      signal: session.signal,
-    });
-    session.say('info', `http [${reply.status}] ${shown}`);
-    const answered = {
-      status: reply.status,
-      statusText: reply.statusText,
-      headers: Object.fromEntries(reply.headers),
-      body: Buffer.from(await reply.arrayBuffer()),
-    };
+    const { method } = call;
+    const { signal } = session;
+    const response = await fetch(call.url, { method, headers, body: asBody(body), signal });
+    session.say('info', `http [${response.status}] ${shown}`);
+    const answered = await replyOf(response);
     const request = {
-      method: call.method,
+      method,
       endpoint: call.url,
       headers: call.headers,
       body: call.body,

@@ -1,9 +1,9 @@
+import { ApiError } from '../../client/index.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { isoMillis, systemClock } from '../../kernel/time.ts';
 import { parseArgs, parseJson, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
 import type { FunctionDefinition, HostCalls } from '../../ports/sandbox.ts';
-import { ApiError } from '../client.ts';
 import type { ConnectionName } from './connections.ts';
 import type { Batch } from './journal.ts';
 import { schemaCheck, type Violation } from './schema.ts';
@@ -71,7 +71,7 @@ export class DryRecords {
       const own = this.#savedOf(model);
       const found = ids.flatMap((id) => own.get(id) ?? []);
       const wanted = ids.filter((id) => !own.has(id));
-      const stored = wanted.length === 0 ? null : await this.#stored(model, { ids: wanted.join() });
+      const stored = wanted.length === 0 ? null : await this.#stored(model, { ids: wanted });
       return JSON.stringify([...found, ...(stored?.records ?? [])]);
     },
     listRecords: async (args) => {
@@ -82,11 +82,11 @@ export class DryRecords {
       }
       const from = cursor.startsWith(storedPrefix) ? cursor.slice(storedPrefix.length) : cursor;
       const page = await this.#stored(model, {
-        limit: String(limit),
+        limit,
         ...(from === '' ? {} : { cursor: from }),
       });
       const own = this.#savedOf(model);
-      const records = (page?.records ?? []).filter(({ id }) => !own.has(idText(id)));
+      const records = (page?.records ?? []).filter(({ id }) => !own.has(id));
       const next = page?.next_cursor ?? null;
       return JSON.stringify({ records, next_cursor: next === null ? null : storedPrefix + next });
     },
@@ -134,21 +134,16 @@ export class DryRecords {
   /** A page of the service's records; null, with one notice, if the key may not read them. */
   async #stored(
     model: string,
-    more: Readonly<Record<string, string>>,
-  ): Promise<{ records: JsonObject[]; next_cursor: string | null } | null> {
-    const query = new URLSearchParams({ model, variant: this.#variant, ...more });
+    part:
+      { readonly ids: readonly string[] } | { readonly cursor?: string; readonly limit: number },
+  ) {
+    const { integrationKey, connectionId } = this.#name;
+    const headers = { 'provider-config-key': integrationKey, 'connection-id': connectionId };
     try {
-      const answer = await this.#world.client.call(
-        'GET',
-        `/records?${query.toString()}`,
-        undefined,
-        {
-          'provider-config-key': this.#name.integrationKey,
-          'connection-id': this.#name.connectionId,
-        },
-      );
-      // The API guarantees the shape.
-      return answer as unknown as { records: JsonObject[]; next_cursor: string | null };
+      return await this.#world.client.request('GET /records', {
+        query: { model, variant: this.#variant, ...part },
+        headers,
+      });
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error;
       const message = 'Stored records are not seen: the key has no scope environment:records:read';

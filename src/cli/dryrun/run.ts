@@ -33,14 +33,14 @@ export async function dryRun(session: DryRunSession, order: DryRunRequest): Prom
       context: {
         connectionId,
         providerConfigKey: entry.integrationKey,
-        provider: textOf(connection, 'provider'),
+        provider: connection.provider,
         environmentName: session.environment,
         environmentId: 0,
         variant: stubs.variant,
         lastSyncDate: stubs.lastSyncDate,
         models: Object.keys(definition.models),
         loggerLevel: 'debug',
-        paginate: await session.connections.pagination(textOf(connection, 'provider')),
+        paginate: await session.connections.pagination(connection.provider),
         // Checked here, against the schemas of the definition.
         validation: 'off',
       },
@@ -77,9 +77,4 @@ function violationOf(
   if (session.isValidated) return { code, lines, value: value ?? null };
   session.say('warn', `${code}: ${lines.join('; ')}`);
   return null;
-}
-
-function textOf(object: JsonObject, key: string): string {
-  const value = object[key];
-  return typeof value === 'string' ? value : '';
 }

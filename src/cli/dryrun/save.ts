@@ -15,20 +15,20 @@ export async function saveMocks(
   const { integrationKey, name } = fn.entry;
   const { journal } = session;
   const connection = await session.connections.connection({ integrationKey, connectionId });
-  const provider = connection['provider'];
-  const metadata = stubs.metadata ?? connection['metadata'] ?? {};
+  const { provider } = connection;
+  const metadata = stubs.metadata ?? objectOf(connection.metadata);
   const mocks: Mocks = {
     ...(input === undefined ? {} : { input }),
     ...(end.output === undefined ? {} : { output: end.output }),
     run: {
-      provider: typeof provider === 'string' ? provider : '',
+      provider,
       variant: stubs.variant,
       lastSyncDate: stubs.lastSyncDate,
-      paginate: await session.connections.pagination(typeof provider === 'string' ? provider : ''),
+      paginate: await session.connections.pagination(provider),
     },
     svc: {
-      getConnection: withoutSecrets({ ...connection, metadata }),
-      getMetadata: objectOf(metadata),
+      getConnection: withoutSecrets(objectOf({ ...connection, metadata })),
+      getMetadata: metadata,
       getCheckpoint: stubs.checkpoint,
       batchSave: journal.recordsOf('save'),
       batchUpdate: journal.recordsOf('update'),

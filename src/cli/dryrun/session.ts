@@ -1,6 +1,6 @@
+import type { Client } from '../../client/index.ts';
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { LogLevel, RunFailure, Sandbox } from '../../ports/sandbox.ts';
-import type { ApiClient } from '../client.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import type { DryConnections } from './connections.ts';
 import type { Journal } from './journal.ts';
@@ -8,9 +8,7 @@ import type { Violation } from './schema.ts';
 
 /** Shared by all runs of one dry run. */
 export interface DryRunSession {
-  readonly client: ApiClient;
-  /** Base URL of the service. */
-  readonly host: string;
+  readonly client: Client;
   readonly sandbox: Sandbox;
   readonly environment: string;
   /** All compiled functions of the project: functions may trigger one another. */

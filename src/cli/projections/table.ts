@@ -1,5 +1,7 @@
+import type { Projection, ProjectionGeneration } from '../../client/index.ts';
 import { columns } from '../columns.ts';
-import type { ShownProjection, ShownVerification } from './shown.ts';
+
+export type Verification = NonNullable<ProjectionGeneration['verification']>;
 
 const heads = [
   'projection',
@@ -14,7 +16,7 @@ const heads = [
 ];
 
 /** One line per generation, in columns. */
-export function tableLines(projections: readonly ShownProjection[]): string[] {
+export function tableLines(projections: readonly Projection[]): string[] {
   const rows = projections.flatMap(({ name, generations }) =>
     generations.map((one) => [
       name,
@@ -32,7 +34,7 @@ export function tableLines(projections: readonly ShownProjection[]): string[] {
 }
 
 /** The result of a comparison as readable text. */
-export function verificationLines(verification: ShownVerification): string[] {
+export function verificationLines(verification: Verification): string[] {
   const { state, streams, expected_rows: expected, found_rows: found } = verification;
   if (state === 'running') return ['The comparison is under way.'];
   if (state === 'failed') return [`The comparison failed: ${verification.failure ?? ''}.`];

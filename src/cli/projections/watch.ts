@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient } from '../client.ts';
+import type { Client, Projection, ProjectionGeneration } from '../../client/index.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { progressLine, Speed } from './progress.ts';
-import { besideOf, findProjection, type ShownGeneration, type ShownVerification } from './shown.ts';
+import type { Verification } from './table.ts';
 
 const askEveryMs = 500;
 /** Interval of lines without a terminal. */
@@ -11,15 +11,27 @@ const lineEveryMs = 5_000;
 
 interface Following {
   readonly context: Context;
-  readonly client: ApiClient;
+  readonly client: Client;
   readonly name: string;
 }
+
+/** @throws ApiError */
+export async function projectionOf({
+  client,
+  name,
+}: Pick<Following, 'client' | 'name'>): Promise<Projection> {
+  return (await client.request('GET /projections/{name}', { params: { name } })).data;
+}
+
+/** The generation besides the active one, if there is one. */
+export const besideOf = (projection: Projection): ProjectionGeneration | undefined =>
+  projection.generations.find(({ generation }) => generation !== projection.active_generation);
 
 /**
  * Shows the progress of the build until it has caught up.
  * @throws CommandFailure when it failed, was dropped, or the user stopped waiting
  */
-export async function followBuilding(following: Following): Promise<ShownGeneration> {
+export async function followBuilding(following: Following): Promise<ProjectionGeneration> {
   const { context, name } = following;
   const { output } = context;
   const speed = new Speed();
@@ -51,7 +63,7 @@ export async function followBuilding(following: Following): Promise<ShownGenerat
 }
 
 /** Waits for the outcome of the running comparison. */
-export async function followVerification(following: Following): Promise<ShownVerification> {
+export async function followVerification(following: Following): Promise<Verification> {
   const { output } = following.context;
   return watched(following, (beside) => {
     const verification = beside?.verification ?? null;
@@ -66,15 +78,15 @@ export async function followVerification(following: Following): Promise<ShownVer
 
 /** Polls until there is a result; Ctrl-C ends the polling, not the operation. */
 async function watched<T>(
-  { context, client, name }: Following,
-  look: (beside: ShownGeneration | undefined) => T | null,
+  following: Following,
+  look: (beside: ProjectionGeneration | undefined) => T | null,
 ): Promise<T> {
-  using stopping = stopOnInterrupt(context);
+  using stopping = stopOnInterrupt(following.context);
   for (;;) {
-    const found = look(besideOf(await findProjection(client, name)));
+    const found = look(besideOf(await projectionOf(following)));
     if (found !== null) return found;
     await sleep(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    if (stopping.signal.aborted) throw leftAlone(name);
+    if (stopping.signal.aborted) throw leftAlone(following.name);
   }
 }
 

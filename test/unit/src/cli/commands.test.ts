@@ -71,7 +71,7 @@ describe('a service that does not answer', () => {
     const variables = { SVC_HOSTPORT: 'http://127.0.0.1:9', SVC_SECRET_KEY: 'k' };
     const ended = await svc(['connections', '-e', 'dev'], { variables });
     expect(ended).toMatchObject({ exitCode: 1, out: '' });
-    expect(ended.err).toMatch(/^Could not reach \S+ .*SVC_HOSTPORT/);
+    expect(ended.err).toMatch(/^Could not reach \S+ .*\n .*SVC_HOSTPORT/);
   });
 });
 

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
-import { apiClient, type DeployPlan } from '../../../../../src/cli/client.ts';
+import { openClient } from '../../../../../src/cli/client.ts';
 import type { Compiled } from '../../../../../src/cli/compiler/compile.ts';
 import { packageFunctions, type Selection } from '../../../../../src/cli/deploy/package.ts';
 import { performDeployment, type Consent } from '../../../../../src/cli/deploy/perform.ts';
 import { CommandFailure } from '../../../../../src/cli/exit.ts';
 import { outputTo } from '../../../../../src/cli/output.ts';
+import type { DeployPlan } from '../../../../../src/client/index.ts';
 import { compile } from '../../../../support/compile.ts';
 import { deployServer, emptyPlan, type DeployServer } from '../../../../support/deploy-server.ts';
 import { actionText, functionsProject, syncText } from '../../../../support/functions-project.ts';
@@ -64,7 +65,7 @@ async function deploy(options: With = {}) {
       return answer;
     },
   };
-  const client = apiClient({ host: server.url, secretKey: 'the-key', version: '1.2.3' });
+  const client = openClient({ host: server.url, secretKey: 'the-key', version: '1.2.3' });
   const given = { autoConfirm: false, allowDestructive: false, canAsk: false, ...consent };
   try {
     const deployment = packageFunctions(compiled.functions, selection, version);
@@ -251,6 +252,6 @@ describe('a deployment that the service refuses', () => {
 
   it('keeps its temper when the answer is no JSON', async () => {
     server.answer = { status: 200, body: 'hello' };
-    expect((await deploy()).error).toContain('did not answer with a deployment plan');
+    expect((await deploy()).error).toContain('The response of the service is not JSON');
   });
 });

@@ -64,19 +64,27 @@ describe('the table of projections', () => {
     state: 'active',
     is_paused: false,
     schema_version: 1,
+    pace_percent: 75,
+    tables: ['records_g1'],
+    partitions: [],
     rows: 5,
     bytes: 1_234_567,
     position: 9,
     end: 10,
     lag: 1,
     progress: 0.9,
+    rate_per_s: null,
+    seconds_left: null,
+    requested_at: null,
+    ready_at: null,
+    switched_at: null,
     failure: null,
     verification: null,
   };
 
   it('has a line for each generation, its numbers to the right', () => {
     const beside = { ...generation, generation: 12, state: 'building', is_paused: true };
-    const shown = { name: 'records', topic: 't', active_generation: 1, schema_version: 1 };
+    const shown = { ...generation, name: 'records', topic: 't', active_generation: 1 };
     const lines = tableLines([
       { ...shown, latest_schema_version: 1, generations: [generation, beside] },
     ]);
@@ -100,10 +108,14 @@ describe('the table of projections', () => {
       stream: '77',
       expected_rows: 5,
       found_rows: 4,
+      expected_last_position: 9,
+      found_last_position: 8,
     };
     const lines = verificationLines({
       id: 'v',
       state: 'differs',
+      against: 1,
+      requested_at: '2026-01-01T00:00:00.000Z',
       failure: null,
       streams: 2,
       expected_rows: 10,
