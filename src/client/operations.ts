@@ -162,7 +162,7 @@ export interface Operations {
   'PATCH /connections/{connectionId}': {
     readonly params: { readonly connectionId: string };
     readonly query: { readonly provider_config_key: string };
-    readonly body?: { readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string }; readonly webhook_url_override?: '' | string };
+    readonly body?: { readonly webhook_url_override?: '' | string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string } };
     readonly answer: Success;
   };
   /** Deletes a connection with its syncs, records and key. */

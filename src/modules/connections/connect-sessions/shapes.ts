@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { data, timestamp } from '../../../http/responses.ts';
 import { jsonObject } from '../../../http/fields.ts';
-import { endUserShape } from '../connections/shapes.ts';
+import { endUserShape } from '../connections/presenter.ts';
 
 /** The session that the application gives to its user. */
 export const madeSessionShape = data(

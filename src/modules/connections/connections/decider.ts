@@ -12,6 +12,7 @@ import type {
   Held,
   SealedMetadata,
 } from './events.ts';
+import { plainValues, setFields } from './fields.ts';
 import { neverRefreshed, normalizeTags, validatingAfter, type Connection } from './state.ts';
 import {
   afterTime,
@@ -41,16 +42,14 @@ export type ImportConnection = {
   /** Unchanged, or empty, when absent. */
   readonly metadata?: SealedMetadata;
   readonly connectionConfig: Sealed<JsonObject>;
-  readonly tags?: Readonly<Record<string, string>>;
-  readonly endUser?: Connection['endUser'];
-  readonly webhookUrlOverride?: Sealed<string> | null;
   /** Not published until `Confirm`. */
   readonly isToBeValidated?: boolean;
   /** As in the state of the connection. */
   readonly isTested?: boolean;
   readonly at: Instant;
   readonly numericId: number;
-} & Held;
+} & Held &
+  Partial<ConnectionProfile>;
 
 /**
  * Records that a refresh request is about to be sent. With an earlier intent without an outcome it is refused with
@@ -268,8 +267,10 @@ function imported(command: ImportConnection, state: Connection | null): Connecti
   if (state?.isDeleting === true) {
     throw new GatewayError('conflict', { message: 'The connection is being deleted; try again.' });
   }
-  const tags = command.tags === undefined ? undefined : normalizeTags(command.tags);
-  if (state === null) return [{ type: 'ConnectionCreated', connection: fresh(command, tags) }];
+  const plain = withNormalTags(setFields(command));
+  if (state === null) {
+    return [{ type: 'ConnectionCreated', connection: fresh({ ...command, ...plain }) }];
+  }
   if (state.uid !== command.uid) {
     // The values are sealed under the key of another connection and would be unreadable.
     throw new GatewayError('conflict', { message: 'The connection was created concurrently.' });
@@ -279,7 +280,7 @@ function imported(command: ImportConnection, state: Connection | null): Connecti
   const changes = {
     connectionConfig: command.connectionConfig,
     ...(metadata === undefined ? {} : { metadata }),
-    ...(tags === undefined ? {} : { tags }),
+    ...plain,
     ...(endUser === undefined ? {} : { endUser }),
     ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride }),
     validating: validatingAfter(command, state),
@@ -288,10 +289,10 @@ function imported(command: ImportConnection, state: Connection | null): Connecti
   return [{ type: 'ConnectionReauthorized', changes, credentials, fingerprint, expiresAt, at }];
 }
 
-function fresh(
-  command: ImportConnection,
-  tags: Readonly<Record<string, string>> | undefined,
-): Connection {
+const withNormalTags = <Fields extends Partial<ConnectionProfile>>(fields: Fields): Fields =>
+  fields.tags === undefined ? fields : { ...fields, tags: normalizeTags(fields.tags) };
+
+function fresh(command: ImportConnection): Connection {
   const { uid, numericId, environmentUid, integrationKey, connectionId, at } = command;
   return {
     uid,
@@ -309,7 +310,7 @@ function fresh(
     refresh: neverRefreshed,
     metadata: command.metadata ?? {},
     connectionConfig: command.connectionConfig,
-    tags: tags ?? {},
+    ...plainValues(command),
     endUser: command.endUser ?? null,
     webhookUrlOverride: command.webhookUrlOverride ?? null,
     errors: [],
@@ -326,8 +327,7 @@ function patched(
   command: Extract<ConnectionCommand, { type: 'Patch' }>,
   state: Connection,
 ): ConnectionEvent[] {
-  const { tags, ...rest } = command.changes;
-  const changes = tags === undefined ? rest : { ...rest, tags: normalizeTags(tags) };
+  const changes = withNormalTags(command.changes);
   if (isSame({ ...state, ...changes }, state)) return [];
   return [{ type: 'ProfileChanged', changes, at: command.at }];
 }

@@ -9,6 +9,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { joinKey } from '../../../kernel/ids.ts';
 import { connection, type ConnectionCommand } from './decider.ts';
 import type { ConnectionEvent } from './events.ts';
+import { plainValues } from './fields.ts';
 import { connectionTable } from './search.ts';
 import { connectionDueAt, type Connection } from './state.ts';
 
@@ -122,7 +123,7 @@ function lifeMessages(
     connection_uid: subject.uid,
     provider: subject.provider,
     auth_mode: subject.authMode,
-    tags: subject.tags,
+    ...plainValues(subject),
     metadata_keys: Object.keys(subject.metadata),
     metadata: null,
     errors: subject.errors,

@@ -1,6 +1,7 @@
 import type { Sealed } from '../../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
 import type { Instant } from '../../../kernel/time.ts';
+import type { PlainFields } from './fields.ts';
 import type { Connection, Credentials } from './state.ts';
 
 /** Stored credentials: `fingerprint` is a keyed hash that distinguishes renewed credentials. */
@@ -13,7 +14,7 @@ export interface Held {
 export type SealedMetadata = Readonly<Record<string, Sealed<Json>>>;
 
 /** The fields that a caller can change beside credentials and metadata. */
-export type ConnectionProfile = Pick<Connection, 'tags' | 'endUser' | 'webhookUrlOverride'>;
+export type ConnectionProfile = PlainFields & Pick<Connection, 'endUser' | 'webhookUrlOverride'>;
 
 export type ConnectionError = Connection['errors'][number];
 

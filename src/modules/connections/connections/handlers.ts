@@ -10,6 +10,7 @@ import { changedUrl, sealUrl, urlOfConnection } from '../../access/vault/webhook
 import type { Provider } from '../providers/definition.ts';
 import { isVerifiable } from '../providers/verify.ts';
 import { connectionRef } from './entity.ts';
+import { setFields, type PlainInput } from './fields.ts';
 import { findConnection, requireConnection } from './queries.ts';
 import { endUserTags, normalizeTags, type Connection, type EndUser } from './state.ts';
 import type { ConnectionsServices } from '../services.ts';
@@ -18,7 +19,14 @@ export { deleteConnection } from './deletion.ts';
 
 type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 
-export interface ConnectionImport {
+/** What a request sets; tags override those that describe the end user. */
+export type ProfileInput = PlainInput & {
+  readonly endUser?: EndUser | null | undefined;
+  /** In clear; null deletes it. */
+  readonly webhookUrlOverride?: string | null | undefined;
+};
+
+export interface ConnectionImport extends ProfileInput {
   readonly environmentUid: string;
   readonly integrationKey: string;
   /** Generated when absent. */
@@ -29,13 +37,8 @@ export interface ConnectionImport {
   readonly credentials: Obtained;
   readonly metadata?: JsonObject | undefined;
   readonly connectionConfig?: JsonObject | undefined;
-  /** In clear. */
-  readonly webhookUrlOverride?: string | null | undefined;
-  readonly endUser?: EndUser | null | undefined;
   /** Not published until confirmed (lifecycle.ts). */
   readonly isToBeValidated?: boolean;
-  /** Override the tags that describe the end user. */
-  readonly tags?: Readonly<Record<string, string>> | undefined;
 }
 
 const conflictTriesMax = 5;
@@ -139,6 +142,7 @@ function importBody(
     expiresAt,
     metadata: metadata === undefined ? undefined : seal.metadata(metadata),
     connectionConfig: seal.connectionConfig(wanted.connectionConfig ?? {}),
+    ...setFields(wanted),
     tags: isTagged ? { ...normalizeTags(derived), ...normalizeTags(tags ?? {}) } : undefined,
     endUser,
     isToBeValidated: wanted.isToBeValidated,
@@ -172,12 +176,7 @@ function checkMetadata(metadata: JsonObject | undefined): void {
 export async function patchConnection(
   { control, vault }: Deps,
   existing: Connection,
-  patch: {
-    readonly endUser?: EndUser | null | undefined;
-    readonly tags?: Readonly<Record<string, string>> | undefined;
-    /** Plain text; null deletes it. */
-    readonly webhookUrlOverride?: string | null | undefined;
-  },
+  patch: ProfileInput,
   options: ExecuteOptions,
 ): Promise<Connection> {
   const { tags, webhookUrlOverride } = patch;
@@ -191,6 +190,7 @@ export async function patchConnection(
       existing.webhookUrlOverride,
     );
   const changes = {
+    ...setFields(patch),
     ...(patch.endUser === undefined ? {} : { endUser, tags: { ...existing.tags, ...derived } }),
     ...(tags === undefined ? {} : { tags: { ...derived, ...normalizeTags(tags) } }),
     ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride: await url() }),

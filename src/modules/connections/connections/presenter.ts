@@ -1,9 +1,14 @@
+import { z } from 'zod';
+import { jsonObject } from '../../../http/fields.ts';
+import { representation } from '../../../http/representation.ts';
+import { timestamp } from '../../../http/responses.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import { publicCredentials, withoutRefreshTokens } from '../credentials/public.ts';
 import { openConnectionConfig, openCredentials, openMetadata } from '../credentials/sealing.ts';
 import type { Vault } from '../../access/vault/vault.ts';
 import { openUrl, urlOfConnection } from '../../access/vault/webhook-urls.ts';
+import { plainRows, plainValues } from './fields.ts';
 import type { Connection, EndUser } from './state.ts';
 
 export interface ConnectionView {
@@ -11,84 +16,142 @@ export interface ConnectionView {
   readonly withRefreshToken: boolean;
 }
 
-/** The response for a single connection (docs/reference/http.md#connections). */
+/** `2026-02-01T08:00:00.000+00:00`. */
+const isoOffset = (at: Instant): string => new Date(at).toISOString().replace('Z', '+00:00');
+
+const endUser = representation<EndUser>()({
+  id: [z.string(), ({ id }) => id],
+  display_name: [z.string().nullable(), ({ displayName }) => displayName],
+  email: [z.string().nullable(), ({ email }) => email],
+  tags: [z.record(z.string(), z.string()), ({ tags }) => tags],
+  organization: [
+    z.strictObject({ id: z.string(), display_name: z.string().nullable() }).nullable(),
+    ({ organization: of }) => of && { id: of.id, display_name: of.displayName },
+  ],
+});
+
+export const endUserShape = endUser.schema.meta({ id: 'EndUser' });
+export const presentEndUser = endUser.of;
+
+const errors = z.array(z.strictObject({ type: z.enum(['auth', 'sync']), log_id: z.string() }));
+
+/** By the mode of the provider; empty for a key without a credentials scope. */
+const credentials = jsonObject.meta({
+  description: 'By the mode of the provider; empty for a key without a credentials scope.',
+});
+
+/** A connection with what the response shows of its sealed values. */
+interface Opened extends Connection {
+  readonly opened: {
+    readonly metadata: JsonObject;
+    readonly config: JsonObject;
+    readonly credentials: JsonObject;
+    readonly webhookUrl: string | null;
+    readonly fetchedAt: Instant;
+  };
+}
+
+const single = representation<Opened>()({
+  id: [z.int(), ({ id }) => id],
+  connection_id: [z.string(), ({ connectionId }) => connectionId],
+  provider_config_key: [z.string(), ({ integrationKey }) => integrationKey],
+  provider: [z.string(), ({ provider }) => provider],
+  errors: [errors, (connection) => connection.errors],
+  end_user: [
+    endUserShape.nullable(),
+    (connection) => connection.endUser && presentEndUser(connection.endUser),
+  ],
+  ...plainRows,
+  metadata: [jsonObject, ({ opened }) => opened.metadata],
+  connection_config: [jsonObject, ({ opened }) => opened.config],
+  webhook_url_override: [z.string().nullable(), ({ opened }) => opened.webhookUrl],
+  created_at: [timestamp, ({ createdAt }) => isoOffset(createdAt)],
+  updated_at: [timestamp, ({ updatedAt }) => isoOffset(updatedAt)],
+  last_fetched_at: [timestamp, ({ opened }) => isoOffset(opened.fetchedAt)],
+  credentials: [credentials, ({ opened }) => opened.credentials],
+});
+
+/** A single connection (docs/reference/http.md#connections). */
+export const connectionShape = single.schema.meta({
+  id: 'Connection',
+  examples: [
+    {
+      id: 41,
+      connection_id: 'acme-1',
+      provider_config_key: 'crm-prod',
+      provider: 'crm',
+      errors: [],
+      end_user: null,
+      ...plainValues({ tags: { team: 'x' } }),
+      metadata: {},
+      connection_config: { subdomain: 'acme' },
+      webhook_url_override: null,
+      created_at: '2026-02-01T08:00:00.000+00:00',
+      updated_at: '2026-02-01T08:00:00.000+00:00',
+      last_fetched_at: '2026-02-02T08:00:00.000+00:00',
+      credentials: { type: 'API_KEY', apiKey: '…' },
+    },
+  ],
+});
+
+/** The response for a single connection. */
 export async function presentConnection(
   vault: Vault,
   connection: Connection,
   view: ConnectionView & { readonly fetchedAt?: Instant },
-): Promise<JsonObject> {
+) {
   const config = await openConnectionConfig(vault, connection);
-  const credentials = view.withCredentials
-    ? publicCredentials(await openCredentials(vault, connection), view)
-    : {};
-  return {
-    id: connection.id,
-    connection_id: connection.connectionId,
-    provider_config_key: connection.integrationKey,
-    provider: connection.provider,
-    errors: connection.errors.map((error) => ({ ...error })),
-    end_user: connection.endUser === null ? null : presentEndUser(connection.endUser),
-    tags: connection.tags,
-    metadata: await openMetadata(vault, connection),
-    connection_config: view.withRefreshToken ? config : withoutRefreshTokens(config),
-    webhook_url_override: await openUrl(
-      vault,
-      urlOfConnection(connection),
-      connection.webhookUrlOverride,
-    ),
-    created_at: isoOffset(connection.createdAt),
-    updated_at: isoOffset(connection.updatedAt),
-    // Creation counts as a fetch, so there is always a time.
-    last_fetched_at: isoOffset(view.fetchedAt ?? connection.lastFetchedAt ?? connection.createdAt),
-    credentials,
-  };
+  return single.of({
+    ...connection,
+    opened: {
+      config: view.withRefreshToken ? config : withoutRefreshTokens(config),
+      credentials: view.withCredentials
+        ? publicCredentials(await openCredentials(vault, connection), view)
+        : {},
+      metadata: await openMetadata(vault, connection),
+      webhookUrl: await openUrl(vault, urlOfConnection(connection), connection.webhookUrlOverride),
+      // Creation counts as a fetch, so there is always a time.
+      fetchedAt: view.fetchedAt ?? connection.lastFetchedAt ?? connection.createdAt,
+    },
+  });
+}
+
+interface OpenedEntry extends Connection {
+  readonly opened: { readonly metadata: JsonObject; readonly credentials?: JsonObject };
 }
 
 /** An entry of the list; credentials as stored, without a refresh. */
+const entry = representation<OpenedEntry>()({
+  id: [z.int(), ({ id }) => id],
+  connection_id: [z.string(), ({ connectionId }) => connectionId],
+  provider: [z.string(), ({ provider }) => provider],
+  provider_config_key: [z.string(), ({ integrationKey }) => integrationKey],
+  created: [timestamp, ({ createdAt }) => isoOffset(createdAt)],
+  metadata: [
+    jsonObject.nullable(),
+    ({ opened }) => (Object.keys(opened.metadata).length === 0 ? null : opened.metadata),
+  ],
+  ...plainRows,
+  errors: [errors, (connection) => connection.errors],
+  end_user: [
+    endUserShape.optional(),
+    (connection) => (connection.endUser === null ? undefined : presentEndUser(connection.endUser)),
+  ],
+  credentials: [credentials.optional(), ({ opened }) => opened.credentials],
+});
+
+export const entriesShape = z.strictObject({
+  connections: z.array(entry.schema.meta({ id: 'ConnectionEntry' })),
+});
+
 export async function presentEntry(
   vault: Vault,
   connection: Connection,
   { withCredentials }: { readonly withCredentials: boolean },
-): Promise<JsonObject> {
+) {
   const view = { withCredentials, withRefreshToken: false };
   const metadata = await openMetadata(vault, connection);
-  const { endUser } = connection;
-  return {
-    id: connection.id,
-    connection_id: connection.connectionId,
-    provider: connection.provider,
-    provider_config_key: connection.integrationKey,
-    created: isoOffset(connection.createdAt),
-    metadata: Object.keys(metadata).length === 0 ? null : metadata,
-    tags: connection.tags,
-    errors: connection.errors.map((error) => ({ ...error })),
-    ...(endUser === null ? {} : { end_user: presentEndUser(endUser) }),
-    ...(withCredentials
-      ? { credentials: publicCredentials(await openCredentials(vault, connection), view) }
-      : {}),
-  };
-}
-
-export function presentEndUser({
-  id,
-  displayName,
-  email,
-  tags,
-  organization,
-}: EndUser): JsonObject {
-  return {
-    id,
-    display_name: displayName,
-    email,
-    tags,
-    organization:
-      organization === null
-        ? null
-        : { id: organization.id, display_name: organization.displayName },
-  };
-}
-
-/** `2026-02-01T08:00:00.000+00:00`. */
-function isoOffset(at: Instant): string {
-  return new Date(at).toISOString().replace('Z', '+00:00');
+  if (!withCredentials) return entry.of({ ...connection, opened: { metadata } });
+  const opened = publicCredentials(await openCredentials(vault, connection), view);
+  return entry.of({ ...connection, opened: { metadata, credentials: opened } });
 }

@@ -17,18 +17,23 @@ import {
 import { askOptions, repeatableOptions } from '../../../http/options.ts';
 import { errorAt } from '../../../http/route-errors.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { importCredentials } from '../credentials/import.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import { acceptCredentials } from './accept-credentials.ts';
-import { deleteConnection, noteFetched, patchConnection, writeMetadata } from './handlers.ts';
+import { plainInputs, setFields } from './fields.ts';
+import {
+  deleteConnection,
+  noteFetched,
+  patchConnection,
+  writeMetadata,
+  type ProfileInput,
+} from './handlers.ts';
 import { connectValidated, runBeforeDeletion } from './lifecycle.ts';
-import { presentConnection, presentEntry } from './presenter.ts';
+import { connectionShape, entriesShape, presentConnection, presentEntry } from './presenter.ts';
 import { findConnection, queryConnections, requireConnection } from './queries.ts';
 import { renewJwt } from './renew-jwt.ts';
-import type { Connection, EndUser } from './state.ts';
-import { connectionShape, entriesShape } from './shapes.ts';
+import type { Connection } from './state.ts';
 
 const readScopes = ['environment:connections:read', 'environment:connections:read_credentials'];
 const noStore = { 'cache-control': 'no-store' };
@@ -61,7 +66,7 @@ const list = defineRoute({
     const request = { ...conditions, environmentUid, integrationKeys, limit, page };
     const found = queryConnections(services.control, request);
     const withCredentials = caller.has('environment:connections:list_credentials');
-    const connections: JsonObject[] = [];
+    const connections: unknown[] = [];
     for (const connection of found) {
       connections.push(await presentEntry(services.vault, connection, { withCredentials }));
     }
@@ -77,6 +82,27 @@ const connectionConfig = jsonObject.refine(
   { message: 'Send a list of scopes.', path: ['oauth_scopes_override'] },
 );
 
+const profile = {
+  webhook_url_override: webhookUrl.optional(),
+  end_user: endUserInput.optional(),
+  ...plainInputs,
+};
+
+function profileOf({
+  webhook_url_override: url,
+  end_user: user,
+  ...rest
+}: z.output<z.ZodObject<typeof profile>>): ProfileInput {
+  const endUser = user && {
+    id: user.id,
+    email: user.email ?? null,
+    displayName: user.display_name ?? null,
+    tags: user.tags ?? {},
+    organization: null,
+  };
+  return { webhookUrlOverride: url === '' ? null : url, endUser, ...setFields(rest) };
+}
+
 const create = defineRoute({
   method: 'POST',
   path: '/connections',
@@ -88,9 +114,7 @@ const create = defineRoute({
     connection_id: connectionId.optional(),
     metadata: jsonObject.optional(),
     connection_config: connectionConfig.optional(),
-    webhook_url_override: webhookUrl.optional(),
-    end_user: endUserInput.optional(),
-    tags: tags.optional(),
+    ...profile,
     credentials: z.unknown().meta({ examples: [{ type: 'API_KEY', apiKey: '…' }] }),
   }),
   answers: { 201: json('The connection.', connectionShape) },
@@ -131,9 +155,7 @@ const create = defineRoute({
         credentials,
         metadata: body.metadata,
         connectionConfig: { ...body.connection_config, ...credentials.connectionConfig },
-        webhookUrlOverride: cleared(body.webhook_url_override),
-        endUser: body.end_user && endUserOf(body.end_user),
-        tags: body.tags,
+        ...profileOf(body),
       },
       askOptions(input),
     );
@@ -200,11 +222,7 @@ const patch = defineRoute({
   summary: 'Changes end user, tags and webhook address.',
   params: path,
   query: ofIntegration,
-  body: z.strictObject({
-    end_user: endUserInput.optional(),
-    tags: tags.optional(),
-    webhook_url_override: webhookUrl.optional(),
-  }),
+  body: z.strictObject(profile),
   answers: succeeded,
   errors: [errorAt(400, 'unknown_provider_config'), 'not_found'],
   async handle(input) {
@@ -216,12 +234,7 @@ const patch = defineRoute({
       params.connectionId,
       { code: 'not_found', integrationCode: 'unknown_provider_config', integrationStatus: 400 },
     );
-    const changes = {
-      endUser: body.end_user && endUserOf(body.end_user),
-      tags: body.tags,
-      webhookUrlOverride: cleared(body.webhook_url_override),
-    };
-    await patchConnection(services, connection, changes, askOptions(input));
+    await patchConnection(services, connection, profileOf(body), askOptions(input));
     return { status: 200, body: { success: true } };
   },
 });
@@ -354,21 +367,6 @@ async function observeFetch(services: ConnectionsServices, connection: Connectio
   } catch (error) {
     logger.debug({ err: error, connectionUid: connection.uid }, 'fetch not noted');
   }
-}
-
-/** Undefined is unchanged, empty deletes. */
-function cleared(url: string | undefined): string | null | undefined {
-  return url === '' ? null : url;
-}
-
-function endUserOf(input: z.output<typeof endUserInput>): EndUser {
-  return {
-    id: input.id,
-    email: input.email ?? null,
-    displayName: input.display_name ?? null,
-    tags: input.tags ?? {},
-    organization: null,
-  };
 }
 
 export const connectionRoutes: readonly AnyRoute[] = [

@@ -3,6 +3,7 @@ import type { Sealed } from '../../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Instant } from '../../../kernel/time.ts';
+import type { PlainFields } from './fields.ts';
 
 export interface EndUser {
   readonly id: string;
@@ -46,7 +47,7 @@ const dayMs = 86_400_000;
  * Scope = `joinKey(environment uid, integration key, connection id)`; path the same three parts.
  * Indexes: `uid`, `deleting` (`yes`).
  */
-export interface Connection {
+export interface Connection extends Partial<PlainFields> {
   readonly uid: string;
   /** Number shown by the API. */
   readonly id: number;
@@ -71,7 +72,7 @@ export interface Connection {
    */
   readonly metadata: Readonly<Record<string, Sealed<Json>>>;
   readonly connectionConfig: Sealed<JsonObject>;
-  readonly tags: Readonly<Record<string, string>>;
+  readonly tags: PlainFields['tags'];
   readonly endUser: EndUser | null;
   /** Sealed under the connection's key; in states of earlier releases as it is. */
   readonly webhookUrlOverride: Sealed<string> | null;
