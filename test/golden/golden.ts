@@ -48,8 +48,33 @@ export function fromJson(json: unknown): unknown {
   return Object.fromEntries(entries.map(([name, inner]) => [name, fromJson(inner)]));
 }
 
+interface RecordSchema {
+  readonly fields: readonly { readonly name: string; readonly type: unknown }[];
+}
+
+/** A value of each field of the schema, null for none. */
+export const sampleOf = ({ fields }: RecordSchema): Record<string, unknown> =>
+  Object.fromEntries(fields.map(({ name, type }) => [name, sampleOfType(type, name)]));
+
+function sampleOfType(type: unknown, name: string): unknown {
+  if (Array.isArray(type)) {
+    const branch: unknown = type.find((one) => one !== 'null');
+    return sampleOfType(branch, name);
+  }
+  if (typeof type === 'object' && type !== null) {
+    const schema = type as { type: unknown; items?: unknown; values?: unknown };
+    if (schema.type === 'array') return [sampleOfType(schema.items, name)];
+    if (schema.type === 'map') return { [name]: sampleOfType(schema.values, name) };
+    if (schema.type === 'record') return sampleOf(type as RecordSchema);
+    return sampleOfType(schema.type, name);
+  }
+  if (type === 'string') return `A ${name}.`;
+  if (type === 'bytes') return Buffer.from(name);
+  return type === 'boolean' ? true : 1_790_000_000;
+}
+
 /** What the value becomes when everything that may be absent is: nulls, empty arrays, empty maps. */
-export function leastOf(value: object, schema: { fields: { name: string; type: unknown }[] }) {
+export function leastOf(value: object, schema: RecordSchema) {
   const least = ({ name, type }: { name: string; type: unknown }): unknown => {
     if (Array.isArray(type) && type.includes('null')) return null;
     const kind = typeof type === 'object' && type !== null && 'type' in type ? type.type : type;

@@ -14,6 +14,7 @@ import {
   releasedPath,
   releasedSchema,
   releasesOf,
+  sampleOf,
   toJson,
   todaysSchema,
   topicNames,
@@ -51,8 +52,9 @@ export async function release(version: string, to: Folders = folders): Promise<T
 
 function goldenOf(topic: TopicName, version: string, schema: string): Golden {
   const type = readType(schema);
-  const full = fullValues[topic];
-  const least = leastOf(full, JSON.parse(schema) as Parameters<typeof leastOf>[1]);
+  const fields = JSON.parse(schema) as Parameters<typeof leastOf>[1];
+  const full = { ...sampleOf(fields), ...fullValues[topic] };
+  const least = leastOf(full, fields);
   const events = Object.entries({ full, least }).map(([name, value]) => ({
     name,
     value: toJson(value),

@@ -375,7 +375,7 @@ const projectionChanged: ProjectionMessage = {
   ],
 };
 
-export const fullValues: Readonly<Record<TopicName, object>> = {
+export const fullValues: Readonly<Partial<Record<TopicName, object>>> = {
   'svc.records.v1': recordChange,
   'svc.internal.record-commands.v1': recordCommand,
   'svc.internal.streams.v1': streamHead,
