@@ -1,17 +1,23 @@
+import type {
+  Connection as ApiConnection,
+  Integration as ApiIntegration,
+} from '../client/operations.ts';
+
+/** Fields of the API, of which some get another type. */
+type Fields<Resource, Own extends keyof Resource> = {
+  -readonly [Name in Exclude<keyof Resource, Own>]: Resource[Name];
+};
+
 /** A connection as `svc.getConnection` returns it (docs/reference/http.md#connections). */
-export interface Connection<Meta = Record<string, unknown>> {
-  id: number;
-  connection_id: string;
-  provider_config_key: string;
-  provider: string;
+export interface Connection<Meta = Record<string, unknown>> extends Fields<
+  ApiConnection,
+  'errors' | 'metadata' | 'connection_config' | 'tags' | 'credentials'
+> {
   errors: { type: string; log_id: string }[];
   metadata: Meta;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- its fields are the provider's
   connection_config: Record<string, any>;
   tags: Record<string, string>;
-  created_at: string;
-  updated_at: string;
-  last_fetched_at: string;
   credentials: Credentials;
 }
 
@@ -67,13 +73,7 @@ export interface IntegrationCredentials {
 /* eslint-enable @typescript-eslint/no-explicit-any */
 
 /** An integration as `svc.getIntegration` returns it. */
-export interface Integration {
-  unique_key: string;
-  display_name: string;
-  provider: string;
-  logo: string;
-  created_at: string;
-  updated_at: string;
+export interface Integration extends Fields<ApiIntegration, 'webhook_url' | 'credentials'> {
   /** With `include: ['webhook']`. */
   webhook_url?: string | null;
   /** With `include: ['credentials']`. */
