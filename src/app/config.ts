@@ -143,8 +143,8 @@ export const settings = {
     variable: 'SVC_WEBHOOK_UNSIGNED_MB_PER_HOUR',
     default: '64',
     doc:
-      'Megabytes of webhooks of providers that are kept in an hour for one integration when they name a connection and ' +
-      'nothing vouches for them: the provider signs nothing, or no secret is set. More are refused with 429.',
+      'Megabytes of unverified webhooks that name a connection (the provider signs nothing, or no secret is set) that are ' +
+      'kept in an hour for one integration. More are refused with 429.',
     parse: integer(1, 1_000_000),
   },
   encryptionKey: {

@@ -263,7 +263,7 @@ export interface Operations {
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with a provider that tells of the installation later. */
+  /** Connects with a provider that announces the installation later. */
   'POST /auth/oauth-outbound/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };

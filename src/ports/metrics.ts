@@ -80,7 +80,7 @@ export const metricDefinitions = {
   },
   svc_webhooks_unverified_total: {
     kind: 'counter',
-    help: 'Webhooks of providers that nothing vouches for, kept or refused by the limits of their integration.',
+    help: 'Unverified webhooks of providers, kept or refused by the limits of their integration.',
     labels: ['result'],
   },
   svc_webhook_oldest_pending_seconds: {

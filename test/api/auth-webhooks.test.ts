@@ -68,7 +68,7 @@ async function hears(id: string, times: number): Promise<JsonObject[]> {
   return heard(id);
 }
 
-/** By now everything that was to be told was told: what comes later has arrived. */
+/** All webhooks have been delivered by now: later ones have arrived. */
 async function nothingMore(): Promise<void> {
   const last = await connectWithKey();
   await hears(last, 1);

@@ -60,7 +60,7 @@ const beginHour = (): void => {
   ingress.clock.forward(hourMs - (ingress.clock.now() % hourMs));
 };
 
-describe('what nothing vouches for', () => {
+describe('unverified webhooks', () => {
   it('is kept up to a limit of the hour, while what is verified passes', async () => {
     beginHour();
     const size = 100_000;

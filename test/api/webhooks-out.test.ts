@@ -50,7 +50,7 @@ async function endpoint(path: string, more: object = {}): Promise<string> {
 
 const removed = (id: string) => api.call('DELETE', `/webhook-endpoints/${id}`);
 
-/** Makes a connection, of which the application is told. */
+/** Creates a connection, which sends the application a webhook. */
 async function connect(): Promise<string> {
   const id = `c${++connections}`;
   const made = await api.call('POST', '/connections', {

@@ -267,7 +267,7 @@ describe('an owner that was paused', () => {
       expect(keys.at(-1), why).toBe(taken);
       const own = keys.filter((key) => key.startsWith(`${child.process.pid}/`));
       expect(own.slice(0, committed.length), why).toEqual(committed);
-      // The one that it was answering when it was stopped may be there without its having told.
+      // The message in progress at the stop may be there without an acknowledgment.
       expect(own.length, why).toBeLessThanOrEqual(committed.length + 1);
     }
   });

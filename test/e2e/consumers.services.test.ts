@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** What a consumer has to get over: a change told again, one of a writer that was fenced, the filler's key. */
+/** Input that a consumer has to handle: a repeated change, one of a fenced writer, the filler's key. */
 async function distort(): Promise<void> {
   const { log, schemas } = world;
   const codec = await schemas.codec<RecordChange>(recordsTopic);
@@ -125,7 +125,7 @@ function expectTable({ lines, errors }: Ran): void {
   expect(deleted).toMatchObject({ isDeleted: true, record: { name: 'b' } });
   const met = JSON.parse(errors.trim().split('\n').at(-1)!) as Record<string, unknown>;
   expect(met).toMatchObject({ tombstones: 2, gaps: [] });
-  // One change told again and one of a fenced writer on each partition that has changes.
+  // One repeated change and one of a fenced writer on each partition that has changes.
   expect(met['repeats']).toBe(met['stale']);
   expect(met['repeats']).toBeGreaterThan(0);
 }

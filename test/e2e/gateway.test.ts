@@ -221,7 +221,7 @@ describe('the stream of a model', () => {
     await crm.run('contacts');
     const changed = await first.next();
     expect(changed.data).toMatchObject({ id: 'c-001', name: 'Changed' });
-    // The deletion may become readable later than the change, with the head told between them.
+    // The deletion may become readable later than the change, with a head reported between them.
     let removed = await first.next();
     if (removed.event === 'head') removed = await first.next();
     expect(removed.data).toMatchObject({ _svc_metadata: { last_action: 'DELETED' } });

@@ -181,7 +181,7 @@ async function triggered(crm: CrmConnection, sync: string, by = world.gateway): 
   succeeded(answer);
 }
 
-/** Resolves when so many runs of the sync have told of their success. A delivery may come twice. */
+/** Resolves when this number of runs of the sync have reported success. A delivery may come twice. */
 async function succeededOnce(crm: CrmConnection, sync: string, runs: number): Promise<void> {
   const told = () => {
     const good = crm.webhooks(sync).filter(({ body }) => JSON.parse(body).success === true);

@@ -27,7 +27,7 @@ describe(`${records} records that are written and read meanwhile`, () => {
     return JSON.parse(text) as { records: ReadRecord[]; next_cursor: string | null };
   }
 
-  /** Follows one cursor until told that nothing more is written, and that is read too. */
+  /** Follows one cursor until writing has stopped, and every change is read. */
   async function read(url: string, model: string, isWritten: () => boolean) {
     const seen = new Map<string, ReadRecord>();
     const cursors = new Set<string>();

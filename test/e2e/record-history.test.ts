@@ -126,7 +126,7 @@ async function holds(one: Told): Promise<void> {
   }
 }
 
-/** What each mode has told. */
+/** The published events of each mode. */
 const all: Told[] = [];
 
 describe.each(['plain', 'sealed'] as const)('records whose payloads are %s', (mode) => {

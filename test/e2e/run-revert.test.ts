@@ -21,7 +21,7 @@ const findRun = (id: string) =>
     ({ status, body }) => status === 200 && body.data.status === 'succeeded',
   );
 
-/** Runs the steps; resolves with the id of the run, which its first record tells. */
+/** Runs the steps; resolves with the id of the run, which its first record contains. */
 async function run(crm: CrmConnection, of: string, ...steps: object[]): Promise<string> {
   crm.account.script = steps;
   await crm.run('scripted', { model: 'Item' });

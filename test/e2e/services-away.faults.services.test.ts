@@ -69,7 +69,7 @@ async function save(revisions: number): Promise<void> {
   );
 }
 
-/** Of the sync `contacts`; that of a gateway that cannot tell is taken for running. */
+/** Of the sync `contacts`; an unreachable gateway counts as running. */
 async function statusOf({ id }: CrmConnection): Promise<string> {
   const query = `syncs=contacts&provider_config_key=crm&connection_id=${id}`;
   const { status, body } = await world.gateway.call('GET', `/sync/status?${query}`);

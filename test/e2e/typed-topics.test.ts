@@ -46,7 +46,7 @@ async function read(major = 1, of = models): Promise<TypedRead> {
   return found;
 }
 
-/** Reads until the last change that is told is there: what is written is written in order. */
+/** Reads until the last reported change is there: messages are written in order. */
 const readUntil = (fits: (found: TypedRead) => boolean, major = 1, of = models) =>
   eventually(() => read(major, of), fits);
 

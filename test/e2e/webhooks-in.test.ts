@@ -189,7 +189,7 @@ describe('a webhook of a provider', () => {
     const known = new Set(accepted.map(({ id }) => id));
     for (const { id } of left) expect(known).toContain(id);
     for (const { run_ids: runs } of accepted) expect(runs).toHaveLength(2);
-    // What the provider was told is taken, and what was only stored, has reached the application.
+    // Acknowledged webhooks are processed, and stored ones have reached the application.
     await until(() => forwarded().length >= accepted.length);
     expect(new Set(forwarded()).size).toBe(accepted.length);
     for (const id of answered) expect(forwarded()).toContain(id);

@@ -42,6 +42,12 @@ export const phrases: readonly Phrase[] = [
   { phrase: /\bwhat is (said|told)\b/gi, use: 'the published, reported or returned value' },
   { phrase: /\bmirrors (the record of )?schemas\b/gi, use: '@see schemas/…' },
   { phrase: /\bcatalogues?\b/gi, use: 'catalog' },
+  { phrase: /\btold\b/gi, use: 'notified, informed, reported, published, passed' },
+  { phrase: /\btell(s|ing)?\b/gi, use: 'report, notify, publish, return; distinguish; show' },
+  { phrase: /\bwhat becomes of\b/gi, use: 'the outcome of' },
+  { phrase: /\bwho waits?\b/gi, use: 'the waiting request, the waiter: name it' },
+  { phrase: /\bvouch(es|ed)?\b/gi, use: 'verified, authenticated' },
+  { phrase: /\bat hand\b/gi, use: 'available, cached, in memory' },
 ];
 
 /** Names in backticks, code blocks, targets of links and file names are not prose. */

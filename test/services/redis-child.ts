@@ -1,4 +1,4 @@
-/** Starts Redis, tells where it is, and waits to be killed. */
+/** Starts Redis, prints its address, and waits to be killed. */
 import { startRedis } from './redis.ts';
 
 const { url, folder } = await startRedis();

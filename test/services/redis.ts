@@ -7,7 +7,7 @@ import { startService, type Service } from './service.ts';
 export interface RedisOptions {
   /** Then the URL has it too. */
   readonly password?: string;
-  /** Then the URL is `rediss:`, and the folder has `certificate.pem`, which vouches for itself. */
+  /** Then the URL is `rediss:`, and the folder has the self-signed `certificate.pem`. */
   readonly isEncrypted?: boolean;
 }
 

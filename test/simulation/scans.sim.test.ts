@@ -89,8 +89,8 @@ function asked(random: Random): { query: Partial<PageQuery>; wanted: string[]; n
 const seed = seedOfRun();
 
 /**
- * Scans by two nodes, each page from either, beside a writer, while the tables are built again, switched and rolled
- * back. Statements come late and are told late at random.
+ * Scans by two nodes, each page from either, beside a writer, while the tables are rebuilt, switched and rolled back.
+ * Statements and their confirmations are delayed at random.
  */
 describe(`scans beside a writer, SVC_TEST_SEED=${seed}`, () => {
   it.each([

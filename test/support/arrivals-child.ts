@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks in a process of its own: it answers at once, except below `/hang`, and tells what came when it is
- * asked. Times are of the machine's monotonic clock, which all processes share.
+ * A receiver of webhooks in a process of its own: it answers at once, except below `/hang`, and lists the arrivals on
+ * request. Times are of the machine's monotonic clock, which all processes share.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -6,7 +6,7 @@ export interface Certified {
   readonly privateKey: string;
 }
 
-/** A certificate of 127.0.0.1 that vouches for itself (X.509, P-256), for servers and for clients. */
+/** A self-signed certificate of 127.0.0.1 (X.509, P-256), for servers and for clients. */
 export function selfSigned(commonName: string): Certified {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(der(0x06, Buffer.from('2a8648ce3d040302', 'hex')));

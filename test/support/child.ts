@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { isJsonObject } from '../../src/kernel/stable-json.ts';
 import { inheritedEnv, servicesEnv } from './deployment.ts';
 
-/** Where a child writes what it has to tell, in its data folder. */
+/** File in the data folder in which a child reports. */
 export const toldFile = 'told.json';
 
 /** Runs a file of this folder in a process of its own, as one process may open a ClickHouse folder only once. */

@@ -28,7 +28,7 @@ export async function commandLine(
     readonly interrupt?: AbortSignal;
     /** Default: one for each command. */
     readonly compilers?: KeptCompilers;
-    /** Told each result as it comes. */
+    /** Called with each result. */
     readonly onResult?: (line: string) => void;
   },
 ): Promise<Ended> {

@@ -1,4 +1,4 @@
-/** Takes a lease at the Redis of the argument and tells it: which certificates are trusted is said at the start. */
+/** Takes a lease at the Redis of the argument and prints it: trusted certificates are set at the start. */
 import { openRedisCoordination } from '../../src/adapters/coordination/redis.ts';
 
 const [url = ''] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * A node that tells what it holds, in a file beside the data, or saves until it is killed, or both, one after the
- * other. Run by the crash tests: `crash-child.ts <data folder> <step as JSON …>`.
+ * A node that reports its state in a file beside the data, or saves until it is killed, or both, one after the other.
+ * Run by the crash tests: `crash-child.ts <data folder> <step as JSON …>`.
  */
 import { models, operation } from './crash-model.ts';
 import type { Step } from './crash-rounds.ts';
@@ -44,7 +44,10 @@ async function tellHeld({ round, told }: Step): Promise<void> {
   tell({ told: true });
 }
 
-/** As the attempt that wrote, so that what was refused to it is told as well. @param from the first change told */
+/**
+ * As the attempt that wrote, so that its refused changes are reported as well.
+ * @param from the first reported change
+ */
 async function read(model: string, round: number, from: number) {
   const stream = streamOf(model, environmentUid);
   const { failures } = await readable(node, stream, originOf(`write-${model}`, round));

@@ -49,7 +49,7 @@ export interface Step {
   readonly does: 'tell' | 'write';
   readonly seed: number;
   readonly round: number;
-  /** Of each model: changes that were told before. */
+  /** Of each model: changes reported before. */
   readonly told: readonly number[];
   /** Of each model: the first operation that was not acknowledged. */
   readonly next: readonly number[];
@@ -63,8 +63,8 @@ interface Judged {
 }
 
 /**
- * Kills a saving node again and again on one data folder, and after each kill compares all it holds with a model: the
- * next node tells it before it saves.
+ * Kills a saving node again and again on one data folder, and after each kill compares its whole state with a model:
+ * the next node reports it before it saves.
  */
 export class CrashRounds {
   readonly folder: string;
@@ -88,7 +88,7 @@ export class CrashRounds {
 
   /** What it leaves is compared by the next round, or by `compare`. @returns the calls acknowledged before the kill */
   async round(kill: Kill): Promise<number> {
-    // What is read at a start passes points too: a node that is to die at one tells nothing before.
+    // Reads at the start pass fault points too: a node that dies at one reports nothing before.
     if ('point' in kill) await this.compare();
     const before = this.#acknowledged.reduce((sum, count) => sum + count, 0);
     const toTell = this.#isCompared ? [] : [this.#step('tell')];

@@ -1,6 +1,6 @@
 /**
- * A process that writes and destroys values of an erasable topic of an embedded log until it is killed, and tells of
- * each that was acknowledged: `erasing-child.ts <directory> <seed>`.
+ * A process that writes and destroys values of an erasable topic of an embedded log until it is killed, and prints each
+ * acknowledged one: `erasing-child.ts <directory> <seed>`.
  */
 import { writeSync } from 'node:fs';
 import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';

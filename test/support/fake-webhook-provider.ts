@@ -20,8 +20,8 @@ export interface Sent {
 }
 
 /**
- * Two APIs: notes, whose endpoints are signed by Standard Webhooks, and tables, whose
- * notifications carry a MAC and end after a week. Each secret is told once, in the answer to the registration.
+ * Two APIs: notes, whose endpoints are signed by Standard Webhooks, and tables, whose notifications carry a MAC and end
+ * after a week. Each secret is returned once, in the response to the registration.
  */
 export interface FakeWebhookProvider extends AsyncDisposable {
   readonly url: string;

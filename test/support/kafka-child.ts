@@ -1,11 +1,11 @@
-/** A process of its own that uses the log in Kafka: `url prefix writer|member|guest topic`. Tells of itself in JSON lines. */
+/** A process of its own that uses the log in Kafka: `url prefix writer|member|guest topic`. Reports in JSON lines. */
 import { openTestLog } from './kafka-open.ts';
 import { message, placed, position, readAll } from './log.ts';
 
 const [url = '', prefix = '', role = '', topic = ''] = process.argv.slice(2);
 const tell = (fact: object): void => void process.stdout.write(`${JSON.stringify(fact)}\n`);
 
-/** Commits numbered messages, one after the other, until it is told that it is no longer the owner. */
+/** Commits numbered messages, one after the other, until it is refused as the owner. */
 async function write(): Promise<void> {
   const { log } = await openTestLog(url, { prefix });
   const writer = await log.openWriter('owner');

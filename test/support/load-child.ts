@@ -1,8 +1,7 @@
 /**
- * A whole gateway with records, and writers that go on until told to stop:
- * `load-child.ts <data folder> <records> <seed> <ms between writes>`.
- * Tells its address when the records are readable; `stop` on stdin ends the writers, the end of stdin the gateway.
- * A second start over the same folder fills nothing, and writes on.
+ * A whole gateway with records, and writers that continue until `stop`: `load-child.ts <data folder> <records> <seed>
+ * <ms between writes>`. Prints its address when the records are readable; `stop` on stdin ends the writers, the end of
+ * stdin the gateway. A second start over the same folder fills nothing, and writes on.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

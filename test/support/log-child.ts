@@ -1,6 +1,6 @@
 /**
- * A process that appends to an embedded log until it is killed, or until the disk is full; it tells what
- * was acknowledged. Run by the tests of the embedded log: `log-child.ts <directory> load|large|fill`.
+ * A process that appends to an embedded log until it is killed, or until the disk is full; it prints the acknowledged
+ * appends. Run by the tests of the embedded log: `log-child.ts <directory> load|large|fill`.
  */
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * A node on which four runs write one stream while a reader pages it and another caller prunes it:
- * `paging-child.ts <data folder> <seed> <plain|sealed> <calls of each run>`. Tells what was read, and what the log has.
+ * A node on which four runs write one stream while a reader pages it and another caller prunes it: `paging-child.ts
+ * <data folder> <seed> <plain|sealed> <calls of each run>`. Reports the records read, and those of the log.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';

@@ -1,7 +1,7 @@
 /**
- * A node whose tables, state stores and views may have been deleted before: `rebuild-child.ts <data folder>
- * <seed> <round> <calls per stream> [compacted]`. Tells what it finds, writes, and tells what there is then. From the
- * second round on it also goes on from old cursors, and ends the delete pass that the round before began.
+ * A node whose tables, state stores and views may have been deleted before: `rebuild-child.ts <data folder> <seed>
+ * <round> <calls per stream> [compacted]`. Reports its state, writes, and reports the state after. From the second
+ * round on it also resumes from old cursors, and ends the delete pass that the previous round began.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const limit = 23;
 export interface ToldStream {
   readonly model: string;
   readonly pages: readonly ToldPage[];
-  /** What follows the cursor of a page in the middle of those that were told last. */
+  /** The records after the cursor of a page in the middle of those reported last. */
   readonly continued: { readonly from: number; readonly pages: readonly ToldPage[] } | null;
   readonly generations: readonly string[];
   readonly seqs: readonly number[];

@@ -32,7 +32,7 @@ export interface ScanTally {
   missedSome: number;
 }
 
-/** For tests; `npm run test:scans` makes as many as it is told. */
+/** For tests; `npm run test:scans` sets the number. */
 export const scansAsked = { Many: roundsOf({ push: 16, all: 32 }), Few: 2 } as const;
 
 export interface ScanWorld extends AsyncDisposable {

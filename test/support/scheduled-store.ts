@@ -3,7 +3,7 @@ import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Random } from './random.ts';
 
 /**
- * The store, but each statement may come late, and its end be told late: what was inserted can be read before, as with
+ * The store, with delayed statements and confirmations: rows can be readable before their insert is confirmed, as with
  * a server over a network.
  */
 export function scheduledStore(inner: ProjectionStore, random: Random): ProjectionStore {

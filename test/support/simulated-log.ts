@@ -128,7 +128,7 @@ export class SimulatedLog {
     return this.#writers.get(name) !== epoch;
   }
 
-  /** The newest member gets every partition; the one before is told, unless its process is gone. */
+  /** The newest member gets every partition; the previous one is notified, unless its process is gone. */
   async join(client: Client, topic: string, handler: GroupHandler): Promise<() => Promise<void>> {
     const all = this.partitionsOf(topic).map((_, partition) => partition);
     const former = this.#members.at(-1);
@@ -163,7 +163,7 @@ export class Client implements EventLog {
   readonly erasureMs = 0;
   readonly #log: SimulatedLog;
   isGone = false;
-  /** It is not told that it has lost its partitions. */
+  /** It is not notified of the loss of its partitions. */
   isDeaf = false;
 
   constructor(log: SimulatedLog) {

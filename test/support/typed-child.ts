@@ -1,8 +1,7 @@
 /**
- * A node with a model that has a typed topic. Run by the crash test of typed topics:
- * `typed-child.ts write <data folder> <seed> <round>` opts in and saves until it is killed;
- * `typed-child.ts settle <data folder> <seed> <round>` ends once the typed topic has every change, and tells
- * the records that live.
+ * A node with a model that has a typed topic. Run by the crash test of typed topics: `typed-child.ts write <data
+ * folder> <seed> <round>` opts in and saves until it is killed; `typed-child.ts settle <data folder> <seed> <round>`
+ * ends once the typed topic has every change, and reports the live records.
  */
 import { environmentByName } from '../../src/modules/access/environments/queries.ts';
 import { functionRef } from '../../src/modules/functions/functions/entity.ts';

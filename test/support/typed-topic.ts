@@ -75,7 +75,7 @@ export function tableOf(messages: readonly TypedMessage[]): Map<string, Envelope
   return table;
 }
 
-/** Each change of a row is told once, in the order and on the partition of the records topic. */
+/** Each change of a row is published once, in the order and on the partition of the records topic. */
 export function expectEachOnce({ partitions, messages, changes }: TypedRead): void {
   const told = changes.filter(({ action }) => ['added', 'updated', 'deleted'].includes(action));
   const events = messages.filter(({ value }) => value !== null);

@@ -118,7 +118,7 @@ async function readTable(
     readUncommitted: false,
   });
   const { promise: atEnd, resolve, reject } = Promise.withResolvers<undefined>();
-  // Told of every batch, also of one that has only marks of transactions.
+  // Called for every batch, also for one that has only transaction markers.
   consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { partition, lastOffset } }) => {
     if (Number(lastOffset) + 1 >= (left.get(partition) ?? 0)) left.delete(partition);
     if (left.size === 0) resolve(undefined);

@@ -53,7 +53,7 @@ export function decodeCursor(text: string): Cursor {
   return { generation: bytes.readBigUInt64BE(2), position, modifiedAt };
 }
 
-/** Tells a cursor of ours from other base64 of the same length; it protects nothing. */
+/** Distinguishes a cursor from other base64 of the same length; it protects nothing. */
 function checkOf(bytes: Uint8Array): number {
   let check = 0x5a;
   for (let at = 2; at < bytesOfCursor; at++) {

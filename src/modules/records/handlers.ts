@@ -159,7 +159,7 @@ async function revert(
       expected: part.map(({ expected }) => expected),
       deletes: part.flatMap(({ payload }, index) => (payload === null ? [index] : [])),
     };
-    // Asked again after a hand-over, an owner tells only that it is done.
+    // To a request repeated after a hand-over, an owner returns only that it is done.
     const answer = await executeSave<RevertAnswer | null>(writer, sender, 'revert', {
       args,
       columns,

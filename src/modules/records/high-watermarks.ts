@@ -26,7 +26,7 @@ export interface HighWatermarks {
   learn(stream: string, load: () => Promise<HighWatermark>): Promise<HighWatermark>;
   /** Before rows of these streams are inserted: until `advance` the table alone knows their heads. */
   begin(streams: Iterable<string>): void;
-  /** Once the rows are readable; null where their newest does not tell its generation. */
+  /** Once the rows are readable; null where the newest has no generation. */
   advance(stream: string, head: HighWatermark | null): void;
   /** The streams lost rows or payloads: whatever was read of them before is out of date. */
   drop(streams: Dropped): void;

@@ -51,8 +51,8 @@ export interface Cut {
 }
 
 /**
- * Turns binary rows into the JSON of records: the payload's text with the metadata spliced in before its
- * last brace. Of one row more than `limit` only its presence is told.
+ * Turns binary rows into the JSON of records: the payload's text with the metadata spliced in before its last brace. Of
+ * the row after `limit` only the presence is reported.
  */
 export class RowCutter {
   readonly #answer: Buffer;
@@ -106,7 +106,7 @@ export class RowCutter {
   }
 }
 
-/** Key ids of sealed payloads in the answer: their keys must be at hand before it is sliced. */
+/** Key ids of sealed payloads in the response: their keys must be loaded before it is sliced. */
 export function sealedKeys(answer: Buffer): Set<string> {
   const keys = new Set<string>();
   if (!answer.includes(sealedMark)) return keys;

@@ -21,8 +21,8 @@ export interface ProjectionListener {
 }
 
 /**
- * What projectors tell those who read the same tables in other processes, at most once. Where it is lost a
- * webhook waits for the table of positions, and what was read ahead lives its 5 s: time, never data.
+ * Notifications of projectors to readers of the same tables in other processes, at most once. When one is lost, a
+ * webhook waits for the table of positions and read-ahead chunks live for their 5 s: time, never data.
  */
 export interface ProjectionNotifications extends AsyncDisposable {
   notifyPublished(name: string, partition: number, next: number): void;
@@ -33,7 +33,7 @@ export interface ProjectionNotifications extends AsyncDisposable {
 
 export async function openProjectionNotifications(deps: {
   readonly coordination: Coordination;
-  /** Name of this process: what it told itself is not heard again. */
+  /** Name of this process: it ignores its own notifications. */
   readonly node: string;
   readonly logger: Pick<Logger, 'warn'>;
 }): Promise<ProjectionNotifications> {

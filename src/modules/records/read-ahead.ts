@@ -9,7 +9,7 @@ import { streamKey, streamNumber } from './stream.ts';
 const chunkLivesMs = 5_000;
 /** Chunks of one reader that follow one another. */
 const chunksPerWalk = 4;
-/** Readers of one question that are told apart. */
+/** Readers of one query that are tracked separately. */
 const walksPerQuestion = 4;
 const chunkRowsMin = 2_000;
 const chunkRowsMax = 5_000;

@@ -59,8 +59,8 @@ export interface RecordSource extends Omit<RecordReader, 'page'> {
   /** Up to `limit` records; fewer with `hasMore` when they exceed the byte budget. Throws as `page`. */
   slice(query: PageQuery): Promise<Slice>;
   /**
-   * Told which streams lost payloads or rows (deleted, pruned, purged) or were rebuilt, before
-   * `published` resolves for these changes: what was read of them earlier must be forgotten.
+   * Calls the listener with the streams that lost payloads or rows (deleted, pruned, purged) or were rebuilt, before
+   * `published` resolves for these changes: rows read earlier must be dropped from memory.
    */
   onDropped(listener: (streams: Dropped) => void): void;
 }

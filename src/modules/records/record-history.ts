@@ -100,7 +100,7 @@ function compacted({ last_action: action, is_pruned: isPruned, at }: ChangeRow):
   });
 }
 
-/** How many changes came before the oldest one shown, as far as that can be told. */
+/** Number of changes before the oldest one shown; null when unknown. */
 function earlierChanges(
   page: readonly ChangeRow[],
   changes: ReadonlyMap<number, RecordChange>,

@@ -54,7 +54,7 @@ export interface Reverting {
   readonly until: number;
   /** Null: a dry run. */
   readonly writeAs: WriteOrigin | null;
-  /** Where records that are left alone are told, up to `leftMax`. */
+  /** Receives the records that are not reverted, up to `leftMax`. */
   readonly left: LeftRecord[];
 }
 

@@ -154,7 +154,7 @@ interface OpenedDictionary {
 
 const openedMax = 500;
 
-/** Opens the payloads of events, of every release. Dictionaries that were met are kept at hand. */
+/** Opens the payloads of events, of every release. Caches the dictionaries. */
 export class PayloadOpener {
   readonly #vault: Pick<Vault, 'openBytes'>;
   readonly #inflater = new Inflater();

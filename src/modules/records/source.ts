@@ -93,7 +93,7 @@ export function createRecordSource(deps: SourceDeps): TableSource {
       const table = streamTable(stream, partitions, tables);
       const head = await headOf(deps, table);
       if (cursor.generation === head.generation) return cursor.position;
-      // What was modified before that time, as far as it can be told without repeating its end.
+      // The records modified before that time, without some whose time equals its end.
       return positionBefore(store, table, cursor.modifiedAt);
     },
 
@@ -199,7 +199,7 @@ async function cut(
   return { ...rows, generation, hasMore };
 }
 
-/** Which of the keys were destroyed; the others are at hand. */
+/** The destroyed keys among these; the others are loaded. */
 async function goneOf(
   vault: Pick<Vault, 'ready'>,
   keys: ReadonlySet<string>,

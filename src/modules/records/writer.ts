@@ -4,7 +4,7 @@ import type { BarrierArgs, ClosedStream } from './commands.ts';
 import type { RetentionDue } from './retention-preview.ts';
 import type { Stream } from './stream.ts';
 
-/** Who writes: a run's attempt, or a caller of the API. Attempts and stale commands are told apart by it. */
+/** The writer: a run's attempt, or a caller of the API. Attempts and stale commands are distinguished by it. */
 export interface WriteOrigin {
   readonly runId: string;
   /** From 1; a lower attempt than the stream has seen is refused. */

@@ -39,7 +39,7 @@ export interface Asked {
   readonly outcome: string;
 }
 
-/** The provider says no. `error` is the code that the caller is told, `reason` what the test is told. */
+/** A refusal of the provider. `error` is the code for the caller, `reason` the text for the test. */
 export class Refused extends Error {
   readonly status: number;
   readonly error: string;

@@ -39,7 +39,7 @@ export interface Played {
   readonly integration: JsonObject | null;
   /** What the person types in of the connection's configuration. */
   readonly connectionConfig: Readonly<Record<string, string>>;
-  /** What the provider itself tells of the connection's configuration, in its answers. */
+  /** Configuration of the connection that the provider returns in its responses. */
   readonly toldConfig: Readonly<Record<string, string>>;
   /** New `credentials` for `POST /connections`, which the provider takes. */
   readonly importable: () => JsonObject;

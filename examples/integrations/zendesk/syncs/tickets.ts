@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Ticket, ticketOf, type ZendeskTicket } from '../ticket.js';
 
 const sync = createSync({
-  description: 'Tickets: all of them once, afterwards as webhooks tell of them',
+  description: 'Tickets: all of them once, afterwards those named by webhooks',
   version: '1.0.0',
   frequency: 'every day',
   autoStart: true,

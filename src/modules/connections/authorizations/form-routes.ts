@@ -134,7 +134,7 @@ const ofMode = (
 /** Connections that the provider installs, which wait for its webhook. */
 const outbound: FormEndpoint = {
   path: '/auth/oauth-outbound',
-  summary: 'Connects with a provider that tells of the installation later.',
+  summary: 'Connects with a provider that announces the installation later.',
   isFor: ({ installation }) => installation === 'outbound',
   errors: [],
   obtain: () => async () => ({

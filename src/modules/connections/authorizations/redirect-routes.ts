@@ -48,7 +48,7 @@ const connect = defineRoute({
     credentials: ownClient.optional(),
   }),
   answers: {
-    200: content('The page that tells the person, where no redirect was needed.', 'text/html'),
+    200: content('The page for the person, where no redirect was needed.', 'text/html'),
     302: nothing('To the provider.'),
   },
   errors: [

@@ -64,7 +64,7 @@ export interface Connection extends Partial<PlainFields> {
   /** When they were stored: with `expiresAt` it gives their lifetime. */
   readonly credentialsAt: Instant;
   readonly refresh: RefreshState;
-  /** Keyed hash of the credentials: tells renewed ones from the same ones, unopened. */
+  /** Keyed hash of the credentials: detects unchanged credentials without opening them. */
   readonly fingerprint: string | null;
   /**
    * Each top-level key sealed on its own (metadata may hold webhook secrets), so that the owner merges
@@ -78,8 +78,8 @@ export interface Connection extends Partial<PlainFields> {
   readonly webhookUrlOverride: Sealed<string> | null;
   readonly errors: readonly { readonly type: 'auth' | 'sync'; readonly log_id: string }[];
   /**
-   * Functions on `validate-connection` look at it since then; `isNew`: nobody was told of it yet. Absent or null:
-   * none does.
+   * Start of the validation by functions on `validate-connection`; `isNew`: the connection is not published yet. Absent
+   * or null: none runs.
    */
   readonly validating?: { readonly isNew: boolean; readonly since: Instant } | null;
   /**
@@ -111,11 +111,11 @@ export function unusedRefreshAt(connection: Connection): Instant | null {
 /** Functions have their time to look at a connection, and a minute more; after it the node that asked is lost. */
 const validationMaxMs = limits.eventStartByMs + 2 * limits.eventRunMaxMs;
 
-/** When a validation that nobody ended counts as failed; null = none is going. */
+/** Time at which an unfinished validation counts as failed; null without one. */
 export const validationDueAt = ({ validating, isDeleting }: Connection): Instant | null =>
   validating == null || isDeleting ? null : validating.since + validationMaxMs;
 
-/** A connection that nobody was told of yet stays one. */
+/** An unpublished connection stays unpublished. */
 export function validatingAfter(
   { isToBeValidated = false, at }: { readonly isToBeValidated?: boolean; readonly at: Instant },
   state: Connection | null,

@@ -73,8 +73,8 @@ export async function oneRun(deps: Deps, caller: Caller, runId: string) {
 }
 
 /**
- * The table follows the log: who was told of the end of a run by its webhook may ask before the table has it. Rows
- * that differ from what the control plane says of the run are therefore read again.
+ * The table follows the log: a webhook may announce the end of a run before the table has it. Rows that differ from the
+ * state of the run in the control plane are therefore read again.
  */
 async function currentSteps(deps: Deps, caller: Caller, runId: string): Promise<StepRow[]> {
   const deadline = performance.now() + tableWaitMs;

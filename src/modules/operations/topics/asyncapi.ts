@@ -190,7 +190,7 @@ function typedChannel({ ownedPartitions, prefix }: Installation): Json {
     address: prefixed('svc.cdc.{environment}.{integration}.{model}.v{major}', prefix),
     title: 'Typed topic of a model',
     description:
-      'Changes of the records of one model that is opted in, as Debezium tells them; in the order and on ' +
+      'Changes of the records of one model that is opted in, as Debezium change events; in the order and on ' +
       'the partition of the records topic.',
     parameters: {
       environment: parameter('Name of the environment, in lower case.'),

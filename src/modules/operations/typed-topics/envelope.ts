@@ -84,7 +84,7 @@ function envelope(address: string, model: string, value: object): object {
     type: 'record',
     name: 'Envelope',
     namespace: namespaceOf(address),
-    doc: `Changes of the records of the model ${model}, as Debezium tells them.`,
+    doc: `Changes of the records of the model ${model}, as Debezium change events.`,
     fields: [
       optional('before', value, 'Of a delete: the row as it was, as far as it is known.'),
       optional('after', 'Value', 'The row after the change; null of a delete.'),

@@ -8,7 +8,7 @@ import type { RecordCommandValue } from '../commands.ts';
 import type { Message, Position, ReadMessage } from '../../../ports/event-log.ts';
 import { recordOwnersGroup, type Shared } from './deps.ts';
 
-/** What operators are told of a command that could not be decided. */
+/** Message about a command that could not be decided. */
 export function deadLetterMessage(
   { deadLetterCodec, clock }: Shared,
   deadLetter: {
@@ -39,7 +39,7 @@ export function deadLetterMessage(
 export const deadLetterOf = ({ headers }: ReadMessage): string | null =>
   headers[deadLetterHeader] ?? null;
 
-/** What operators are told of a command that they have had decided once more. */
+/** Message about the outcome of a retry by an operator. */
 export function retriedMessage(
   { deadLetterCodec, clock }: Shared,
   ref: {

@@ -40,7 +40,7 @@ export class Batch {
   readonly rows = new TabWriter();
   readonly ranges = new Map<number, Range>();
   readonly entries: Entry[] = [];
-  /** Of the streams whose head it moves; null where the newest change does not tell its generation. */
+  /** Of the streams whose head it moves; null where the newest change has no generation. */
   readonly heads = new Map<string, HighWatermark | null>();
   /** Streams that lose rows or payloads by this batch. */
   readonly dropped = new Set<string>();
@@ -124,7 +124,7 @@ export class Batch {
     const generation = change.stream_generation;
     const modifiedAt = change.last_modified_at;
     const head = { generation: fingerprint(generation), position, modifiedAt };
-    // A change that could not be read tells no generation.
+    // An unreadable change has no generation.
     this.heads.set(streamPlace.number, generation === '' ? null : head);
   }
 }

@@ -3,7 +3,7 @@ import { micros } from '../../../ports/where.ts';
 import type { RecordTables } from '../tables.ts';
 import type { ProjectionStore } from '../../../ports/projection-store.ts';
 
-/** Differences that are told of one partition and table; the rest is counted. */
+/** Reported differences of one partition and table; the others are counted. */
 const examplesMax = 10;
 
 /** One row per stream: `rows`, `last` position, `sum` and `xor` of hashes. */

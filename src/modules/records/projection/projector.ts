@@ -62,7 +62,7 @@ export interface ProjectorDeps {
   readonly cleanupMin?: number;
   /** A cleanup begins no sooner after the start: until then inserts of a former projector may come late. */
   readonly cleanupAfterMs?: number;
-  /** Told up to where changes of a partition can be read, each time that it grows. */
+  /** Called with the position up to which changes of a partition are readable, each time that it grows. */
   readonly advanced?: (partition: number, next: number) => void;
   /** The lane of its inserts, asked before each; default `insert`. */
   readonly queryClass?: () => QueryClass;

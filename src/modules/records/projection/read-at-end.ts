@@ -7,14 +7,14 @@ import { records } from './definition.ts';
 /** One look at the end of a partition serves all who ask within it. */
 const lookEveryMs = 20;
 const waitMaxMs = 5_000;
-/** A log that does not tell its end so quickly is away: then nothing is asked of it for a while. */
+/** A log that takes longer to return its end is unavailable: it is not queried for `restMs`. */
 const answerMaxMs = 1_000;
 const restMs = 2_000;
 
 /**
- * For tables that each process fills for itself while others take writes: resolves when what the log had at
- * the call can be read here, so that who was told of a change by another process finds it. Without the log
- * what is here is read.
+ * For tables that each process fills for itself while others take writes: resolves when everything that was in the log
+ * at the call is readable here, so that a caller finds a change that another process announced. Without the log it
+ * resolves at once.
  * @throws GatewayError `projection_unavailable` when the projector is more than 5 s behind
  */
 export function createReadAtEnd(deps: {

@@ -75,7 +75,7 @@ export class RowBuilder {
     batch.dropped.add(streamPlace.number);
   }
 
-  /** What the key and the headers still tell is enough for a row that holds the place. */
+  /** Key and headers are enough for a row that holds the place. */
   #addUnreadable(batch: Batch, range: Range, message: ReadMessage, error: unknown): void {
     const { offset, key } = message;
     this.#logger.error({ err: error, offset, key }, 'a change cannot be projected');

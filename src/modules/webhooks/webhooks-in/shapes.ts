@@ -24,7 +24,7 @@ const shown = {
   headers: z.record(z.string(), z.string()),
   refused_count: z.int().nullable().meta({
     description:
-      'Of `refused`, which is no single webhook: how many that nothing vouches for were not kept in the hour, as of its first, 10th, 100th and so on.',
+      'Of `refused`, which is no single webhook: number of unverified webhooks that were not kept in the hour, as of its first, 10th, 100th and so on.',
   }),
   received_at: timestamp,
   decided_at: timestamp.nullable(),

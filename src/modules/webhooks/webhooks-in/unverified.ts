@@ -65,7 +65,7 @@ async function noteRefusal(deps: UnverifiedDeps, receiver: Receiver, hour: numbe
   const { value: count } = await coordination.count(name, { windowMs: hourMs });
   if (!/^10*$/.test(String(count))) return;
   const { uniqueKey: integration, environmentUid: environment } = receiver.integration;
-  logger.warn({ environment, integration, count }, 'webhooks that nothing vouches for are refused');
+  logger.warn({ environment, integration, count }, 'unverified webhooks are refused');
   const id = uuidV5(environment, joinKey('webhooks-refused', integration, String(hour)));
   const refusal = { id, at: clock.now(), count, reason: 'too_many_request', status: 429 };
   await publish(deps, refusedMessage(receiver, refusal)).catch((err: unknown) => {

@@ -3,7 +3,7 @@ import { createCatchUp, Waiting } from '../../../../src/control-plane/view-progr
 import type { PartitionProgress } from '../../../../src/control-plane/view-store.ts';
 import type { EventLog } from '../../../../src/ports/event-log.ts';
 
-/** A log whose end is told, and a view that has applied `next`. */
+/** A log with the given end, and a view that has applied `next`. */
 function world() {
   const progress = new Map<number, PartitionProgress>();
   const waiting = new Waiting(progress);

@@ -17,7 +17,7 @@ const rebuild = { type: 'Rebuild', schemaVersion: 1, partitions, pacePercent: 10
 const verify = { type: 'Verify', id: 'v1' } as const;
 const change = { type: 'Switch', isForced: false } as const;
 
-/** Goes on by itself, and further when told to. */
+/** Proceeds by itself up to a point, and further on request. */
 class ShiftedClock implements Clock {
   shiftMs = 0;
   now(): number {

@@ -24,7 +24,7 @@ export class SeenConnections {
   /** How often everything was forgotten. */
   #generation = 0;
 
-  /** @param onOpened told of each connection before the run gets it */
+  /** @param onOpened called with each connection before the run gets it */
   constructor(
     { connections, clock }: { readonly connections: RunConnections; readonly clock: Clock },
     onOpened: (connection: RunConnection) => void,

@@ -166,7 +166,7 @@ function noteOf(answer: Answer): string | null {
 
 const ownRangesMax = 1000;
 
-/** Only kept with the strategy that tells the run's own modifications from those of others. */
+/** Kept only with the strategy that separates the run's own modifications from those of others. */
 function ownPositions(run: StreamRun, before: number, after: number): readonly number[] {
   const { own_positions: own, keep_newer_than: bound } = run;
   if (bound === null || before === after) return own;

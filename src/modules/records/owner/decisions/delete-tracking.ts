@@ -19,7 +19,7 @@ const sliceGaps = 20_000;
 const answerKeysMax = 20_000;
 const answerCharsMax = 800_000;
 
-/** An unchanged save keeps its position, so that only a mark tells that it was saved. */
+/** An unchanged save keeps its position: only a mark records that it was saved. */
 export function markSeen(passes: readonly Pass[], position: number): void {
   for (const pass of passes) {
     if (position > pass.start) continue;

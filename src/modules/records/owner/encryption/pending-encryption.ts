@@ -31,7 +31,7 @@ export class PendingEncryption {
   }
 
   /**
-   * `json`: in UTF-8. `done` is told what the event has, before `finish` resolves.
+   * `json`: in UTF-8. `done` gets the payload of the event before `finish` resolves.
    * @throws GatewayError `invalid_credentials` when the key of the connection is gone
    */
   add(
@@ -68,7 +68,7 @@ export class PendingEncryption {
         publish(answer.joined.subarray(answer.ends[at - 1] ?? 0, answer.ends[at]));
       }
     });
-    // Told to who finishes; until then nobody listens.
+    // `finish` rejects with it; until then the rejection has no other handler.
     sealed.catch(() => undefined);
     this.#underWay.push(sealed);
   }

@@ -30,7 +30,7 @@ interface BlockRow {
 
 type RowValues = [number, number, number, number, number, number, Uint8Array | null, number];
 
-/** Keys of streams kept at hand. */
+/** Keys of streams in memory. */
 const keysMax = 1000;
 /** Bytes of blocks kept decompressed. */
 const cachedBytesMax = 16 * 1024 ** 2;

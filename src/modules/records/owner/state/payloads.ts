@@ -16,7 +16,7 @@ class Held {
   readonly #payloads = new Map<number, HeldPayload>();
   #positions: number[] | null = null;
 
-  /** Undefined where the blocks tell. */
+  /** Undefined: only the blocks have it. */
   get(position: number): HeldPayload | undefined {
     return this.#payloads.get(position);
   }

@@ -146,7 +146,7 @@ function stateOf(row: Row): RecordState {
   return { hash, position, version, ...times };
 }
 
-/** Whether memory tells of the id; a known record goes into `found`. */
+/** Whether memory decides on the id; a known record goes into `found`. */
 function isHeld(held: Held, id: string, found: Map<string, RecordState>): boolean {
   const state = held.get(id);
   if (state === undefined) return false;

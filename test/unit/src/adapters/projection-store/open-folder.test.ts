@@ -26,7 +26,7 @@ afterEach(() => rm(parent, { recursive: true, force: true }));
 const definition = async () =>
   join(await realpath(join(folder, 'metadata', 'default')), 'numbers.sql');
 
-/** What a start finds: the tables that are there, and the damage that it was told of. */
+/** State at a start: the existing tables, and the reported corruption. */
 async function opened() {
   const reasons: string[] = [];
   await using store = await openClickHouseStore({

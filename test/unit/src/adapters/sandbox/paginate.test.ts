@@ -14,7 +14,7 @@ interface Page {
   readonly headers?: Record<string, string>;
 }
 
-/** Runs a loop over pages: what was asked, what was yielded, and what `on_page` was told, in order. */
+/** Runs a loop over pages: the requests, the yielded values, and the arguments of `on_page`, in order. */
 async function page(
   pages: readonly Page[],
   config: Record<string, unknown>,

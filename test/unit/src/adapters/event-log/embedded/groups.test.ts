@@ -5,7 +5,7 @@ import {
   type MemberLink,
 } from '../../../../../../src/adapters/event-log/embedded/groups.ts';
 
-/** Notes what a member is told; releases only when the test says so. */
+/** Records the notifications of a member; releases only when the test says so. */
 class Link implements MemberLink {
   readonly held = new Set<number>();
   readonly tickets: number[] = [];

@@ -165,7 +165,7 @@ async function everyWay(caller: Caller, played: Played): Promise<Obtained[]> {
   return ways;
 }
 
-/** An imported token brings no answer that could tell: who imports says what the provider would. */
+/** An import has no response of the provider: the importer sends its values. */
 function toldBefore(
   { connectionConfig, toldConfig, definition }: Played,
   { credentials }: Obtained,

@@ -27,7 +27,7 @@ const save = async (stream: Stream, runId: string, version: number) => {
   return (await world.writer.barrier(stream, origin)).counts;
 };
 
-/** A process that is told of each topic that it reads, before it does. */
+/** A process that is notified of each topic before it reads it. */
 function reader(before: (topic: string) => Promise<void> | void): Client {
   const client = world.log.client();
   const read = client.read.bind(client);

@@ -267,7 +267,7 @@ describe('records projector', () => {
       await using projection = await TestProjection.open(store, log, { clock });
       await projection.publish(model, story(model));
     }
-    // Otherwise a row that no change tells of: gone after a rebuild.
+    // Otherwise the row of a change that is not in the log: gone after a rebuild.
     if (isEmptied) await store.command('TRUNCATE TABLE records');
     else {
       await using projection = await TestProjection.open(store, log, { clock });
