@@ -1,12 +1,12 @@
 import { ApiError } from '../../client/index.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json } from '../../kernel/stable-json.ts';
 import { parseArgs, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
 import { failureOf } from '../../modules/functions/runs/runtime/failure.ts';
+import { InMemoryState } from '../../modules/functions/runs/runtime/in-memory-state.ts';
 import type { HostCall, HostCalls } from '../../ports/sandbox.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import { savedArgs } from '../mocks/identity.ts';
-import { checkpointCalls } from './checkpoint-calls.ts';
 import type { ConnectionName } from './connections.ts';
 import { providerCalls } from './provider-calls.ts';
 import type { DryRecords } from './record-calls.ts';
@@ -33,7 +33,6 @@ export function dryHost(
   const calls: HostCalls = {
     ...providerCalls(session, name),
     ...connectionCalls(session, scope),
-    ...checkpointCalls(scope.stubs.checkpoint),
     ...lockCalls(session),
     ...otherRuns(session, scope, runOther),
     ...(scope.fn.entry.kind === 'sync' ? records.calls : {}),
@@ -91,16 +90,15 @@ function withoutValues(method: string, answer: Json): Json {
   return answer.map((one: Json) => (isJsonObject(one) ? { ...one, value: 'masked' } : one));
 }
 
-/** Written metadata stays local, and is visible to this run. */
+/** What the function writes stays local, and is visible to this run. */
 function connectionCalls(session: DryRunSession, { name, stubs }: DryScope): HostCalls {
-  let metadata: JsonObject | null = stubs.metadata;
+  const state = new InMemoryState(stubs, async () =>
+    objectOf((await session.connections.connection(name)).metadata),
+  );
   const isOwn = (other: ConnectionName): boolean =>
     other.integrationKey === name.integrationKey && other.connectionId === name.connectionId;
-  const own = async (): Promise<JsonObject> => {
-    const stored = (await session.connections.connection(name)).metadata;
-    return metadata ?? objectOf(stored);
-  };
   return {
+    ...state.calls,
     getConnection: async (args) => {
       const input = parseArgs(shapes.getConnection, args);
       const ref = {
@@ -109,20 +107,13 @@ function connectionCalls(session: DryRunSession, { name, stubs }: DryScope): Hos
       };
       const { forceRefresh = false, refreshToken = false } = input;
       const connection = await session.connections.connection(ref, { forceRefresh, refreshToken });
-      return JSON.stringify(isOwn(ref) ? { ...connection, metadata: await own() } : connection);
+      if (!isOwn(ref)) return JSON.stringify(connection);
+      return JSON.stringify({ ...connection, metadata: await state.currentMetadata() });
     },
     getIntegration: async (args) => {
       const include = parseArgs(shapes.getIntegration, args).include.toSorted();
       const found = await session.connections.integration(name.integrationKey, { include });
       return JSON.stringify(found);
-    },
-    setMetadata: async (args) => {
-      metadata = parseArgs(shapes.metadata, args).metadata;
-      return 'null';
-    },
-    updateMetadata: async (args) => {
-      metadata = { ...(await own()), ...parseArgs(shapes.metadata, args).metadata };
-      return 'null';
     },
     getEnvironmentVariables: async () =>
       JSON.stringify(await session.client.request('GET /environment-variables')),

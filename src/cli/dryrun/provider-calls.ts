@@ -51,7 +51,7 @@ export function providerCalls(
       }
       session.say('info', `http [${reply.status}] ${shown}`);
       return answerOf(reply, call.endpoint, call.bodyAs === 'binary', (answered) =>
-        session.journal.noteAnswer('api', wireOf(call), answered),
+        session.journal.noteAnswer('api', call, answered),
       );
     },
     fetch: async (text) => plainFetch(session, text),
@@ -78,17 +78,6 @@ const asBody = (body: string | Uint8Array | undefined) =>
   body === undefined || typeof body === 'string' ? (body ?? null) : Buffer.from(body);
 
 type HttpArgs = ReturnType<typeof parseArgs<typeof shapes.http>>;
-
-/** The call in the form of saved mocks: without absent fields. */
-function wireOf({ method, endpoint, params, headers, body }: HttpArgs) {
-  return {
-    method,
-    endpoint,
-    ...(params === undefined ? {} : { params }),
-    ...(headers === undefined ? {} : { headers }),
-    body,
-  };
-}
 
 /** The request to the proxy that represents the call. */
 async function proxied(session: DryRunSession, own: ConnectionName, call: HttpArgs) {

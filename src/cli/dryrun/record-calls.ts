@@ -1,8 +1,9 @@
 import { ApiError } from '../../client/index.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import { isoMillis, systemClock } from '../../kernel/time.ts';
 import { parseArgs, parseJson, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
+import { merge } from '../../modules/records/merge.ts';
 import type { FunctionDefinition, HostCalls } from '../../ports/sandbox.ts';
 import type { ConnectionName } from './connections.ts';
 import type { Batch } from './journal.ts';
@@ -99,7 +100,7 @@ export class DryRecords {
     for (const record of records) {
       const id = idText(record['id']);
       if (kind === 'delete') own.delete(id);
-      else own.set(id, kind === 'save' ? record : merged(own.get(id) ?? {}, record));
+      else own.set(id, kind === 'save' ? record : merge(own.get(id) ?? {}, record));
     }
     this.#world.journal.batches.push({ kind, model, variant: this.#variant, records });
     return 'null';
@@ -170,13 +171,4 @@ function asAdded(record: JsonObject): JsonObject {
       cursor: '',
     },
   };
-}
-
-/** Deep merge; lists are replaced. */
-function merged(into: JsonObject, changes: JsonObject): JsonObject {
-  const entries = Object.entries(changes).map(([key, value]): [string, Json] => {
-    const before = into[key];
-    return [key, isJsonObject(before) && isJsonObject(value) ? merged(before, value) : value];
-  });
-  return { ...into, ...Object.fromEntries(entries) };
 }

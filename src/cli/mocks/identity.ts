@@ -26,7 +26,10 @@ const secretParams = /^(access_?token|api_?key|client_secret|key|password|secret
 const defaultTypes = /^(application\/json|application\/x-www-form-urlencoded)\b/;
 
 /** Identifies a provider call of the sandbox, recorded or live. */
-export type RequestedCall = Pick<HttpCall, 'method' | 'endpoint' | 'params' | 'headers' | 'body'>;
+export interface RequestedCall extends Pick<HttpCall, 'method' | 'endpoint' | 'body'> {
+  readonly params?: HttpCall['params'] | undefined;
+  readonly headers?: HttpCall['headers'] | undefined;
+}
 
 /** Identifies a call of the handle that is no request; one of an action by name and input. */
 export function savedArgs(args: Json): Json {

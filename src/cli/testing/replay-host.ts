@@ -1,8 +1,8 @@
-import { stableJson, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { stableJson, type Json } from '../../kernel/stable-json.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { parseArgs, parseJson, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
+import { InMemoryState } from '../../modules/functions/runs/runtime/in-memory-state.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
-import { checkpointCalls } from '../dryrun/checkpoint-calls.ts';
 import { savedArgs, savedRequest, type RequestedCall } from '../mocks/identity.ts';
 import type { Mocks, SavedAnswer, SavedAnswers } from '../mocks/mocks.ts';
 
@@ -29,7 +29,8 @@ export function replayHost(mocks: Mocks): {
   const nothing = async (): Promise<string> => 'null';
   const { svc } = mocks;
   const recorded = new Recorded(mocks);
-  let metadata: JsonObject = svc.getMetadata;
+  const { getCheckpoint: checkpoint, getMetadata: metadata } = svc;
+  const state = new InMemoryState({ checkpoint, metadata }, async () => metadata);
   const calls: HostCalls = {
     http: async (args) => recorded.answer('api', parseArgs(shapes.http, args), args),
     fetch: async (args) => {
@@ -37,21 +38,13 @@ export function replayHost(mocks: Mocks): {
       return recorded.answer('fetch', { ...call, endpoint: url }, args);
     },
     log: nothing,
-    getConnection: async () => JSON.stringify({ ...svc.getConnection, metadata }),
+    ...state.calls,
+    getConnection: async () => JSON.stringify({ ...svc.getConnection, metadata: state.metadata }),
     getIntegration: async (args) => recorded.call('getIntegration', args),
-    setMetadata: async (args) => {
-      metadata = parseArgs(shapes.metadata, args).metadata;
-      return 'null';
-    },
-    updateMetadata: async (args) => {
-      metadata = { ...metadata, ...parseArgs(shapes.metadata, args).metadata };
-      return 'null';
-    },
     getEnvironmentVariables: async (args) => recorded.call('getEnvironmentVariables', args),
     triggerAction: async (args) => recorded.call('triggerAction', args),
     triggerSync: nothing,
     startSync: nothing,
-    ...checkpointCalls(svc.getCheckpoint),
     batchSave: write('batchSave'),
     batchUpdate: write('batchUpdate'),
     batchDelete: write('batchDelete'),
@@ -77,8 +70,8 @@ class Recorded {
     this.#mocks = mocks;
   }
 
-  answer(where: 'api' | 'fetch', call: RequestedArgs, args: string): HostAnswer {
-    const { method, path, request, hash } = savedRequest(requested(call));
+  answer(where: 'api' | 'fetch', call: RequestedCall, args: string): HostAnswer {
+    const { method, path, request, hash } = savedRequest(call);
     const answers = answersTo(this.#mocks[where], method, path);
     const same = answers.filter((answer) => answer.hash === hash);
     const found = this.#next(`${where} ${hash}`, same);
@@ -124,22 +117,6 @@ const textOf = (response: Json): string =>
 
 const answersTo = (saved: SavedAnswers, method: string, path: string): readonly SavedAnswer[] =>
   saved[method]?.[path] ?? [];
-
-type RequestedArgs = Pick<
-  ReturnType<typeof parseArgs<typeof shapes.http>>,
-  'endpoint' | 'params' | 'headers' | 'body'
-> & { readonly method: string };
-
-/** Without absent fields, in the form of the saved mocks. */
-function requested({ method, endpoint, params, headers, body }: RequestedArgs): RequestedCall {
-  return {
-    method,
-    endpoint,
-    ...(params === undefined ? {} : { params }),
-    ...(headers === undefined ? {} : { headers }),
-    body,
-  };
-}
 
 function unsaved(what: string, wanted: unknown, saved: readonly unknown[]): GatewayError {
   const message =

@@ -1,9 +1,10 @@
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Mask } from '../../../kernel/mask.ts';
-import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
+import { objectOf, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { HostCall, HostCalls, LogLine } from '../../../ports/sandbox.ts';
 import { merge } from '../../records/merge.ts';
 import { parseArgs, shapes } from './runtime/arguments.ts';
+import { InMemoryState } from './runtime/in-memory-state.ts';
 
 /** A dry run of a function on a connection (docs/reference/http.md#functions-and-deployments). */
 export interface DryRunOrder {
@@ -27,7 +28,12 @@ export interface DryRun {
 const shownMax = 100;
 
 /** The calls of a run without writes: requests are sent, everything else stays in memory. */
-export function createDryRun(real: HostCalls, order: DryRunOrder, mask: Mask): DryRun {
+export function createDryRun(
+  real: HostCalls,
+  own: { readonly integrationKey: string; readonly connectionId: string },
+  order: DryRunOrder,
+  mask: Mask,
+): DryRun {
   const models = new Map<string, Model>();
   const modelOf = (name: string): Model => {
     const model = models.get(name) ?? new Model();
@@ -35,40 +41,31 @@ export function createDryRun(real: HostCalls, order: DryRunOrder, mask: Mask): D
     return model;
   };
   const lines: LogLine[] = [];
-  let { metadata, checkpoint } = order;
   const connection = async (args: string): Promise<JsonObject> => {
     const answer = await real.getConnection?.(args);
     const text = typeof answer === 'string' ? answer : (answer?.json ?? '{}');
     return JSON.parse(text) as JsonObject;
   };
 
+  const { checkpoint = null, metadata = null } = order;
+  const state = new InMemoryState({ checkpoint, metadata }, async () =>
+    objectOf((await connection('{}'))['metadata']),
+  );
+
   const calls: HostCalls = {
     ...real,
+    ...state.calls,
     ...recordCalls(modelOf),
     triggerAction: refused,
     triggerSync: refused,
     startSync: refused,
-    getCheckpoint: async () => JSON.stringify(checkpoint ?? null),
-    saveCheckpoint: async (args) => {
-      ({ checkpoint } = JSON.parse(args) as { checkpoint: JsonObject });
-      return 'null';
-    },
-    clearCheckpoint: async () => {
-      checkpoint = undefined;
-      return 'null';
-    },
     getConnection: async (args) => {
       const found = await connection(args);
-      return JSON.stringify(metadata === undefined ? found : { ...found, metadata });
-    },
-    setMetadata: async (args) => {
-      ({ metadata } = parseArgs(shapes.metadata, args));
-      return 'null';
-    },
-    updateMetadata: async (args) => {
-      const kept = metadata ?? ((await connection('{}'))['metadata'] as JsonObject);
-      metadata = { ...kept, ...parseArgs(shapes.metadata, args).metadata };
-      return 'null';
+      const isOwn =
+        found['connection_id'] === own.connectionId &&
+        found['provider_config_key'] === own.integrationKey;
+      if (!isOwn || state.metadata === null) return JSON.stringify(found);
+      return JSON.stringify({ ...found, metadata: state.metadata });
     },
     log: async (args) => {
       lines.push(...parseArgs(shapes.log, args).lines.slice(0, shownMax - lines.length));
@@ -79,8 +76,8 @@ export function createDryRun(real: HostCalls, order: DryRunOrder, mask: Mask): D
     calls,
     result: () => ({
       records: Object.fromEntries([...models].map(([name, model]) => [name, model.shown()])),
-      ...(metadata === undefined ? {} : { metadata }),
-      checkpoint: checkpoint ?? null,
+      ...(state.metadata === null ? {} : { metadata: state.metadata }),
+      checkpoint: state.checkpoint,
       logs: lines.map((line) => mask.data(shownLine(line))),
     }),
   };

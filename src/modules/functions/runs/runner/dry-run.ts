@@ -29,7 +29,7 @@ export async function performDryRun(
     const input = order.input === undefined ? undefined : JSON.stringify(order.input);
     let result = {};
     const ending = await runUserCode(deps, run, input, ({ calls, context, mask }) => {
-      const dry = createDryRun(calls, order, mask);
+      const dry = createDryRun(calls, connection, order, mask);
       result = dry;
       const { models } = fn;
       const { lastSyncDate = null } = order;
