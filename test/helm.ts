@@ -7,7 +7,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadAll } from 'js-yaml';
-import { roles } from '../src/app/roles.ts';
+import { roles } from '../src/app/config-rules.ts';
 import { cached } from './services/cache.ts';
 import { announce, isOnPath, run, ServiceUnavailable } from './services/commands.ts';
 import { versions } from './services/versions.ts';

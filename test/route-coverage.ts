@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { routes, streamRoutes } from '../src/api/routes.ts';
-import { codeOf, statusOf, type RouteError } from '../src/http/route-errors.ts';
+import { codeOf, statusOf, type RouteError } from '../src/http/define-route.ts';
 
 interface Demand {
   readonly endpoint: string;

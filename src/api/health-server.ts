@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorAnswer } from '../http/error-response.ts';
-import { headersOfEveryAnswer } from '../http/every-answer.ts';
+import { headersOfEveryAnswer } from '../http/cors.ts';
 import { hostAndPort } from '../http/host-and-port.ts';
 import type { Services } from './services.ts';
 import { GatewayError } from '../kernel/errors.ts';

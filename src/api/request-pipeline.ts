@@ -17,6 +17,7 @@ import { audited, type AuditCall } from '../modules/access/audit/audited.ts';
 import { auditRule, type AuditRule } from '../modules/access/audit/audited-routes.ts';
 import { withIdempotencyKey } from '../modules/access/idempotent-requests/handlers.ts';
 import type { Services } from './services.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts';
 
 type Schema = z.ZodType | undefined;
 
@@ -170,4 +171,21 @@ function idempotencyOf(
   const request = [call.match.route.method, call.request.url, JSON.stringify(sent)].join('\n');
   const requestHash = services.vault.fingerprint('idempotent-request', request);
   return { idempotencyKey: input, requestHash };
+}
+
+interface ApiServerOptions extends Omit<HttpServerOptions, 'pipeline' | 'services'> {
+  readonly services: Services;
+}
+
+/** The HTTP server behind the request pipeline. Listens when it resolves. */
+export async function startApiServer(options: ApiServerOptions): Promise<HttpServer> {
+  await using stack = new AsyncDisposableStack();
+  const pipeline = stack.use(await openRequestPipeline(options.services));
+  const server = stack.use(await createHttpServer({ ...options, pipeline }));
+  const opened = stack.move();
+  return {
+    url: server.url,
+    port: server.port,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
 }

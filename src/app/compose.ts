@@ -4,25 +4,28 @@ import {
 } from '../adapters/projection-store/store-rpc.ts';
 import { createHealthServer } from '../api/health-server.ts';
 import { routes, streamRoutes } from '../api/routes.ts';
-import { startApiServer } from '../api/server.ts';
+import { startApiServer } from '../api/request-pipeline.ts';
 import type { Services } from '../api/services.ts';
 import { bootstrap } from '../modules/access/environments/bootstrap.ts';
 import type { ProviderCatalogue } from '../modules/connections/providers/catalogue.ts';
 import { loadCatalogue } from '../modules/connections/providers/load-catalogue.ts';
-import { addressProblem, mustBeFree } from './address-problem.ts';
 import { openProcessContext, type ProcessContext } from './process-context.ts';
 import type { Config } from './config.ts';
-import { watchLogLiveness } from './log-liveness.ts';
+import { watchLogLiveness, type LogLiveness } from './log-liveness.ts';
 import { foldersOf } from './folders.ts';
 import { retryStartup } from './retry-startup.ts';
 import { LogCorruption } from './log-corruption.ts';
 import { coordinationAccess, openCoordination } from './open-coordination.ts';
 import type { MainLog, OpenedLog } from './open-log.ts';
 import { openServices, type OpenedServices } from './open-services.ts';
-import { createReadiness } from './readiness.ts';
 import { scraped } from './scrape.ts';
 import { startReactors } from './reactors.ts';
 import { startThreads, type Threads } from './start-threads.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { hostAndPort } from '../http/host-and-port.ts';
+import { CannotStart } from '../kernel/cannot-start.ts';
+import type { RunningThread } from './threads/start-thread.ts';
 
 interface GeneratedKey {
   /** Name of the environment, or `account`. */
@@ -157,4 +160,85 @@ async function serve(
   const server = await startApiServer({ routes, streamRoutes, services, host, port });
   services.settings.publicUrl ||= server.url;
   return server;
+}
+
+/**
+ * Checks that the address is free before anything is opened.
+ * @throws CannotStart
+ */
+async function mustBeFree(address: Pick<Config, 'host' | 'port'>): Promise<void> {
+  const server = createServer((socket) => socket.destroy()).listen(address.port, address.host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw addressProblem(error, address) ?? error;
+  }
+  server.close();
+  await once(server, 'close');
+}
+
+/** Why the server cannot listen on the address, for the operator; null: the error has another cause. */
+function addressProblem(
+  cause: unknown,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+): CannotStart | null {
+  if (!(cause instanceof Error) || !('syscall' in cause) || !('code' in cause)) return null;
+  if (cause.syscall !== 'listen' && cause.syscall !== 'getaddrinfo') return null;
+  const code = String(cause.code);
+  return new CannotStart(textOf(code, host, hostAndPort(host, port)), { cause });
+}
+
+function textOf(code: string, host: string, address: string): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `SVC_PORT: ${address} is taken by another process; stop it or choose another port (0 = any that is free).`;
+    case 'EACCES':
+      return `SVC_PORT: this user may not listen on ${address}; choose a port above 1023.`;
+    default:
+      return `SVC_HOST: ${host} cannot be listened on (${code}); name an address of this machine.`;
+  }
+}
+
+interface Readiness {
+  /**
+   * Why this node is not ready: it is starting, a thread has ended or waits, the log is silent or corrupt. Empty =
+   * ready.
+   */
+  readonly reasons: () => readonly string[];
+  /** Call when the start has finished: from now on a request with a valid key succeeds. */
+  readonly started: () => void;
+}
+
+/** A node that has not finished its start is not ready, although it already listens. */
+const starting = 'the start has not finished: the API keys of the service are not known here yet';
+
+function createReadiness(
+  threads: readonly RunningThread[],
+  liveness: Pick<LogLiveness, 'reasons'>,
+  corruption: Pick<LogCorruption, 'reasons'>,
+): Readiness {
+  let isStarted = false;
+  const ended: string[] = [];
+  const waiting = new Map<RunningThread, string>();
+  for (const thread of threads) {
+    thread.failed.catch((error: unknown) =>
+      ended.push(error instanceof Error ? error.message : 'ended'),
+    );
+    thread.onReadiness((reason) => {
+      if (reason === null) waiting.delete(thread);
+      else waiting.set(thread, reason);
+    });
+  }
+  return {
+    reasons: () => [
+      ...(isStarted ? [] : [starting]),
+      ...ended,
+      ...waiting.values(),
+      ...liveness.reasons(),
+      ...corruption.reasons(),
+    ],
+    started: () => {
+      isStarted = true;
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import type { RootKey } from '../modules/access/vault/root-keys.ts';
 import type { LogAddress, ServerAddress } from './addresses.ts';
-import { roles as allRoles, type Role } from './roles.ts';
 import type { Rule } from './settings.ts';
 
 interface Ruled {
@@ -24,7 +23,7 @@ const rule = (
 
 const isKafka = ({ logUrl }: Ruled): boolean => logUrl.kind === 'kafka';
 const isEmbedded = ({ logUrl }: Ruled): boolean => logUrl.kind === 'embedded';
-const isSplit = ({ roles }: Ruled): boolean => roles.size < allRoles.length;
+const isSplit = (ruled: Ruled): boolean => ruled.roles.size < roles.length;
 
 /** Invalid combinations of settings, each with its fix. */
 export const configRules: readonly Rule<Ruled>[] = [
@@ -79,3 +78,20 @@ export const configRules: readonly Rule<Ruled>[] = [
 /** A projector whose embedded tables are read by no part of its process. */
 const isTablesAlone = ({ roles }: Ruled): boolean =>
   roles.has('projector') && !roles.has('api') && !roles.has('runner');
+
+/** The tasks of a process (docs/architecture.md#several-processes). One image; `all` is every role in one process. */
+export const roles = ['api', 'owner', 'projector', 'runner', 'webhooks'] as const;
+type Role = (typeof roles)[number];
+
+/** @throws Error that names the unknown word */
+export function parseRoles(value: string): ReadonlySet<Role> {
+  const words = value.split(',').map((word) => word.trim());
+  if (words.includes('all')) return new Set(roles);
+  return new Set(
+    words.map((word) => {
+      const role = roles.find((candidate) => candidate === word);
+      if (role === undefined) throw new Error(`expected all or ${roles.join(', ')}, got "${word}"`);
+      return role;
+    }),
+  );
+}

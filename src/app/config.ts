@@ -3,8 +3,7 @@ import { createEgressPolicy } from '../adapters/http-client/egress.ts';
 import { isKeyOf, keyPrefixes } from '../modules/access/api-keys/key-format.ts';
 import { parseRootKeys } from '../modules/access/vault/root-keys.ts';
 import { logAddress, maskedUrl, origins, server, tablesAddress, webAddress } from './addresses.ts';
-import { configRules } from './config-rules.ts';
-import { parseRoles } from './roles.ts';
+import { configRules, parseRoles } from './config-rules.ts';
 import {
   integer,
   list,

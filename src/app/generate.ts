@@ -4,13 +4,13 @@ import { clientTypes } from '../http/openapi/typescript.ts';
 import { routes, streamRoutes } from '../api/routes.ts';
 import { overlaySchema } from '../modules/connections/providers/overlay-schema.ts';
 import { asyncapiDocument } from '../modules/operations/topics/asyncapi.ts';
-import { cliPage } from './cli-page.ts';
 import { loadConfig } from './config.ts';
 import { configurationPage } from './configuration-page.ts';
 import { table, withBlocks } from './markdown.ts';
 import { providerWebhooksPage } from './provider-webhooks-page.ts';
 import { referenceBlocks } from './reference-blocks.ts';
 import { version } from './version.ts';
+import { commands, overview, usageOf } from '../cli/commands/help.ts';
 
 /**
  * The pages of `docs/generated/` and the tables of `docs/reference/`, generated from the tables that the code uses.
@@ -19,7 +19,7 @@ import { version } from './version.ts';
 
 const hint = 'Made by `npm run generate`; do not edit.';
 
-export const docsFolder = new URL('../../docs/', import.meta.url);
+const docsFolder = new URL('../../docs/', import.meta.url);
 
 /** With default settings: an installation serves its own at GET /asyncapi.json. */
 function asyncapiPage(): string {
@@ -73,3 +73,21 @@ if (import.meta.main) {
   writeFileSync(overlaySchemaFile, overlaySchemaPage());
   writeFileSync(operationsFile, await clientOperations());
 }
+
+/** `docs/generated/cli.md`: the help of the command line, which each command declares. */
+function cliPage(hint: string): string {
+  const sections = commands.map((command) => {
+    return `## svc ${command.name}\n\n${fenced(usageOf(command))}`;
+  });
+  return `# Commands
+
+The help of every command, as \`svc help\` prints it. Variables, exit codes and files are described in the
+[reference](../reference/cli.md). ${hint}
+
+${fenced(overview())}
+
+${sections.join('\n\n')}
+`;
+}
+
+const fenced = (text: string): string => `\`\`\`text\n${text}\n\`\`\``;

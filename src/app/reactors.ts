@@ -23,9 +23,10 @@ import { startTypedTopics } from '../modules/operations/typed-topics/reactor.ts'
 import { startWebhookDeliveries } from '../modules/webhooks/webhooks-out/webhook-delivery.ts';
 import type { ProcessContext } from './process-context.ts';
 import type { OpenedServices } from './open-services.ts';
-import { observeSandbox } from './observe-sandbox.ts';
 import { createFaultPoint } from './fault-points.ts';
 import { version } from './version.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { FailureKind, Sandbox } from '../ports/sandbox.ts';
 
 const resumeEveryMs = 60_000;
 
@@ -124,4 +125,29 @@ function keepFinishingDeletions(stack: AsyncDisposableStack, services: Services)
   const timer = setInterval(resume, resumeEveryMs).unref();
   stack.defer(() => clearInterval(timer));
   resume();
+}
+
+/** Failures that the sandbox causes by ending a run. */
+const kills: ReadonlySet<FailureKind> = new Set<FailureKind>([
+  'memory',
+  'timeout',
+  'aborted',
+  'limit',
+  'output_too_large',
+  'interrupted',
+]);
+
+/** The sandbox, with the runs that it ended counted. */
+function observeSandbox(sandbox: Sandbox, metrics: Metrics): Sandbox {
+  return {
+    run: async (...input) => {
+      const result = await sandbox.run(...input);
+      if (result.status === 'error' && kills.has(result.error.kind)) {
+        metrics.count('svc_sandbox_kills_total', [result.error.kind]);
+      }
+      return result;
+    },
+    describe: (...supplied) => sandbox.describe(...supplied),
+    [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
+  };
 }

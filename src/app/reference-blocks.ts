@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isPublicTopic, topics, typedTopicCleanup } from '../../streams/topics.ts';
 import { preflightHeaders, corsHeaders } from '../http/cors.ts';
-import type { AnyRoute } from '../http/define-route.ts';
-import { codeOf, statusOf } from '../http/route-errors.ts';
+import { type AnyRoute, codeOf, statusOf } from '../http/define-route.ts';
 import { routes, streamRoutes } from '../api/routes.ts';
 import type { StreamRoute } from '../http/stream-route.ts';
 import { errorHints } from '../kernel/error-hints.ts';

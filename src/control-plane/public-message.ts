@@ -1,10 +1,10 @@
-import { encodePart, uuidV7 } from '../kernel/ids.ts';
+import { encodePart, uuidV7, joinKey } from '../kernel/ids.ts';
 import type { PublicFields } from '../kernel/public-fields.ts';
 import { isoMicros, type Micros } from '../kernel/time.ts';
 import { currentTrace, traceHeader } from './trace.ts';
 import type { Message } from '../ports/event-log.ts';
 import type { Codec } from '../ports/schemas.ts';
-import type { PublicMessage } from './entity.ts';
+import type { PublicMessage, DecisionMeta } from './entity.ts';
 
 /** The values of any public topic. */
 export type PublicCodec = Codec<Readonly<Record<string, unknown>>>;
@@ -70,4 +70,34 @@ function writeSource({ environmentUid, integration, connectionId }: PublicMessag
   if (integration !== undefined) source += `/integrations/${encodePart(integration)}`;
   if (connectionId !== undefined) source += `/connections/${encodePart(connectionId)}`;
   return source;
+}
+
+/**
+ * What `svc.config.v1` publishes about a change (docs/reference/topics.md#svcconfigv1); a tombstone follows a
+ * deletion. `revision` is the time of the decision, which grows with each decision on an entity.
+ */
+export function configMessages(
+  change: {
+    readonly kind: string;
+    readonly id: readonly string[];
+    readonly environmentUid: string;
+    readonly integration?: string;
+    readonly action: string;
+    /** Without secrets. */
+    readonly document: Readonly<Record<string, unknown>>;
+    readonly isGone: boolean;
+  },
+  meta: DecisionMeta,
+): PublicMessage[] {
+  const { kind, action, environmentUid, integration } = change;
+  const base = {
+    topic: 'svc.config.v1',
+    key: joinKey(kind, ...change.id),
+    type: `svc.${kind}.${action}`,
+    environmentUid,
+    ...(integration === undefined ? {} : { integration }),
+  };
+  const document = JSON.stringify(change.document);
+  const fields = { ...base, value: { kind, action, document, revision: meta.at } };
+  return change.isGone ? [fields, { ...base, value: null }] : [fields];
 }

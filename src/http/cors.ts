@@ -49,3 +49,9 @@ export function setPreflight(context: Context, methods: readonly string[]): void
   context.status = 204;
   context.set(preflightHeaders(methods));
 }
+
+/** Headers of every response: browsers must not interpret a caller's data as a script. */
+export const headersOfEveryAnswer: Readonly<Record<string, string>> = {
+  ...corsHeaders,
+  'x-content-type-options': 'nosniff',
+};

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import type { GatewayError } from '../kernel/errors.ts';
+import { type GatewayError, catalogue, type ErrorCode } from '../kernel/errors.ts';
 import type { Responses } from './responses.ts';
-import type { RouteError } from './route-errors.ts';
 
 /**
  * The credential that a route requires: a key of one environment or of the account, the token of a connect session,
@@ -10,7 +9,7 @@ import type { RouteError } from './route-errors.ts';
 export type Credential = 'environment' | 'account' | 'connect' | 'none';
 
 /** What a route may read of the caller's connect session. */
-export interface CallerSession {
+interface CallerSession {
   readonly id: string;
   /** Unique keys of the allowed integrations; empty: all. */
   readonly allowedIntegrations: readonly string[];
@@ -76,7 +75,7 @@ export interface RouteAnswer {
  * An endpoint as data: also feeds docs/reference/http.md, the scope tests and the OpenAPI document.
  * Absent `query` means any query key is refused; absent `body` means none is read.
  */
-export interface Route<
+interface Route<
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
   H extends Schema | undefined = undefined,
@@ -126,3 +125,15 @@ export const routesWith =
     route: Route<Q, B, H, P, S>,
   ): Route<Q, B, H, P, S> =>
     route;
+
+/** An error code of a route; with a status if it differs from the catalog's. */
+export type RouteError = ErrorCode | { readonly code: ErrorCode; readonly status: number };
+
+/** Some codes have a status of their own on some routes (docs/reference/errors.md#codes-with-other-statuses). */
+export const errorAt = (status: number, code: ErrorCode): RouteError => ({ code, status });
+
+export const codeOf = (error: RouteError): ErrorCode =>
+  typeof error === 'string' ? error : error.code;
+
+export const statusOf = (error: RouteError): number =>
+  typeof error === 'string' ? catalogue[error].status : error.status;

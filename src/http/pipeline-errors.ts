@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../kernel/errors.ts';
-import type { AnyRoute } from './define-route.ts';
-import type { RouteError } from './route-errors.ts';
+import type { AnyRoute, RouteError } from './define-route.ts';
 import type { AnyStreamRoute } from './stream-route.ts';
 
 /** Any dependency may be away; no route lists these codes itself. */

@@ -16,14 +16,13 @@ import { inTrace, traceHeader, traceOf } from '../control-plane/trace.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
-import { headersOfEveryAnswer } from './every-answer.ts';
+import { headersOfEveryAnswer } from './cors.ts';
 import { hostAndPort } from './host-and-port.ts';
 import { serveRoutes, type Match } from './router.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import type { ServerServices } from './server-services.ts';
 import { isSocketRequest, openSockets } from './sockets.ts';
-import { methodLabel } from './method-label.ts';
-import { createStreamHandler, type StreamHandler } from './stream-handler.ts';
+import { methodLabel, createStreamHandler, type StreamHandler } from './stream-handler.ts';
 import type { AnyStreamRoute } from './stream-route.ts';
 
 export interface HttpServerOptions {

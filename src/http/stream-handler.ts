@@ -3,11 +3,9 @@ import { GatewayError } from '../kernel/errors.ts';
 import { uuidV4 } from '../kernel/ids.ts';
 import { checkScope } from './check-parts.ts';
 import type { Cancellation } from '../ports/http-client.ts';
-import { preflightHeaders } from './cors.ts';
+import { preflightHeaders, headersOfEveryAnswer } from './cors.ts';
 import type { Caller, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
-import { headersOfEveryAnswer } from './every-answer.ts';
-import { methodLabel } from './method-label.ts';
 import { anonymous, type RequestPipeline } from './pipeline.ts';
 import type { ServerServices } from './server-services.ts';
 import type { AnyStreamRoute, StreamCall } from './stream-route.ts';
@@ -166,3 +164,9 @@ function refuse({ response, begin }: Exchange, { status, body, headers }: RouteA
   begin(status, ['content-type', 'application/json', ...Object.entries(headers ?? {}).flat()]);
   response.end(JSON.stringify(body));
 }
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** The method as the label of a metric: bounded, because clients may send any word. */
+export const methodLabel = (method: string | undefined): string =>
+  method !== undefined && methods.has(method) ? method : 'other';

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Responses } from './responses.ts';
-import type { Caller, Credential } from './define-route.ts';
-import type { RouteError } from './route-errors.ts';
+import type { Caller, Credential, RouteError } from './define-route.ts';
 import type { Cancellation } from '../ports/http-client.ts';
 
 /** @typeParam S the services of its handler */

@@ -1,8 +1,7 @@
 import type { TableDefinition } from '../../src/ports/projection-store.ts';
 import type { TabWriter } from '../../src/ports/rows.ts';
 import type { TopicName } from '../topics.ts';
-import type { ProjectionTables, TableSet } from './define.ts';
-import { positionsTable } from './positions-table.ts';
+import { type ProjectionTables, type TableSet, positionsTable } from './define.ts';
 
 /** A projection with one immutable row per message; rows expire. */
 export interface AppendedProjection<E> extends ProjectionTables {

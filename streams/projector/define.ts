@@ -1,4 +1,8 @@
-import type { Migration } from '../../src/ports/projection-store.ts';
+import type {
+  Migration,
+  ProjectionStore,
+  TableDefinition,
+} from '../../src/ports/projection-store.ts';
 import type { TabWriter } from '../../src/ports/rows.ts';
 import type { TopicName } from '../topics.ts';
 
@@ -27,7 +31,7 @@ export interface ProjectionTables<T extends TableSet = TableSet> {
 }
 
 /** A projection: tables, and one pure function from a message of a topic to rows of the first table. */
-export interface Projection<E, C, T extends TableSet> extends ProjectionTables<T> {
+interface Projection<E, C, T extends TableSet> extends ProjectionTables<T> {
   /** The tables of a generation, or their copies for a comparison. */
   readonly tableSet: (generation: number, use?: 'read' | 'compare') => T;
   readonly columns: readonly string[];
@@ -38,3 +42,26 @@ export interface Projection<E, C, T extends TableSet> extends ProjectionTables<T
 export function defineProjection<E, C, T extends TableSet = TableSet>() {
   return (projection: Projection<E, C, T>): Projection<E, C, T> => projection;
 }
+
+/** Removes the tables of the set, if there are any. */
+export async function dropTables(store: ProjectionStore, set: TableSet): Promise<void> {
+  for (const name of [...set.views, ...set.tables]) {
+    await store.drop(name);
+  }
+}
+
+/** Progress of a projector; written after the rows. The highest revision applies. */
+export const positionsTable: TableDefinition = {
+  name: 'projector_positions',
+  columns: [
+    'name String',
+    'log_partition UInt16',
+    'next_offset UInt64',
+    'owner_epoch UInt64',
+    "at_end_at DateTime64(3, 'UTC')",
+    'revision UInt64',
+  ],
+  engine: 'ReplacingMergeTree(revision)',
+  orderBy: ['name', 'log_partition'],
+  tokensKept: 0,
+};

@@ -8,8 +8,7 @@ import type { Place, VerifiedPart } from './projection-state.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
-import type { TableSet } from './define.ts';
-import { dropTables } from './drop-tables.ts';
+import { type TableSet, dropTables } from './define.ts';
 import { GenerationFeed, type FeedDeps } from './generation-feed.ts';
 import { isOutage } from './throttle.ts';
 

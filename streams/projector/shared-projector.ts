@@ -5,7 +5,6 @@ import type { Insert, ProjectionStore } from '../../src/ports/projection-store.t
 import type { Logger } from 'pino';
 import type { TopicName } from '../topics.ts';
 import type { ProjectionTables, TableSet } from './define.ts';
-import { InsertWatch } from './insert-watch.ts';
 import { isOutage } from './throttle.ts';
 
 /** Each generation has a consumer group of its own. */
@@ -18,12 +17,12 @@ const silenceMaxMs = 5_000;
 const retryMs = 500;
 
 /** Projects some partitions. */
-export interface HeldProjector extends AsyncDisposable {
+interface HeldProjector extends AsyncDisposable {
   /** Rejects when it cannot continue. */
   readonly stopped: Promise<void>;
 }
 
-export interface SharedProjectorDeps {
+interface SharedProjectorDeps {
   readonly log: EventLog;
   readonly store: ProjectionStore;
   readonly logger: Pick<Logger, 'warn'>;
@@ -38,7 +37,7 @@ export interface SharedProjectorDeps {
   readonly prepare: () => Promise<void>;
 }
 
-export interface SharedProjector extends AsyncDisposable {
+interface SharedProjector extends AsyncDisposable {
   /** Whether this process currently projects the partition: no other writes its rows. */
   holds(partition: number): boolean;
   /**
@@ -206,3 +205,49 @@ class Shared implements SharedProjector {
 
 /** Not constant: the signal may abort during an await. */
 const isOver = (signal: AbortSignal): boolean => signal.aborted;
+
+/** A slower insert delays what was saved since: readers must not conclude that there is nothing new. */
+const slowMs = 5_000;
+
+/** Whether inserts succeed, derived from the inserts themselves. */
+export class InsertWatch {
+  readonly #heldUp: () => void;
+  readonly #slowMs: number;
+  #isHeldUp = false;
+
+  /** `heldUp` is called each time that inserts stop succeeding. */
+  constructor(heldUp: () => void, { slowMs: slow = slowMs }: { readonly slowMs?: number } = {}) {
+    this.#heldUp = heldUp;
+    this.#slowMs = slow;
+  }
+
+  /** From the first failed or slow insert to the next that succeeds. */
+  get isHeldUp(): boolean {
+    return this.#isHeldUp;
+  }
+
+  async during(insert: () => Promise<void>): Promise<void> {
+    const timer = setTimeout(() => this.#hold(), this.#slowMs);
+    try {
+      await insert();
+      this.#isHeldUp = false;
+    } catch (error) {
+      // Refused rows delay nothing: they are written in another way.
+      if (isOutage(error)) this.#hold();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The store responded; delayed rows are read from the log again. */
+  reset(): void {
+    this.#isHeldUp = false;
+  }
+
+  #hold(): void {
+    if (this.#isHeldUp) return;
+    this.#isHeldUp = true;
+    this.#heldUp();
+  }
+}

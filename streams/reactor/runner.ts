@@ -1,7 +1,6 @@
 import type { Batch } from '../../src/ports/event-log.ts';
 import { inTrace, traceHeader, traceOf } from '../../src/control-plane/trace.ts';
-import { retryMessage, pause } from './retry-message.ts';
-import { retryDeadLetters } from './dead-letter-retries.ts';
+import { retryMessage, pause, retryDeadLetters } from './retry-message.ts';
 import type { MessageReactor, ReactorDeps, ReactorOptions } from './reactor.ts';
 import { Watermark } from './watermark.ts';
 

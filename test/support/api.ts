@@ -1,7 +1,7 @@
 import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
 import { routes, streamRoutes } from '../../src/api/routes.ts';
 import type { HttpServer } from '../../src/http/server.ts';
-import { startApiServer } from '../../src/api/server.ts';
+import { startApiServer } from '../../src/api/request-pipeline.ts';
 import type { Services } from '../../src/api/services.ts';
 import { createDependents } from '../../src/app/dependents.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';

@@ -5,7 +5,7 @@ import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
 import type { EntityRef } from '../../src/control-plane/entity.ts';
 import type { AnyRoute, RouteAnswer } from '../../src/http/define-route.ts';
 import type { HttpServer } from '../../src/http/server.ts';
-import { startApiServer } from '../../src/api/server.ts';
+import { startApiServer } from '../../src/api/request-pipeline.ts';
 import { defineRoute, type Services } from '../../src/api/services.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import type { ApiKey } from '../../src/modules/access/api-keys/state.ts';

@@ -9,9 +9,10 @@ import type {
   Sandbox,
 } from '../../ports/sandbox.ts';
 import { SandboxChild } from './child-process.ts';
-import { definitionSchema } from './definition-schema.ts';
 import { guestRuntime } from './guest-bundle.ts';
 import type { GuestOrder } from './guest/runtime.ts';
+import { z } from 'zod';
+import { isJsonObject, type JsonObject } from '../../kernel/stable-json.ts';
 
 export interface SandboxOptions {
   /** Concurrent runs in one process; a crash interrupts all of them. Default 8. */
@@ -185,3 +186,35 @@ function definitionOf(text: string): FunctionDefinition {
     throw new GatewayError('compilation_error', { message }, { cause });
   }
 }
+
+/** Unchanged: zod would drop a key `__proto__`. */
+const jsonObject = z.custom<JsonObject>(isJsonObject, 'Not an object.');
+const schemaOrNone = jsonObject.nullable();
+
+const modelSchemas = z.custom<Readonly<Record<string, JsonObject>>>(
+  (value) => isJsonObject(value) && Object.values(value).every(isJsonObject),
+  'Not a map of schemas.',
+);
+
+/** An isolate's report of a definition; validated, because a bundle may manipulate it. */
+export const definitionSchema = z.object({
+  type: z.enum(['sync', 'action', 'onEvent']),
+  description: z.string(),
+  version: z.string(),
+  scopes: z.array(z.string()),
+  metadata: schemaOrNone,
+  checkpoint: schemaOrNone,
+  hasExec: z.boolean(),
+  frequency: z.string().nullable(),
+  models: modelSchemas,
+  autoStart: z.boolean(),
+  syncType: z.enum(['full', 'incremental']),
+  trackDeletes: z.boolean(),
+  webhookSubscriptions: z.array(z.string()),
+  hasOnWebhook: z.boolean(),
+  endpoints: z.array(jsonObject),
+  input: schemaOrNone,
+  output: schemaOrNone,
+  endpoint: schemaOrNone,
+  event: z.string().nullable(),
+});

@@ -1,11 +1,37 @@
 import { z } from 'zod';
-import { json, nothing } from '../../http/responses.ts';
+import { anyJson, json, nothing } from '../../http/responses.ts';
 import { defineRoute } from '../services.ts';
-import type { AnyRoute } from '../../http/define-route.ts';
+import { type AnyRoute, errorAt } from '../../http/define-route.ts';
 import { connectionId, integrationKey, jsonObject } from '../../http/fields.ts';
-import { errorAt } from '../../http/route-errors.ts';
 import { requireConnection } from '../../modules/connections/connections/queries.ts';
-import { rpcAnswerShape, rpcErrorShape } from './shapes.ts';
+
+const id = z.union([z.string(), z.number()]).nullable();
+
+const rpcErrorShape = z
+  .strictObject({
+    jsonrpc: z.literal('2.0'),
+    error: z.strictObject({
+      code: z.int(),
+      message: z.string(),
+      data: anyJson.optional(),
+    }),
+    id: id.optional(),
+  })
+  .meta({
+    id: 'JsonRpcError',
+    examples: [
+      { jsonrpc: '2.0', error: { code: -32_000, message: 'Method not allowed.' }, id: null },
+    ],
+  });
+
+const rpcResult = z
+  .strictObject({ jsonrpc: z.literal('2.0'), result: anyJson, id })
+  .meta({ id: 'JsonRpcResult', examples: [{ jsonrpc: '2.0', result: { tools: [] }, id: 1 }] });
+
+const one = z.union([rpcResult, rpcErrorShape]);
+
+/** The response to a message or a batch. */
+const rpcAnswerShape = z.union([one, z.array(one)]);
 
 const scopes = ['environment:mcp'];
 

@@ -1,9 +1,22 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  type CallToolResult,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { RouteAnswer } from '../../http/define-route.ts';
 import { jsonObject } from '../../http/fields.ts';
-import { callTool, listTools, type ToolCaller } from './tools.ts';
+import type { Services } from '../services.ts';
+import { problemLine } from '../../json-schema/problems.ts';
+import { TenantSchemas } from '../../json-schema/tenant-schemas.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import type { Json } from '../../kernel/stable-json.ts';
+import type { Connection } from '../../modules/connections/connections/state.ts';
+import { inputSchema, toolParameters } from '../../modules/functions/functions/presenter.ts';
+import { findFunction, listFunctions } from '../../modules/functions/functions/queries.ts';
 
 /** The part of a request that the protocol needs. */
 interface Message {
@@ -48,4 +61,67 @@ function requestOf({ body, protocolVersion }: Message): Request {
     },
     body: JSON.stringify(body),
   });
+}
+
+/** The caller that lists and calls tools. */
+export interface ToolCaller {
+  readonly services: Pick<Services, 'control' | 'runs'>;
+  readonly connection: Connection;
+  readonly actor: string;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** JSON-RPC error code, from the range for implementations. */
+const toolFailed = -32_000;
+
+const schemas = new TenantSchemas();
+
+/** The enabled actions of the integration, except those whose input is no object (docs/reference/http.md#mcp). */
+export function listTools({ services, connection }: ToolCaller): Tool[] {
+  const { environmentUid, integrationKey } = connection;
+  const found = listFunctions(services.control, environmentUid, { integrationKey, kind: 'action' });
+  return found.flatMap((action) => {
+    const parameters = toolParameters(action);
+    if (!action.isEnabled || parameters === null) return [];
+    const { properties, required } = parameters;
+    // Properties are schemas: the compiler checked them.
+    const shown = { type: 'object', properties, required } as Tool['inputSchema'];
+    return [{ name: action.name, description: action.description, inputSchema: shown }];
+  });
+}
+
+/**
+ * Runs the action and resolves with its output as JSON text, or with what its input schema does not take.
+ * @throws McpError with the code of the gateway's error in its data
+ */
+export async function callTool(
+  { services, connection, actor, signal }: ToolCaller,
+  name: string,
+  input: Readonly<Record<string, unknown>> | undefined,
+): Promise<CallToolResult> {
+  const { environmentUid, integrationKey, connectionId } = connection;
+  const ref = { environmentUid, integrationKey, connectionId, actor };
+  // It was parsed from JSON.
+  const args = input as Json | undefined;
+  const action = findFunction(services.control, environmentUid, integrationKey, 'action', name);
+  const schema = action === null ? null : inputSchema(action);
+  const problems = schema === null ? [] : schemas.problems(schema, args ?? {});
+  if (problems.length > 0) {
+    const text = `Invalid arguments of "${name}": ${problems.map(problemLine).join('; ')}`;
+    return { isError: true, content: [{ type: 'text', text }] };
+  }
+  try {
+    const request = { ...ref, name, input: args };
+    const output = await services.runs.triggerAction(request, signal);
+    return { content: [{ type: 'text', text: JSON.stringify(output ?? null) }] };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { payload, upstream } = error.details;
+    throw new McpError(toolFailed, error.message, {
+      code: error.code,
+      ...(payload === undefined ? {} : { payload }),
+      ...(upstream === undefined ? {} : { upstream }),
+    });
+  }
 }

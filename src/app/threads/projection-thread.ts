@@ -20,7 +20,6 @@ import { verifyGeneration } from '../../modules/records/projection/verify.ts';
 import { projectAllAppended } from './project-appended.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';
-import { joined } from './readiness-reasons.ts';
 import { readableWhenPublished, watchTables } from './watch-tables.ts';
 
 /**
@@ -87,3 +86,16 @@ serveThread(async (context, stack, data, main) => {
     ...projectionStoreMethods(store),
   };
 });
+
+/** Why a thread is not ready, from several of its parts: null withdraws the part's reason. */
+type ReadinessReasons = (part: string, reason: string | null) => void;
+
+/** Reports the reasons of all parts as one; null when there is none. */
+function joined(report: (reason: string | null) => void): ReadinessReasons {
+  const reasons = new Map<string, string>();
+  return (part, reason) => {
+    if (reason === null) reasons.delete(part);
+    else reasons.set(part, reason);
+    report(reasons.size === 0 ? null : [...reasons.values()].join('; '));
+  };
+}

@@ -1,11 +1,12 @@
-import type { z } from 'zod';
-import { objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
-import type { Responses, ResponseShape } from '../responses.ts';
-import type { AnyRoute } from '../define-route.ts';
+import { z } from 'zod';
+import { objectOf, type Json, type JsonObject, isJsonObject } from '../../kernel/stable-json.ts';
+import { type Responses, type ResponseShape, anyJson } from '../responses.ts';
+import { type AnyRoute, codeOf, statusOf } from '../define-route.ts';
 import type { AnyStreamRoute } from '../stream-route.ts';
-import { exampleOf } from './examples.ts';
-import { refusalCodes, refusalResponse, refusalShape } from './refusals.ts';
-import type { SchemaPool } from './schemas.ts';
+import { type SchemaPool, resolved } from './schemas.ts';
+import { catalogue, type ErrorCode } from '../../kernel/errors.ts';
+import { errorHints } from '../../kernel/error-hints.ts';
+import { pipelineErrors } from '../pipeline-errors.ts';
 
 /** The location of a parameter. */
 type Place = 'path' | 'query' | 'header';
@@ -225,4 +226,119 @@ const isShownToPeople = (route: AnyRoute | AnyStreamRoute): boolean => 'refusalP
 function withPage(response: JsonObject): JsonObject {
   const content = response['content'] as JsonObject;
   return { ...response, content: { ...content, 'text/html': { schema: { type: 'string' } } } };
+}
+
+const ofFormats: Readonly<Record<string, string>> = {
+  uuid: '6f1c0c6e-5d0b-4d0e-9d57-0a4b3d8c1f11',
+  'date-time': '2026-02-01T08:00:00.000Z',
+  email: 'ada@example.com',
+  uri: 'https://example.com',
+};
+
+/** A value that a schema allows: its own example if it has one, otherwise one composed of its parts. */
+function exampleOf(schema: JsonObject, components: JsonObject): Json {
+  const existing = resolved(schema, components);
+  const { examples, default: standard, enum: values, anyOf, oneOf } = existing;
+  if ('const' in existing) return existing['const'] ?? null;
+  const first = [examples, values].find(isFilled)?.[0];
+  if (first !== undefined) return first;
+  if (standard !== undefined) return standard;
+  const choice = [anyOf, oneOf].find(isFilled)?.[0];
+  if (isJsonObject(choice)) return exampleOf(choice, components);
+  return ofType(existing, components);
+}
+
+const isFilled = (value: Json | undefined): value is Json[] =>
+  Array.isArray(value) && value.length > 0;
+
+function ofType(schema: JsonObject, components: JsonObject): Json {
+  const { type, minimum, format, items } = schema;
+  switch (Array.isArray(type) ? type[0] : type) {
+    case 'object':
+      return ofObject(schema, components);
+    case 'array':
+      return isJsonObject(items) ? [exampleOf(items, components)] : [];
+    case 'integer':
+    case 'number':
+      return typeof minimum === 'number' && minimum > 0 ? minimum : 0;
+    case 'boolean':
+      return true;
+    case 'string':
+      return (typeof format === 'string' ? ofFormats[format] : undefined) ?? 'text';
+    default:
+      return type === 'null' ? null : {};
+  }
+}
+
+/** Optional members are omitted, except those with an example. */
+function ofObject(schema: JsonObject, components: JsonObject): JsonObject {
+  const { properties, required } = schema;
+  if (!isJsonObject(properties)) return {};
+  const needed = Array.isArray(required) ? required : [];
+  const shown = Object.entries(properties).filter(([name, member]) => {
+    return needed.includes(name) || (isJsonObject(member) && isFilled(member['examples']));
+  });
+  return Object.fromEntries(
+    shown.map(([name, member]) => [name, exampleOf(member as JsonObject, components)]),
+  );
+}
+
+const issue = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  path: z.array(z.string()),
+});
+
+/** The uniform body of a refusal (docs/reference/errors.md#body). */
+const refusalShape = z
+  .strictObject({
+    error: z.strictObject({
+      code: z.string().meta({ description: 'Stable name of what went wrong.' }),
+      message: z.string().optional(),
+      fix: z.string().optional().meta({ description: 'What to do about it.' }),
+      errors: z.array(issue).optional().meta({ description: 'What is wrong with which part.' }),
+      payload: anyJson.optional(),
+      upstream: anyJson.optional().meta({ description: 'What the provider answered.' }),
+      method: z.string().optional().meta({ description: 'Of a 429.' }),
+      path: z.string().optional().meta({ description: 'Of a 429.' }),
+      request_id: z.uuid().optional().meta({ description: 'Of `X-Request-Id`.' }),
+    }),
+  })
+  .meta({ id: 'Error' });
+
+/** Every error code of the route, by status. */
+function refusalCodes(route: AnyRoute | AnyStreamRoute): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const error of [...pipelineErrors(route), ...route.errors]) {
+    const [status, code] = [statusOf(error), codeOf(error)];
+    const codes = byStatus.get(status) ?? [];
+    if (!codes.includes(code)) codes.push(code);
+    byStatus.set(status, codes);
+  }
+  return byStatus;
+}
+
+/** Statuses with a `Retry-After` header. */
+const waits = new Set([429, 503]);
+
+const retryAfter: JsonObject = {
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+};
+
+/** A response of the document. @param error schema of `refusalShape` */
+function refusalResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  error: JsonObject,
+): Record<string, Json> {
+  const named = { properties: { code: { enum: codes } } };
+  const [first = 'server_error'] = codes;
+  const { message } = catalogue[first];
+  const example = { error: { code: first, message, fix: errorHints[first] } };
+  const schema = { ...error, properties: { error: named } };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${catalogue[code].message}`).join('\n\n'),
+    ...(waits.has(status) ? { headers: retryAfter } : {}),
+    content: { 'application/json': { schema, example } },
+  };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { errorAt } from '../../http/route-errors.ts';
+import { errorAt } from '../../http/define-route.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';

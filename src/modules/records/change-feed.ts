@@ -4,7 +4,7 @@ import { content } from '../../http/responses.ts';
 import { openSse } from '../../http/sse.ts';
 import { functionName, modelName } from '../../http/fields.ts';
 import { checkHeaders, checkQuery } from '../../http/check-parts.ts';
-import { errorAt } from '../../http/route-errors.ts';
+import { errorAt } from '../../http/define-route.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { catalogue, GatewayError } from '../../kernel/errors.ts';
 import { findKey } from '../access/api-keys/queries.ts';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { AnyRoute } from '../../http/define-route.ts';
+import { type AnyRoute, errorAt } from '../../http/define-route.ts';
 import { json } from '../../http/responses.ts';
 import { defineRoute } from './services.ts';
 import { functionName, listOf, modelName, text, wholeNumber } from '../../http/fields.ts';
-import { errorAt } from '../../http/route-errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 import { connectionHeaders, streamOf } from './stream-of-request.ts';

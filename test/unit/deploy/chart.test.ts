@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { load as parse } from 'js-yaml';
 import { loadConfig, settings } from '../../../src/app/config.ts';
-import { roles } from '../../../src/app/roles.ts';
+import { roles } from '../../../src/app/config-rules.ts';
 
 const chart = new URL('../../../deploy/helm/svc/', import.meta.url);
 const textOf = (file: string) => readFileSync(new URL(file, chart), 'utf8');

@@ -18,7 +18,6 @@ import type { Schemas } from '../../../ports/schemas.ts';
 import { connect, type Peer } from '../../threads/rpc.ts';
 import { openSchemas, type Registry } from '../avro-codec.ts';
 import { isLogCorruption, type OnCorruption } from './corruption.ts';
-import { withDeadline } from './deadline.ts';
 import { EncodeQueue } from './encode-queue.ts';
 import { followPlaces, readPlace } from './consume.ts';
 import { LogReader } from './log-reader.ts';
@@ -26,7 +25,7 @@ import { Member } from './member.ts';
 import type { Assigned, EncodedPlaced, JoinRequest, Revoked } from './protocol.ts';
 import { Watcher } from './watcher.ts';
 
-export interface EmbeddedLogClientOptions {
+interface EmbeddedLogClientOptions {
   readonly directory: string;
   /** From `connectPort()` of the log that the main thread opened. */
   readonly port: MessagePort;
@@ -38,7 +37,7 @@ export interface EmbeddedLogClientOptions {
   readonly onCorruption?: OnCorruption;
 }
 
-export interface EmbeddedLogClient extends AsyncDisposable {
+interface EmbeddedLogClient extends AsyncDisposable {
   readonly log: EventLog;
   readonly schemas: Schemas;
 }
@@ -224,3 +223,14 @@ class ClientLog implements EventLog {
 
 const logClosed = (): GatewayError =>
   new GatewayError('log_unavailable', { message: 'The event log was closed.' });
+
+/** @throws GatewayError `log_unavailable` when the reply does not arrive in time; a later one is ignored. */
+function withDeadline<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      const message = `The event log did not acknowledge within ${timeoutMs} ms.`;
+      reject(new GatewayError('log_unavailable', { message }));
+    }, timeoutMs);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

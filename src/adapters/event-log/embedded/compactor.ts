@@ -1,11 +1,12 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Cleanup, ReadMessage } from '../../../ports/event-log.ts';
 import type { Committer } from './committer.ts';
-import { KeyOffsets } from './key-offsets.ts';
 import type { LogState, Partition } from './log-state.ts';
-import type { TimeBudget } from './time-budget.ts';
 import { DirectoryView } from './row-format.ts';
 import { searchByPeak } from './search-by-time.ts';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 type Compaction = Extract<Cleanup, { policy: 'compact' }>;
 
@@ -180,5 +181,65 @@ export class Compactor {
 
   private after(partitionId: number, position: number): Row | null {
     return (this.rowAfter.get(partitionId, position) as unknown as Row | undefined) ?? null;
+  }
+}
+
+/**
+ * The newest offset of each key during the compaction of a partition. Beyond 16 MiB in a scratch file, so that
+ * memory does not limit the number of keys.
+ */
+class KeyOffsets {
+  private readonly file: string;
+  private readonly db: DatabaseSync;
+  private readonly put: StatementSync;
+  private readonly find: StatementSync;
+
+  constructor(directory: string) {
+    this.file = join(directory, 'compaction.sqlite');
+    rmSync(this.file, { force: true });
+    this.db = new DatabaseSync(this.file);
+    this.db.exec(`
+      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA cache_size = -16384;
+      CREATE TABLE keys (key TEXT PRIMARY KEY, newest INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      BEGIN;`);
+    this.put = this.db.prepare(`INSERT INTO keys VALUES (?, ?)
+      ON CONFLICT (key) DO UPDATE SET newest = excluded.newest`);
+    this.find = this.db.prepare('SELECT newest FROM keys WHERE key = ?');
+    this.find.setReturnArrays(true);
+  }
+
+  set(key: string, offset: number): void {
+    this.put.run(key, offset);
+  }
+
+  get(key: string): number | undefined {
+    const row = this.find.get(key) as unknown as [number] | undefined;
+    return row?.[0];
+  }
+
+  [Symbol.dispose](): void {
+    this.db.close();
+    rmSync(this.file, { force: true });
+  }
+}
+
+/** Longest delay of appends by maintenance, approximately. */
+const sliceMs = 3;
+
+/** Limits maintenance to half of the log thread, in slices. */
+export class TimeBudget {
+  private began = performance.now();
+
+  get isOver(): boolean {
+    return performance.now() - this.began >= sliceMs;
+  }
+
+  /** Returns at once within the slice; otherwise pauses for as long as the slice took. */
+  async rest(): Promise<void> {
+    const tookMs = performance.now() - this.began;
+    if (tookMs < sliceMs) return;
+    await sleep(Math.min(Math.ceil(tookMs), 50));
+    this.began = performance.now();
   }
 }

@@ -1,6 +1,5 @@
-import { crc32 } from 'node:zlib';
+import { crc32, constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Headers, ReadMessage } from '../../../ports/event-log.ts';
-import { compress, decompress } from './compression.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { HeaderTable, HeaderTableWriter } from './header-table.ts';
 
@@ -298,4 +297,22 @@ export function crcAtPlace(crc: number, partition: number, base: number, next: n
 export function isIntact(row: StoredRow, partition: number): boolean {
   const crc = crc32(row.body, crc32(row.directory));
   return crcAtPlace(crc, partition, row.base, row.next) === row.crc;
+}
+
+/** Below this size compression costs more than it saves. */
+const worthwhileBytes = 512;
+/** Level 1: about 900 MB/s of JSON on two cores; higher levels gain little. */
+const params = { [constants.ZSTD_c_compressionLevel]: 1 };
+
+/** The zstd frame of the bytes, or null if it is not smaller. */
+function compress(bytes: Uint8Array): Uint8Array | null {
+  if (bytes.length < worthwhileBytes) return null;
+  // One output chunk for the worst case: no second pass, no concatenation.
+  const chunkSize = bytes.length + (bytes.length >>> 8) + 512;
+  const packed = zstdCompressSync(bytes, { params, chunkSize });
+  return packed.length < bytes.length ? packed : null;
+}
+
+function decompress(packed: Uint8Array, length: number): Buffer {
+  return zstdDecompressSync(packed, { chunkSize: length + 512 });
 }

@@ -6,7 +6,6 @@ import createRequest from 'kafkajs/src/protocol/request.js';
 import type { SASLOptions } from 'kafkajs';
 import type { ApiVersions, ConnectionPool, ProtocolCall } from 'kafkajs/src/broker/index.js';
 import { codeOf, LostConnection } from './failure.ts';
-import { Frames } from './frames.ts';
 
 /** A request without a response for this long has failed: the connection is closed. */
 export const requestTimeoutMs = 30_000;
@@ -22,7 +21,7 @@ const beforeSignIn: ReadonlySet<number> = new Set([17, 18, 36]);
 /** The callers report errors; kafkajs itself logs every step. */
 export const silentLogger = createLogger({ level: 0, logCreator: () => () => undefined });
 
-export interface BrokerSocketOptions {
+interface BrokerSocketOptions {
   readonly host: string;
   readonly port: number;
   readonly clientId: string;
@@ -215,4 +214,51 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // Connecting to several addresses failed: the error then has no message.
   return error.message || ('code' in error ? String(error.code) : error.name);
+}
+
+const lengthBytes = 4;
+const correlationBytes = 4;
+/** The default request limit of brokers. A larger frame: the peer does not speak Kafka's protocol. */
+const frameBytesMax = 100 * 1024 ** 2;
+
+/** Splits received bytes into responses: a length (int32), then that many bytes. */
+class Frames {
+  private chunks: Buffer[] = [];
+  private buffered = 0;
+  private needed = lengthBytes;
+
+  /** The responses that the chunk completes, without their length. @throws Error when the length is invalid */
+  add(chunk: Buffer): Buffer[] {
+    this.chunks.push(chunk);
+    this.buffered += chunk.length;
+    const frames: Buffer[] = [];
+    while (this.buffered >= this.needed) {
+      const bytes = this.joined();
+      const end = lengthBytes + frameLength(bytes);
+      if (bytes.length < end) {
+        this.keep(bytes, end);
+        break;
+      }
+      frames.push(bytes.subarray(lengthBytes, end));
+      this.keep(bytes.subarray(end), lengthBytes);
+    }
+    return frames;
+  }
+
+  private joined(): Buffer {
+    const [first] = this.chunks;
+    return first !== undefined && this.chunks.length === 1 ? first : Buffer.concat(this.chunks);
+  }
+
+  private keep(bytes: Buffer, needed: number): void {
+    this.chunks = bytes.length === 0 ? [] : [bytes];
+    this.buffered = bytes.length;
+    this.needed = needed;
+  }
+}
+
+function frameLength(bytes: Buffer): number {
+  const length = bytes.readInt32BE(0);
+  if (length >= correlationBytes && length <= frameBytesMax) return length;
+  throw new Error(`an answer of ${length} bytes is none of Kafka's protocol`);
 }

@@ -19,7 +19,6 @@ import { ensureTopics } from './ensure-topics.ts';
 import { asLogError, logClosed } from './failure.ts';
 import { Feed } from './feed.ts';
 import { Fetcher } from './fetcher.ts';
-import { follow } from './consume.ts';
 import type { GroupTrouble } from './group-trouble.ts';
 import { Addresses, BrokerConnection, type BrokerConnectionOptions } from './broker-connection.ts';
 import { KafkaMembership } from './membership.ts';
@@ -30,6 +29,7 @@ import { Positions } from './positions.ts';
 import { retried } from './retry.ts';
 import { erasureMs } from './topic-config.ts';
 import type { KafkaWriter } from './writer.ts';
+import { setImmediate as breathe } from 'node:timers/promises';
 
 const connectTimeoutMs = 30_000;
 const appendTimeoutMs = 30_000;
@@ -39,7 +39,7 @@ const followWaitMs = 100;
 /** The messages to read exist: an empty response means that a leader has just moved. */
 const readWaitMs = 10;
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly connection: BrokerConnectionOptions;
   readonly names: Names;
   readonly clock: Clock;
@@ -304,3 +304,41 @@ export class KafkaClient implements EventLog {
 
 const placesOf = (batch: readonly Placed[], offsets: readonly number[]): Position[] =>
   batch.map(({ topic, partition }, i) => ({ topic, partition, offset: offsets[i] ?? 0 }));
+
+/**
+ * Merges the feeds round robin, one batch of each that has messages; ends with the signal, or when every feed has
+ * reached its end. Yields to other work of the thread between batches.
+ */
+async function* follow(
+  feeds: readonly Feed[],
+  fetcher: Fetcher,
+  maxBytes: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Batch> {
+  let rung = Promise.withResolvers<undefined>();
+  const ring = (): void => rung.resolve(undefined);
+  signal?.addEventListener('abort', ring);
+  const waiting = [...feeds];
+  for (const feed of feeds) fetcher.add(feed, ring);
+  try {
+    while (signal?.aborted !== true && waiting.some((feed) => !feed.isDone)) {
+      // Round robin: a partition that returned a batch goes to the end of the queue.
+      const index = waiting.findIndex((feed) => feed.isReady);
+      if (index < 0) {
+        await rung.promise;
+        rung = Promise.withResolvers();
+        continue;
+      }
+      const [feed] = waiting.splice(index, 1) as [Feed];
+      waiting.push(feed);
+      const batch = feed.take(maxBytes);
+      fetcher.taken();
+      if (batch === null) continue;
+      yield batch;
+      await breathe();
+    }
+  } finally {
+    signal?.removeEventListener('abort', ring);
+    for (const feed of feeds) fetcher.remove(feed);
+  }
+}

@@ -7,10 +7,9 @@ import {
 import { bind, end, fail, settle } from './bridge.ts';
 import { definitionOf, describeDefinition } from './definition.ts';
 import type { Json } from '../../../kernel/stable-json.ts';
-import { describeThrown, jsonText } from './errors.ts';
+import { describeThrown, jsonText, ActionError } from './errors.ts';
 import { installGlobals } from './globals.ts';
 import { flushLogs, startLogging } from './log.ts';
-import { require } from './modules.ts';
 import { makeHandle } from './svc.ts';
 import {
   checkInput,
@@ -19,6 +18,21 @@ import {
   reportValidation,
   startValidation,
 } from './validation.ts';
+import { z } from 'zod';
+import { createAction, createOnEvent, createSync } from '../../../sdk/index.ts';
+import {
+  createHash,
+  createHmac,
+  getRandomValues,
+  hash,
+  randomBytes,
+  randomInt,
+  randomUUID,
+  timingSafeEqual,
+} from './crypto.ts';
+import { Open } from './unzipper.ts';
+import { URL } from './url.ts';
+import { URLSearchParams } from './url-search-params.ts';
 
 /** The supervisor's order; as JSON text. */
 export type GuestOrder =
@@ -89,4 +103,51 @@ function load(bundle: Bundle): unknown {
   bundle.call(module.exports, module.exports, require, module);
   const exported = module.exports as { default?: unknown } | null | undefined;
   return exported?.default ?? exported;
+}
+
+/** With a default export, for both styles of import. */
+const module = (exports: object, defaultExport: unknown = exports): object =>
+  Object.freeze(
+    Object.defineProperty({ ...exports, default: defaultExport }, '__esModule', { value: true }),
+  );
+
+const url = module({
+  URL,
+  URLSearchParams,
+  format: (value: unknown) => String(value),
+});
+const crypto = module({
+  createHash,
+  createHmac,
+  getRandomValues,
+  hash,
+  randomBytes,
+  randomInt,
+  randomUUID,
+  timingSafeEqual,
+  webcrypto: { getRandomValues, randomUUID },
+});
+
+const unzipper = module({ Open });
+
+/** The same exports as the package: `z` contains all of them. */
+const zod = module({ ...z, z }, z);
+
+const modules: Readonly<Record<string, object>> = {
+  svc: module({ createSync, createAction, createOnEvent, ActionError }),
+  zod,
+  'zod/v4': zod,
+  url,
+  'node:url': url,
+  crypto,
+  'node:crypto': crypto,
+  unzipper,
+};
+
+/** @throws Error `Module '<name>' is not allowed` */
+function require(name: unknown): object {
+  const key = String(name);
+  const found = Object.hasOwn(modules, key) ? modules[key] : undefined;
+  if (found === undefined) throw new Error(`Module '${key}' is not allowed`);
+  return found;
 }

@@ -1,4 +1,4 @@
-import { configMessages } from '../../../control-plane/config-message.ts';
+import { configMessages } from '../../../control-plane/public-message.ts';
 import type { EntityDefinition, EntityRef, Siblings } from '../../../control-plane/entity.ts';
 import { apiKey, type ApiKeyCommand } from './decider.ts';
 import type { ApiKeyEvent } from './events.ts';

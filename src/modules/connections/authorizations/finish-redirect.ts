@@ -1,4 +1,4 @@
-import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { findCaughtUp } from '../../../control-plane/control-plane.ts';
 import type { QueryValue } from '../../../http/query.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';

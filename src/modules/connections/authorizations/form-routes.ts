@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import { type AnyRoute, errorAt, type RouteError } from '../../../http/define-route.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { bodyIssues } from '../../../http/error-response.ts';
 import { integrationKey, jsonObject, mapOf, text } from '../../../http/fields.ts';
 import { repeatableOptions } from '../../../http/options.ts';
-import { errorAt, type RouteError } from '../../../http/route-errors.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { requireSession } from '../connect-sessions/handlers.ts';

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { type ExecuteOptions, findCaughtUp } from '../../../control-plane/control-plane.ts';
 import type { Caller } from '../../../http/define-route.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';

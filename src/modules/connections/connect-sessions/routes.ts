@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { findCaughtUp } from '../../../control-plane/control-plane.ts';
 import { json, nothing } from '../../../http/responses.ts';
 import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';

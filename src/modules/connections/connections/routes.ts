@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute, Caller } from '../../../http/define-route.ts';
+import { type AnyRoute, type Caller, errorAt } from '../../../http/define-route.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
 import {
   connectionId,
@@ -15,7 +15,6 @@ import {
   wholeNumber,
 } from '../../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../../http/options.ts';
-import { errorAt } from '../../../http/route-errors.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { importCredentials } from '../credentials/import.ts';
 import { modeContext } from '../credentials/mode-context.ts';

@@ -1,6 +1,9 @@
-import { configMessages } from '../../../control-plane/config-message.ts';
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
-import { whileDeleting } from '../../../control-plane/entity.ts';
+import { configMessages } from '../../../control-plane/public-message.ts';
+import {
+  type EntityDefinition,
+  type EntityRef,
+  whileDeleting,
+} from '../../../control-plane/entity.ts';
 import { integration, type IntegrationCommand } from './decider.ts';
 import type { IntegrationEvent } from './events.ts';
 import type { Integration } from './state.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { type ControlPlane, findCaughtUp } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Json } from '../../../kernel/stable-json.ts';

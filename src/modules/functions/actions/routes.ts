@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { json } from '../../../http/responses.ts';
-import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
+import { type AnyRoute, type RouteAnswer, errorAt } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
 import { errorAnswer } from '../../../http/error-response.ts';
 import {
@@ -10,7 +10,6 @@ import {
   integrationKey,
   wholeNumber,
 } from '../../../http/fields.ts';
-import { errorAt } from '../../../http/route-errors.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 import { actionFailureShape, outputShape, queuedShape } from './shapes.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { type ExecuteOptions, findCaughtUp } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { checkStandalone } from '../functions/deploy-rules.ts';

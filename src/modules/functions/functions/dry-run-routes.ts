@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { findCaughtUp } from '../../../control-plane/control-plane.ts';
 import { anyJson, json, timestamp } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import { type AnyRoute, errorAt } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
-import { errorAt } from '../../../http/route-errors.ts';
 import { connectionId, integrationKey, jsonObject, text } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';

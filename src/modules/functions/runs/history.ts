@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { findCaughtUp } from '../../../control-plane/control-plane.ts';
 import type { EntityRef } from '../../../control-plane/entity.ts';
 import type { Caller } from '../../../http/define-route.ts';
 import { GatewayError } from '../../../kernel/errors.ts';

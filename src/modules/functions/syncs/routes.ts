@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { CommandBody } from '../../../control-plane/entity.ts';
 import { json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import { type AnyRoute, errorAt } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
 import { bodyRefused } from '../../../http/error-response.ts';
 import { connectionId, functionName, integrationKey } from '../../../http/fields.ts';
-import { errorAt } from '../../../http/route-errors.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { formatFrequency, parseFrequency } from '../functions/frequency.ts';
 import { connectionPathOf, syncRef } from './entity.ts';

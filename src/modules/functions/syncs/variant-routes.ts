@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import { type AnyRoute, errorAt } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
 import { connectionId, functionName, integrationKey } from '../../../http/fields.ts';
-import { errorAt } from '../../../http/route-errors.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { requireConnection } from '../../connections/connections/queries.ts';

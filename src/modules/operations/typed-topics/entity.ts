@@ -1,4 +1,4 @@
-import { configMessages } from '../../../control-plane/config-message.ts';
+import { configMessages } from '../../../control-plane/public-message.ts';
 import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
 import type { Integration } from '../../connections/integrations/state.ts';
 import { forgottenAt, typedTopic, type TypedTopicCommand } from './decider.ts';

@@ -7,8 +7,11 @@ import type {
   ViewDefinition,
 } from '../../../ports/projection-store.ts';
 import type { TabWriter } from '../../../ports/rows.ts';
-import { defineProjection, type TableSet } from '../../../../streams/projector/define.ts';
-import { positionsTable } from '../../../../streams/projector/positions-table.ts';
+import {
+  defineProjection,
+  type TableSet,
+  positionsTable,
+} from '../../../../streams/projector/define.ts';
 
 /** Where the rows of a stream lie. */
 export interface StreamPlace {

@@ -1,4 +1,4 @@
-import { configMessages } from '../../../control-plane/config-message.ts';
+import { configMessages } from '../../../control-plane/public-message.ts';
 import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
 import { webhookEndpoint, type WebhookEndpointCommand } from './decider.ts';
 import type { WebhookEndpointEvent } from './events.ts';

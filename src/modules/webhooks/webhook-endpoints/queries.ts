@@ -1,5 +1,4 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { type ControlPlane, findCaughtUp } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { environmentName } from '../../access/environments/names.ts';
 import type { WebhookKind } from '../webhooks-out/events.ts';

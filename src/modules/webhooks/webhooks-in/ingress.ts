@@ -6,7 +6,7 @@ import { takeQuota } from '../../../http/rate-limit.ts';
 import type { StreamCall, StreamRoute } from '../../../http/stream-route.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
-import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { findCaughtUp } from '../../../control-plane/control-plane.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { findIntegration } from '../../connections/integrations/queries.ts';
 import { receiverFor, type Receiver } from './receiver.ts';

@@ -1,6 +1,5 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { type ControlPlane, findCaughtUp } from '../../../control-plane/control-plane.ts';
 import type { PublicMessage } from '../../../control-plane/entity.ts';
-import { findCaughtUp } from '../../../control-plane/lookup.ts';
 import type { Publisher } from '../../../control-plane/publisher.ts';
 import { readableValue } from '../../../control-plane/topic-view.ts';
 import { deliveriesTopic } from './deliveries.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { serveRoutes } from '../../../../src/http/router.ts';
-import { codeOf } from '../../../../src/http/route-errors.ts';
+import { codeOf } from '../../../../src/http/define-route.ts';
 import { routes } from '../../../../src/api/routes.ts';
 import { catalogue } from '../../../../src/kernel/errors.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig, settings } from '../../../../src/app/config.ts';
-import { roles } from '../../../../src/app/roles.ts';
+import { roles } from '../../../../src/app/config-rules.ts';
 import { shownSettings } from '../../../../src/app/settings.ts';
 import { CannotStart } from '../../../../src/kernel/cannot-start.ts';
 

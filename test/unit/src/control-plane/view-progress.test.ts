@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCatchUp, Waiting } from '../../../../src/control-plane/view-progress.ts';
+import { createCatchUp, Waiting } from '../../../../src/control-plane/view.ts';
 import type { PartitionProgress } from '../../../../src/control-plane/view-store.ts';
 import type { EventLog } from '../../../../src/ports/event-log.ts';
 

@@ -3,7 +3,7 @@ import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openapiDocument } from '../../../../src/http/openapi/document.ts';
 import { routes, streamRoutes } from '../../../../src/api/routes.ts';
-import { codeOf, statusOf } from '../../../../src/http/route-errors.ts';
+import { codeOf, statusOf } from '../../../../src/http/define-route.ts';
 import { draft2020 } from '../../../support/json-schema.ts';
 
 interface Media {

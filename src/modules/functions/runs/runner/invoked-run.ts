@@ -1,4 +1,4 @@
-import { findCaughtUp } from '../../../../control-plane/lookup.ts';
+import { findCaughtUp } from '../../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../../kernel/errors.ts';
 import type { Stream } from '../../../records/stream.ts';
 import type { WriteOrigin } from '../../../records/writer.ts';

@@ -1,5 +1,4 @@
-import type { ControlPlane } from '../../../../control-plane/control-plane.ts';
-import { findCaughtUp } from '../../../../control-plane/lookup.ts';
+import { type ControlPlane, findCaughtUp } from '../../../../control-plane/control-plane.ts';
 import { limits } from '../../../../kernel/limits.ts';
 import type { Clock } from '../../../../kernel/time.ts';
 import { findConnection } from '../../../connections/connections/queries.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { definitionSchema } from '../../../../../src/adapters/sandbox/definition-schema.ts';
+import { definitionSchema, openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
 import { reportOf } from '../../../../../src/adapters/sandbox/failures.ts';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
 import type { HostCalls, Sandbox } from '../../../../../src/ports/sandbox.ts';
 import { runBundle, runGuest } from './guest.ts';
 

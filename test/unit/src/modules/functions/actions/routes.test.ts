@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../../../src/adapters/sandbox/sandbox.ts';
 import type { HttpServer } from '../../../../../../src/http/server.ts';
-import { startApiServer } from '../../../../../../src/api/server.ts';
+import { startApiServer } from '../../../../../../src/api/request-pipeline.ts';
 import { functionRef } from '../../../../../../src/modules/functions/functions/entity.ts';
 import { actionRoutes } from '../../../../../../src/modules/functions/actions/routes.ts';
 import { openRunWorld, until, type RunWorld } from '../../../../../support/runs.ts';
