@@ -12,11 +12,11 @@ export type Integration = { readonly unique_key: string; readonly display_name: 
 
 export type Success = { readonly success: true };
 
-export type ConnectionEntry = { readonly id: number; readonly connection_id: string; readonly provider: string; readonly provider_config_key: string; readonly created: string; readonly metadata: { readonly [name: string]: unknown } | null; readonly tags: { readonly [name: string]: string }; readonly note: string | null; readonly errors: readonly ({ readonly type: 'auth' | 'sync'; readonly log_id: string })[]; readonly end_user?: EndUser; readonly credentials?: { readonly [name: string]: unknown } };
+export type ConnectionEntry = { readonly id: number; readonly connection_id: string; readonly provider: string; readonly provider_config_key: string; readonly created: string; readonly metadata: { readonly [name: string]: unknown } | null; readonly tags: { readonly [name: string]: string }; readonly errors: readonly ({ readonly type: 'auth' | 'sync'; readonly log_id: string })[]; readonly end_user?: EndUser; readonly credentials?: { readonly [name: string]: unknown } };
 
 export type EndUser = { readonly id: string; readonly display_name: string | null; readonly email: string | null; readonly tags: { readonly [name: string]: string }; readonly organization: { readonly id: string; readonly display_name: string | null } | null };
 
-export type Connection = { readonly id: number; readonly connection_id: string; readonly provider_config_key: string; readonly provider: string; readonly errors: readonly ({ readonly type: 'auth' | 'sync'; readonly log_id: string })[]; readonly end_user: EndUser | null; readonly tags: { readonly [name: string]: string }; readonly note: string | null; readonly metadata: { readonly [name: string]: unknown }; readonly connection_config: { readonly [name: string]: unknown }; readonly webhook_url_override: string | null; readonly created_at: string; readonly updated_at: string; readonly last_fetched_at: string; readonly credentials: { readonly [name: string]: unknown } };
+export type Connection = { readonly id: number; readonly connection_id: string; readonly provider_config_key: string; readonly provider: string; readonly errors: readonly ({ readonly type: 'auth' | 'sync'; readonly log_id: string })[]; readonly end_user: EndUser | null; readonly tags: { readonly [name: string]: string }; readonly metadata: { readonly [name: string]: unknown }; readonly connection_config: { readonly [name: string]: unknown }; readonly webhook_url_override: string | null; readonly created_at: string; readonly updated_at: string; readonly last_fetched_at: string; readonly credentials: { readonly [name: string]: unknown } };
 
 export type ConnectToken = { readonly token: string; readonly connect_link: string; readonly expires_at: string };
 
@@ -149,7 +149,7 @@ export interface Operations {
   };
   /** Imports a connection, or gives a known one new credentials. */
   'POST /connections': {
-    readonly body: { readonly provider_config_key: string; readonly connection_id?: string; readonly metadata?: { readonly [name: string]: unknown }; readonly connection_config?: { readonly [name: string]: unknown }; readonly webhook_url_override?: '' | string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string }; readonly note?: string | null; readonly credentials: unknown };
+    readonly body: { readonly provider_config_key: string; readonly connection_id?: string; readonly metadata?: { readonly [name: string]: unknown }; readonly connection_config?: { readonly [name: string]: unknown }; readonly webhook_url_override?: '' | string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string }; readonly credentials: unknown };
     readonly answer: Connection;
   };
   /** One connection, with its credentials where the key may see them. */
@@ -162,7 +162,7 @@ export interface Operations {
   'PATCH /connections/{connectionId}': {
     readonly params: { readonly connectionId: string };
     readonly query: { readonly provider_config_key: string };
-    readonly body?: { readonly webhook_url_override?: '' | string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string }; readonly note?: string | null };
+    readonly body?: { readonly webhook_url_override?: '' | string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string } };
     readonly answer: Success;
   };
   /** Deletes a connection with its syncs, records and key. */

@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import { tags, text } from '../../../http/fields.ts';
-
-const note = text(1, 255)
-  .nullable()
-  .meta({ description: 'Text of the application for its own use; null removes it.' });
+import { tags } from '../../../http/fields.ts';
 
 /**
  * Fields that an application sets on a connection, each under one name in requests, responses, states, events and on
@@ -12,7 +8,6 @@ const note = text(1, 255)
  */
 export const plainFields = {
   tags: { input: tags, shown: z.record(z.string(), z.string()), initial: {} },
-  note: { input: note, shown: note, initial: null },
 };
 
 type Declared = typeof plainFields;
