@@ -65,15 +65,6 @@ export async function clientOperations(): Promise<string> {
 
 export const operationsFile = new URL('../client/operations.ts', import.meta.url);
 
-if (import.meta.main) {
-  mkdirSync(new URL('generated/', docsFolder), { recursive: true });
-  for (const [file, text] of Object.entries(pages())) {
-    writeFileSync(new URL(file, docsFolder), text);
-  }
-  writeFileSync(overlaySchemaFile, overlaySchemaPage());
-  writeFileSync(operationsFile, await clientOperations());
-}
-
 /** `docs/generated/cli.md`: the help of the command line, which each command declares. */
 function cliPage(hint: string): string {
   const sections = commands.map((command) => {
@@ -91,3 +82,12 @@ ${sections.join('\n\n')}
 }
 
 const fenced = (text: string): string => `\`\`\`text\n${text}\n\`\`\``;
+
+if (import.meta.main) {
+  mkdirSync(new URL('generated/', docsFolder), { recursive: true });
+  for (const [file, text] of Object.entries(pages())) {
+    writeFileSync(new URL(file, docsFolder), text);
+  }
+  writeFileSync(overlaySchemaFile, overlaySchemaPage());
+  writeFileSync(operationsFile, await clientOperations());
+}
