@@ -100,13 +100,13 @@ export interface ClosedStream {
 }
 
 export interface RetentionPreviewArgs {
-  /** Number of the stream to go on after. */
+  /** Number of the last stream of the previous part. */
   readonly after: number;
 }
 export interface RetentionPreviewAnswer {
   readonly isClockTrusted: boolean;
   readonly streams: readonly DueStream[];
-  /** Where to ask on from; null when that was all. */
+  /** Where the next part starts; null at the end. */
   readonly next: number | null;
 }
 
@@ -117,13 +117,13 @@ export interface DeletedKeysArgs {
 }
 export interface DeletedKeysAnswer {
   readonly keys: readonly string[];
-  /** Where to ask on from; null when that was all. */
+  /** Where the next part starts; null at the end. */
   readonly next: DeletedKeysArgs | null;
 }
 
 export interface LookupAnswer {
   readonly found: readonly LookedUp[];
-  /** How many of the ids were looked at: an answer ends at about 1 MB. */
+  /** Number of ids that were read: a reply ends at about 1 MB. */
   readonly done: number;
 }
 export interface LookedUp {
@@ -134,10 +134,10 @@ export interface LookedUp {
   readonly isSealed: boolean;
 }
 
-/** Of `pass_start` and `pass_end`: the pass over the whole run is meant. Without it, the one that its code asks for. */
+/** Of `pass_start` and `pass_end`: the pass over the whole run. Absent: the pass that the function's code starts. */
 export interface RunPassArgs {
   readonly isOfRun: true;
-  /** Of a start: the run resumes from a checkpoint, so that the pass of the run before it goes on. */
+  /** Of a start: the run resumes from a checkpoint, so that the previous run's pass continues. */
   readonly isResumed?: boolean;
 }
 
@@ -146,7 +146,7 @@ export interface StrategyArgs {
 }
 
 export interface BarrierArgs {
-  /** The code of the run came to its end without an error and not for lack of time: nobody resumes from where it was. */
+  /** The code of the run ended without an error and within its time budget: no run resumes from its checkpoint. */
   readonly hasSucceeded: boolean;
 }
 export interface BarrierReply {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Micros } from '../../kernel/time.ts';
 
-/** What a cursor stands for: the place of a record in its stream, and when it got there. */
+/** The contents of a cursor: the position of a record in its stream, and the time of that modification. */
 export interface Cursor {
-  /** Fingerprint of the stream's generation: positions of another generation mean nothing. */
+  /** Fingerprint of the stream's generation: positions of other generations do not apply. */
   readonly generation: bigint;
   readonly position: number;
   readonly modifiedAt: Micros;
@@ -17,7 +17,7 @@ export interface Cursor {
 const version = 1;
 const bytesOfCursor = 24;
 export const cursorChars = 32;
-/** Node decodes base64 around characters that are none of it; the URL alphabet and a space for a plus are taken. */
+/** Node ignores characters that are not base64; the URL alphabet and a space in place of a plus are accepted. */
 const form = /^[A-Za-z0-9+/ _-]+$/;
 
 /** Fingerprint of a generation's name. */
@@ -53,7 +53,7 @@ export function decodeCursor(text: string): Cursor {
   return { generation: bytes.readBigUInt64BE(2), position, modifiedAt };
 }
 
-/** Distinguishes a cursor from other base64 of the same length; it protects nothing. */
+/** Distinguishes a cursor from other base64 of the same length; no protection against forgery. */
 function checkOf(bytes: Uint8Array): number {
   let check = 0x5a;
   for (let at = 2; at < bytesOfCursor; at++) {

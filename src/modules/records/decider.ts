@@ -4,15 +4,14 @@ import type { RecordAction } from './events.ts';
 import type { RecordState } from './state.ts';
 
 /**
- * What may be asked of one record. `seq` is the number the stream gives its next change, `at` the
- * modification time that goes with it.
+ * Commands for one record. `seq` is the stream's number for its next change, `at` the modification time of that change.
  */
 export type RecordCommand =
   /** Replaces the payload by one with this hash. */
   | { readonly type: 'Save'; readonly hash: string; readonly seq: number; readonly at: Micros }
-  /** `hash` is that of the kept payload with the given fields merged into it. */
+  /** `hash` is that of the stored payload merged with the given fields. */
   | { readonly type: 'Update'; readonly hash: string; readonly seq: number; readonly at: Micros }
-  /** `hash` is that of `{"id":…}`, which an unknown record gets as its payload; a known one keeps its own. */
+  /** `hash` is that of `{"id":…}`, the payload of an unknown record; a known one keeps its own. */
   | {
       readonly type: 'Delete';
       readonly hash: string;
@@ -20,21 +19,21 @@ export type RecordCommand =
       readonly at: Micros;
       readonly deletedAt: Micros | null;
     }
-  /** Back to a former payload, or to a deletion, unless the record has left the position. */
+  /** Restores a former payload or a deletion, unless the record has moved from the position. */
   | {
       readonly type: 'Revert';
-      /** Of the former payload; null: it keeps the one that it has. */
+      /** Of the former payload; null: the current payload stays. */
       readonly hash: string | null;
       readonly seq: number;
       readonly at: Micros;
-      /** Null: it lives again. */
+      /** Null: the record is not deleted. */
       readonly deletedAt: Micros | null;
       readonly expected: number;
     }
   | { readonly type: 'Prune'; readonly at: Micros }
   | { readonly type: 'Purge' };
 
-/** What became of one record: its state after, and where it stood before. */
+/** Outcome for one record: its state after, and its position before. */
 export interface RecordEvent {
   readonly action: RecordAction;
   readonly after: RecordState;
@@ -83,12 +82,12 @@ function added({ hash, seq, at }: Change): RecordEvent {
 function saved(command: Change, state: RecordState): RecordEvent[] {
   if (state.deletedAt !== null) return [revived(command, state)];
   if (state.hash !== command.hash) return [modified(command, state)];
-  // The payload comes back; nobody has to read the record again.
+  // The payload is restored; readers need not read the record again.
   if (state.prunedAt !== null) return [kept('restored', state, { ...state, prunedAt: null })];
   return nothing;
 }
 
-/** A deleted record that is saved again is as good as new. */
+/** A deleted record that is saved again counts as new. */
 function revived({ hash, seq, at }: Change, state: RecordState): RecordEvent {
   const times = { firstSeenAt: at, modifiedAt: at, deletedAt: null, prunedAt: null };
   return moved('added', state, { hash, position: seq, version: state.version, ...times });
@@ -105,7 +104,7 @@ function modified({ hash, seq, at }: Change, state: RecordState): RecordEvent {
   return moved('updated', state, { hash, position: seq, version, ...times });
 }
 
-/** A record nobody saved is kept as deleted, so that readers hear of it. */
+/** The deletion of an unknown record is stored, so that readers get it. */
 function missed({ hash, seq, at, deletedAt }: Delete): RecordEvent {
   const times = { firstSeenAt: at, modifiedAt: at, deletedAt: deletedAt ?? at, prunedAt: null };
   const after = { hash, position: seq, version: 1, ...times };

@@ -27,7 +27,7 @@ export interface RecordChange extends PublicFields {
   readonly version: number;
   /** The seq of the record's last modification: the order of pages. */
   readonly position: number;
-  /** The position before, when this change moved it; null for a first one and for one that keeps it. */
+  /** The position before this change moved it; null for a first change and for one that keeps the position. */
   readonly previous_position: number | null;
   readonly payload: Uint8Array | null;
   readonly payload_encoding: PayloadEncoding;
@@ -44,7 +44,7 @@ export interface RecordChange extends PublicFields {
   readonly delete_pass_id: string | null;
 }
 
-/** A change that says nothing. */
+/** A change without content. */
 export const blankChange: RecordChange = {
   event_id: '',
   type: '',
@@ -87,7 +87,7 @@ export function lastActionOf(
   return change.first_seen_at === change.last_modified_at ? 'ADDED' : 'UPDATED';
 }
 
-/** What a run changed in one model. */
+/** Changes of a run in one model. */
 export type ModelResult = {
   readonly model: string;
   readonly added: number;
@@ -96,7 +96,7 @@ export type ModelResult = {
   readonly unchanged: number;
 };
 
-/** All changes of the run on the model's stream lie before this place of `svc.records.v1`. */
+/** All changes of the run on the model's stream are before this position of `svc.records.v1`. */
 export type ModelPosition = {
   readonly model: string;
   readonly partition: number;

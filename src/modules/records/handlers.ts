@@ -38,18 +38,18 @@ export interface RecordWriterDeps {
   readonly replies: Pick<Replies, 'node' | 'expect'>;
   readonly vault: Pick<Vault, 'ready' | 'sealBytes' | 'openBytes' | 'fingerprint'>;
   readonly clock: Clock;
-  /** Whether the environment's payloads travel sealed. */
+  /** Whether the environment's payloads are sent sealed. */
   payloadMode(environmentUid: string): 'plain' | 'sealed';
   /** Where crash tests may end the process. */
   readonly faultPoint?: (name: string) => void;
 }
 
-/** How long an answer may take: what asks for many decisions, or waits for all earlier ones, takes longer. */
+/** Timeouts of replies; the long one for commands with many decisions, or that wait for all earlier ones. */
 const answerMs = 60_000;
 const longAnswerMs = 10 * 60_000;
 const lookupIdsMax = 500;
 
-/** The way in for records; several may exist, each with replies of its own. */
+/** Writer of records; several may exist, each with its own replies. */
 export async function createRecordWriter(deps: RecordWriterDeps): Promise<RecordWriter> {
   const writer: Writer = {
     deps,
@@ -106,7 +106,7 @@ interface Writer {
   readonly outbox: Outbox;
 }
 
-/** Who sends to which stream; `origin` is null where no run does. */
+/** Sender and stream of commands; `origin` is null without a run. */
 interface Sender {
   readonly stream: Stream;
   readonly actor: string;
@@ -198,7 +198,7 @@ async function send(
   const { codec, deps } = writer;
   const { environmentUid, connectionUid } = sender.stream;
   const isSealed = sender.origin !== null && deps.payloadMode(environmentUid) === 'sealed';
-  // All that a run sends waits alike, so that its calls keep their order.
+  // All commands of a run use the same queue, so that its calls keep their order.
   if (isSealed) await deps.vault.ready(connectionUid);
   const key = streamKey(sender.stream);
   const common = {
@@ -247,7 +247,7 @@ interface ExecuteOptions {
   readonly timeoutMs?: number;
 }
 
-/** @throws GatewayError what the owner refused with; `log_unavailable` when it does not answer */
+/** @throws GatewayError the owner's refusal; `log_unavailable` without a reply */
 async function executeSave<T>(
   writer: Writer,
   sender: Sender,
@@ -260,7 +260,7 @@ async function executeSave<T>(
     commandId,
     ...(args === undefined ? {} : { args }),
   });
-  // An answer without a body is for those who need none.
+  // Commands without a result have a reply without a body.
   return (await reply).body as T;
 }
 

@@ -1,11 +1,11 @@
 import type { Micros } from '../../kernel/time.ts';
 import type { Dropped } from './reader.ts';
 
-/** How far a stream is readable. */
+/** The readable part of a stream. */
 export interface HighWatermark {
   /** Fingerprint of the generation (`generationOf`). */
   readonly generation: bigint;
-  /** Highest position that was ever readable; 0 = the stream has no rows. */
+  /** Highest position that was readable; 0 = the stream has no rows. */
   readonly position: number;
   readonly modifiedAt: Micros;
 }
@@ -13,22 +13,19 @@ export interface HighWatermark {
 /** Entries kept; the oldest go first and are loaded from the table again. About 100 bytes each. */
 const entriesMax = 200_000;
 
-/**
- * What the projector's process knows of its streams without asking the tables: polls at the head are
- * answered from it. Keys are stream numbers.
- */
+/** The projector's knowledge of its streams, without queries: it answers polls at the head. Keys are stream numbers. */
 export interface HighWatermarks {
-  /** Undefined: not known here, or rows of the stream are about to become readable. Ask the table (`learn`). */
+  /** Undefined: unknown, or rows of the stream are about to become readable. Query the table (`learn`). */
   find(stream: string): HighWatermark | undefined;
-  /** A position up to which all tables of the projection are complete; undefined: none is known. */
+  /** A position up to which all tables of the projection are complete; undefined when unknown. */
   complete(stream: string): number | undefined;
-  /** What the table says; kept only when nothing was inserted or dropped while it was read. */
+  /** The answer of the table; kept only when nothing was inserted or dropped while it was read. */
   learn(stream: string, load: () => Promise<HighWatermark>): Promise<HighWatermark>;
-  /** Before rows of these streams are inserted: until `advance` the table alone knows their heads. */
+  /** Call before rows of these streams are inserted: until `advance` only the table knows their heads. */
   begin(streams: Iterable<string>): void;
   /** Once the rows are readable; null where the newest has no generation. */
   advance(stream: string, head: HighWatermark | null): void;
-  /** The streams lost rows or payloads: whatever was read of them before is out of date. */
+  /** The streams lost rows or payloads: earlier reads are out of date. */
   drop(streams: Dropped): void;
   /** Grows with every drop. */
   readonly now: number;
@@ -39,9 +36,9 @@ export interface HighWatermarks {
 
 export function createHighWatermarks(): HighWatermarks {
   const highWatermarks = new Map<string, HighWatermark>();
-  /** Streams with rows that may be readable and are not confirmed. */
+  /** Streams with rows that may be readable before they are confirmed. */
   const changing = new Set<string>();
-  /** The last question to the table that nothing has overtaken. */
+  /** The last query of the table that no insert has overtaken. */
   const questions = new Map<string, object>();
   const drops = new Map<string, number>();
   const listeners: ((streams: Dropped) => void)[] = [];

@@ -11,7 +11,7 @@ import type { RecordsServices } from './services.ts';
 
 type Deps = Pick<RecordsServices, 'control' | 'tables' | 'settings'>;
 
-/** Named SQL questions about the table `record_history` (src/modules/records/projection/definition.ts). */
+/** Named SQL queries of the table `record_history` (src/modules/records/projection/definition.ts). */
 export interface HistoryTable {
   readonly key: string;
   readonly partition: number;
@@ -63,7 +63,7 @@ export function changesOf(
   );
 }
 
-/** Up to which versions of a record the payloads, and the record itself, went for good; 0 = nothing did. */
+/** The versions of a record up to which the payloads, and the record itself, were removed for good; 0 = none. */
 export async function takenOf(
   { tables }: Deps,
   table: HistoryTable,
@@ -78,16 +78,15 @@ export async function takenOf(
   return { pruned: Number(row?.pruned ?? 0), purged: Number(row?.purged ?? 0) };
 }
 
-/** Where the log has a record as it stood then. */
+/** Where the log has a record's state at that time. */
 export interface StandingPlace {
   readonly record_id: string;
   readonly log_offset: string;
 }
 
 /**
- * The records of a stream as they stood at a time, in the order in which they had been modified: of each the newest
- * modification until then, and of that what says most of it (that it was pruned, or restored, since). What was
- * purged since is in no answer.
+ * The records of a stream at a time, in the order of their modification: of each the last modification until then, and
+ * of that the most specific entry (pruned, or restored, since). Purged records are absent.
  */
 export function standingAt(
   { tables }: Deps,

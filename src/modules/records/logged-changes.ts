@@ -8,13 +8,13 @@ import type { RecordsServices } from './services.ts';
 
 type Deps = Pick<RecordsServices, 'log' | 'schemas'>;
 
-/** What lies nearer is read through rather than asked for by itself. */
+/** Offsets closer than this are read through rather than fetched separately. */
 const gapMax = 1_000;
 const readBytes = 256 * 1024;
 const publishedWithinMs = 5_000;
 
 /**
- * The changes at the offsets of a partition, in ascending order of the offsets; null where the log has none any more.
+ * The changes at the offsets of a partition, in ascending order of the offsets; null where the log has deleted one.
  * @throws GatewayError `log_unavailable`
  */
 export async function* changesAt(
@@ -43,7 +43,7 @@ export async function* changesAt(
   }
 }
 
-/** Those below the offset are not there. */
+/** The messages below the offset are deleted. */
 function* passed(left: number[], offset: number): Generator<readonly [number, null]> {
   while ((left.at(-1) ?? Infinity) < offset) yield [left.pop() ?? 0, null];
 }
@@ -51,7 +51,10 @@ function* passed(left: number[], offset: number): Generator<readonly [number, nu
 const changeIn = (codec: Codec<RecordChange>, { value }: ReadMessage): RecordChange | null =>
   value === null ? null : codec.decode(value);
 
-/** Those that the log still has, by their offset. @throws GatewayError `log_unavailable` */
+/**
+ * The changes that the log still has, by their offset.
+ * @throws GatewayError `log_unavailable`
+ */
 export async function changesByOffset(
   deps: Deps,
   partition: number,
@@ -64,7 +67,7 @@ export async function changesByOffset(
   return found;
 }
 
-/** JSON in UTF-8; null when there is none, or the key that it was sealed under was destroyed. */
+/** JSON in UTF-8; null without a payload, or when its key was destroyed. */
 export type PayloadOf = (change: RecordChange) => Promise<Buffer | null>;
 
 /** For the changes of one stream. */
@@ -88,7 +91,7 @@ export function payloadsOf(
 }
 
 /**
- * Resolves when the tables show what the log has of the partition before the offset, its end by default.
+ * Resolves when the tables have everything of the partition before the offset, its end by default.
  * @throws GatewayError `projection_unavailable` when they are far behind; `log_unavailable`
  */
 export async function untilShown(

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 
 /**
- * The deep merge of docs/reference/functions.md#records: objects merge recursively, everything else (arrays
- * and null too) replaces what was there, absent fields stay. Both arguments are left as they were.
+ * The deep merge of docs/reference/functions.md#records: objects merge recursively, everything else (arrays and null
+ * too) replaces the existing value, absent fields stay. The arguments are not changed.
  */
 export function merge(kept: JsonObject, input: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...kept };
@@ -14,7 +14,7 @@ export function merge(kept: JsonObject, input: JsonObject): JsonObject {
   return merged;
 }
 
-/** A record may have a field named `__proto__`: it is one like any other. */
+/** A record may have a field named `__proto__`, which is an ordinary field. */
 function put(target: Record<string, Json>, key: string, value: Json): void {
   if (key !== '__proto__') target[key] = value;
   else {

@@ -3,17 +3,17 @@ import type { Clock } from '../../kernel/time.ts';
 import type { EventLog, Message } from '../../ports/event-log.ts';
 import { recordCommandsTopic } from './commands.ts';
 
-/** What one attempt of a run sends to one stream: it must be decided in order. */
+/** Commands of one attempt of a run to one stream: they must be decided in order. */
 export interface CommandChannel {
   readonly id: string;
   readonly partition: number;
-  /** Whether the owner knows commands by their number: then appending one again does no harm. */
+  /** Whether the owner deduplicates commands by their number: then appending one again is harmless. */
   readonly isNumbered: boolean;
 }
 
 export interface Outbox {
   /**
-   * Makes each message with its number in the lane, before it returns. Resolves when the log has all of them durably.
+   * Numbers each message of the channel before it returns. Resolves when all of them are durably in the log.
    * @throws GatewayError `log_unavailable`: some may be in the log; `log_full`
    */
   send(channel: CommandChannel, messages: Iterable<(n: number) => Message>): Promise<void>;
@@ -29,7 +29,7 @@ interface Queue {
 }
 
 const appendAttemptsMax = 3;
-/** Idle queues are forgotten beyond it, the oldest first. */
+/** Idle queues above this number are dropped, the oldest first. */
 const queuesMax = 10_000;
 
 export function createOutbox(deps: { readonly log: EventLog; readonly clock: Clock }): Outbox {
@@ -53,7 +53,7 @@ export function createOutbox(deps: { readonly log: EventLog; readonly clock: Clo
   };
 }
 
-/** One append at a time and lane: a later command never overtakes one that is tried again. */
+/** One append per channel at a time: a later command never overtakes one that is retried. */
 async function drain(log: EventLog, channel: CommandChannel, queue: Queue): Promise<void> {
   queue.isSending = true;
   while (queue.waiting.length > 0) {

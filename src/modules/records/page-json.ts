@@ -36,7 +36,7 @@ interface Row {
   prunedAt: Micros | null;
   encoding: PayloadEncoding;
   keyId: string;
-  /** Where the payload lies in the answer. */
+  /** Range of the payload in the response. */
   start: number;
   end: number;
 }
@@ -79,7 +79,7 @@ export class RowCutter {
     return isFull || !this.#reader.hasMore;
   }
 
-  /** Turns up to so many rows more. */
+  /** Converts up to this number of further rows. */
   turn(rows: number): void {
     const { generation, open } = this.#cut;
     const row = this.#row;
@@ -94,7 +94,7 @@ export class RowCutter {
     }
   }
 
-  /** What was turned so far. */
+  /** The rows converted so far. */
   rows(): Rows {
     return {
       text: this.#out.bytes(),
@@ -143,7 +143,7 @@ function readRow(reader: RowReader, row: Row): void {
   row.lastAction = reader.asciiLike(row.lastAction);
   row.deletedAt = reader.nullableInt64();
   row.prunedAt = reader.nullableInt64();
-  // The column holds nothing else: the projector wrote it.
+  // The projector writes no other values into the column.
   row.encoding = reader.asciiLike(row.encoding) as PayloadEncoding;
   row.keyId = reader.asciiLike(row.keyId);
   reader.range();
@@ -196,7 +196,7 @@ function metadataOf(row: Standing, generation: bigint, timestamps: TimestampCach
   );
 }
 
-/** How a record stands, apart from its payload. */
+/** Metadata of a record, without its payload. */
 export type Standing = Pick<
   Row,
   'recordId' | 'position' | 'firstSeenAt' | 'modifiedAt' | 'lastAction' | 'deletedAt' | 'prunedAt'
@@ -225,7 +225,7 @@ function isNumberText(recordId: string): boolean {
   return isDigit && String(Number(recordId)) === recordId;
 }
 
-/** Ids are returned as strings; only a payload that seems to have a number there is looked into. */
+/** Ids are returned as strings; only a payload that may have a number there is parsed. */
 function withTextId(payload: Buffer, recordId: string): Buffer {
   if (!isNumberText(recordId) || !payload.includes(`"id":${recordId}`)) return payload;
   const record = JSON.parse(payload.toString()) as Record<string, unknown>;
@@ -233,13 +233,10 @@ function withTextId(payload: Buffer, recordId: string): Buffer {
   return Buffer.from(JSON.stringify({ ...record, id: recordId }));
 }
 
-/** Seconds whose text is kept. */
+/** Seconds whose text is cached. */
 const secondsKept = 64;
 
-/**
- * Texts of times. Most of a page fall into few seconds, but those of its records' first and of their last
- * modification alternate.
- */
+/** Texts of times. Most times of a page share a few seconds, but those of first and last modification alternate. */
 class TimestampCache {
   readonly #seconds = new Float64Array(secondsKept).fill(-1);
   readonly #prefixes = Array.from({ length: secondsKept }, () => '');

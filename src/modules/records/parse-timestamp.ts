@@ -4,8 +4,8 @@ const rfc3339 =
   /^(\d{4}-\d\d-\d\d)[Tt ]((?:[01]\d|2[0-3]):\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * RFC 3339 with `Z` or an offset as microseconds since the epoch; what is finer is rounded up, so that
- * "at or after" stays exact. Times before the epoch become 0. Null: not such a time.
+ * RFC 3339 with `Z` or an offset as microseconds since the epoch; finer fractions are rounded up, so that "at or after"
+ * stays exact. Times before the epoch become 0. Null for any other text.
  */
 export function parseTimestamp(text: string): Micros | null {
   // A plus sign that a client did not encode arrives as a space before the offset.
@@ -19,7 +19,7 @@ export function parseTimestamp(text: string): Micros | null {
   return Math.max(0, millis * 1000 + micros + finer);
 }
 
-/** The engine reads the 30th of February as the 2nd of March. */
+/** The engine parses the 30th of February as the 2nd of March. */
 function isDay(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === date;

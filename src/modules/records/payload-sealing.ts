@@ -11,10 +11,10 @@ export interface UnsealedPayloads extends JoinedPayloads {
   readonly ids: readonly string[];
 }
 
-/** Seals each by itself, as events have them. */
+/** Seals each payload on its own, as events have them. */
 export type SealTogether = (payloads: UnsealedPayloads) => Promise<JoinedPayloads>;
 
-/** Seals payloads while the caller goes on. */
+/** Seals payloads asynchronously. */
 export interface PayloadSealing {
   /**
    * With the key that the connection has at the time of this call.

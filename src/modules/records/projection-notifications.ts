@@ -12,11 +12,11 @@ type Notification = { readonly from: string; readonly name: string } & (
   | { readonly dropped: Dropped }
 );
 
-/** Who wants to hear of one generation. */
+/** A subscriber to one generation. */
 export interface ProjectionListener {
   /** Another process has made the changes before the offset readable. */
   readonly published?: (partition: number, next: number) => void;
-  /** What was read of these streams must be forgotten. */
+  /** Data read from these streams must be dropped. */
   readonly dropped?: (streams: Dropped) => void;
 }
 

@@ -16,10 +16,10 @@ import type { RecordTables } from './tables.ts';
 /** Positions in one row of `stream_segments`. */
 export const segmentPositions = 4096;
 
-/** Answers are cut above it, at the end of a block of rows. */
+/** Responses are cut above it, at the end of a block of rows. */
 export const answerBytesMax = 32 * 1024 ** 2;
 
-/** Named SQL questions about the tables of src/modules/records/projection/definition.ts. */
+/** Named SQL queries of the tables in src/modules/records/projection/definition.ts. */
 export interface StreamTable {
   readonly key: string;
   readonly number: string;
@@ -46,11 +46,11 @@ export interface Bound {
   readonly from: Micros;
 }
 
-/** Some records by id, and where they may be. */
+/** Some records by id, and their possible positions. */
 export interface ByIds {
   readonly names: readonly string[];
   readonly positions: readonly number[];
-  /** Any of them may also lie after it. */
+  /** Any of them may also be after it. */
   readonly after: number;
 }
 
@@ -135,7 +135,7 @@ export async function positionBefore(
   table: StreamTable,
   from: Micros,
 ): Promise<number> {
-  // The directory may lag behind the rows: what it does not know yet lies after what it knows.
+  // The directory may lag behind the rows: positions unknown to it are after those it has.
   const [row] = await store.queryRows<{ first: string; last: string; found: string }>(
     `SELECT minIf(segment, at >= ${timestamp('from')}) AS first,
        countIf(at >= ${timestamp('from')}) AS found, max(segment) AS last
@@ -149,7 +149,7 @@ export async function positionBefore(
   return Math.max(0, segment * segmentPositions - 1);
 }
 
-/** Where the ids are, as far as the table of ids knows. */
+/** Positions of the ids, as far as the table of ids has them. */
 export async function positionsById(
   store: ProjectionStore,
   table: StreamTable,
@@ -163,7 +163,7 @@ export async function positionsById(
   return rows.map(({ position }) => Number(position));
 }
 
-/** The last position that the table of ids knows: it has all before it, and may lag behind the rows after it. */
+/** The last position in the table of ids: it has all before it, and may lag behind the rows after it. */
 export async function lastById(store: ProjectionStore, table: StreamTable): Promise<number> {
   const [row] = await store.queryRows<{ last: string }>(
     `SELECT max(position) AS last FROM ${table.tables.byId} WHERE ${inStream} SETTINGS max_threads = 1`,
@@ -184,7 +184,7 @@ export async function countLive(store: ProjectionStore, table: StreamTable): Pro
   return Number(row?.found ?? 0);
 }
 
-/** What a page starts at. A cursor of another generation is resolved by its time: it may repeat, never skip. */
+/** Start of a page. A cursor of another generation is resolved by its time: it may repeat, never skip. */
 export function boundOf(
   cursor: Cursor | null,
   modifiedAfter: Micros | null,

@@ -5,7 +5,7 @@ import { firstAtLeast } from './queries.ts';
 import type { Page, PageQuery, RecordReader, RecordSource, Slice } from './reader.ts';
 import { streamKey, streamNumber } from './stream.ts';
 
-/** A chunk may be this old at most: what was erased leaves the memory of readers with it. */
+/** Maximum age of a chunk: erased data leaves the memory of readers with it. */
 const chunkLivesMs = 5_000;
 /** Chunks of one reader that follow one another. */
 const chunksPerWalk = 4;
@@ -25,21 +25,21 @@ interface Chunk {
   readonly expiresAt: Instant;
 }
 
-/** Chunks that follow one another from where one reader was, for one question (stream, filter, time). */
+/** Consecutive chunks from the position of one reader, for one query (stream, filter, time). */
 interface Walk {
   readonly key: string;
   /** `streamNumber`. */
   readonly stream: string;
   readonly chunks: Chunk[];
-  /** The read under way and the position it starts after. */
+  /** The current read and the position it starts after. */
   reading: { readonly after: number; readonly done: Promise<void> } | null;
-  /** Its reader has waited for a chunk: it is faster than they are read. */
+  /** Its reader has waited for a chunk: it is faster than the reads. */
   isHurried: boolean;
 }
 
 /**
- * The reader that answers pages: the first of a walk from the source, the next ones from chunks that were
- * read ahead. The end of a chunk is never taken for the head: the last page comes from the source.
+ * The reader that answers pages: the first of a walk from the source, the next ones from chunks that were read ahead.
+ * The end of a chunk never counts as the head: the last page comes from the source.
  */
 export function createRecordReader(source: RecordSource, clock: Clock): RecordReader {
   const ahead = new ReadAhead(source, clock);
@@ -62,7 +62,7 @@ export function createRecordReader(source: RecordSource, clock: Clock): RecordRe
 class ReadAhead {
   readonly #source: RecordSource;
   readonly #clock: Clock;
-  /** By question, the newest walk first. */
+  /** By query, the newest walk first. */
   readonly #walks = new Map<string, Walk[]>();
   #bytes = 0;
 
@@ -76,7 +76,7 @@ class ReadAhead {
     });
   }
 
-  /** The page from what was read ahead, or null. */
+  /** The page from chunks, or null. */
   async find(query: PageQuery, cursor: Cursor): Promise<Page | null> {
     const key = keyOf(query);
     if (key === null) return null;
@@ -95,7 +95,7 @@ class ReadAhead {
     return null;
   }
 
-  /** Starts to read what follows a page that came from the source. */
+  /** Starts to read ahead after a page that came from the source. */
   continue(query: PageQuery, slice: Slice): void {
     const key = keyOf(query);
     const last = slice.positions.at(-1);
@@ -113,7 +113,7 @@ class ReadAhead {
     const slice = walk.chunks.at(-1)?.slice;
     const last = slice?.positions.at(-1);
     if (walk.reading !== null || slice === undefined || last === undefined) return;
-    // Who takes their time gets the next chunk late: it may be kept for some seconds only.
+    // A slow reader gets the next chunk late, since chunks live only for some seconds.
     const enough = chunkRows(query.limit) / (walk.isHurried ? 1 : 2);
     if (!slice.hasMore || rowsLeft > enough) return;
     this.#read(query, walk, cursorAt(slice, slice.ends.length - 1), last);
@@ -127,7 +127,7 @@ class ReadAhead {
       .then((slice) => {
         if (slice.isKeepable && this.#isHeld(walk)) this.#keep(walk, { after, slice, expiresAt });
       })
-      // The page that needed it asks the source itself, and meets the error there.
+      // The page that needed it queries the source itself, and gets the error there.
       .catch(() => undefined)
       .finally(() => {
         walk.reading = null;
@@ -184,7 +184,7 @@ class ReadAhead {
   }
 }
 
-/** Where the next part would have to begin. */
+/** Start of the next part. */
 function lastOf(parts: readonly Part[], cursor: Cursor): number {
   return parts.at(-1)?.slice.positions.at(-1) ?? cursor.position;
 }
@@ -199,7 +199,7 @@ function rowsOf(parts: readonly Part[]): number {
   return parts.reduce((sum, { slice, first }) => sum + slice.ends.length - first, 0);
 }
 
-/** Null: this question is not read ahead. */
+/** Null: this query is not read ahead. */
 function keyOf(query: PageQuery): string | null {
   if (query.ids !== null) return null;
   const actions = query.actions === null ? '' : [...query.actions].sort().join(',');

@@ -4,7 +4,7 @@ import type { RecordReader } from './reader.ts';
 const runsTopic = 'svc.runs.v1';
 const recordsTopic = 'svc.records.v1';
 
-/** Usual are some hundred milliseconds. */
+/** Usually some hundred milliseconds. */
 const readableWithinMs = 2_000;
 
 interface Place {
@@ -13,23 +13,29 @@ interface Place {
 }
 
 /**
- * Where the changes of an ended run end on `svc.records.v1`: at each of the places, or, where only the place of its
- * end on `svc.runs.v1` is known, before what the log had after that. Null: it ended without a report.
+ * The end of an ended run's changes on `svc.records.v1`: at each of the positions, or, where only the position of its
+ * end on `svc.runs.v1` is known, before the end of the log at that time. Null: it ended without a report.
  */
 export type ChangesEnd =
   { readonly places: readonly Place[] } | { readonly reportedAt: Place } | null;
 
-/** Whether all changes of ended runs can be read; null where nobody knows where they end. */
+/** Whether all changes of ended runs are readable; null where their end is unknown. */
 export interface ReadableRuns {
-  /** As it is now, with at most one query. @throws GatewayError `projection_unavailable`, `log_unavailable` */
+  /**
+   * The current state, with at most one query.
+   * @throws GatewayError `projection_unavailable`, `log_unavailable`
+   */
   now(ends: readonly ChangesEnd[]): Promise<(boolean | null)[]>;
-  /** Waits until they can be read, for two seconds at most, all together. @throws as `now` */
+  /**
+   * Waits until they are readable, for two seconds at most in total.
+   * @throws as `now`
+   */
   soon(ends: readonly ChangesEnd[]): Promise<(boolean | null)[]>;
 }
 
 /**
- * Where the changes of a run that has reported its end, end: what succeeded has reported all, anything else may
- * lack a model whose owner did not answer.
+ * The end of the changes of a run with a report: a successful run has reported all, another may lack a model whose
+ * owner did not reply.
  */
 export function changesEnd({
   status,
@@ -49,7 +55,9 @@ export function createReadableRuns(deps: {
   readonly reader: Pick<RecordReader, 'published' | 'reached'>;
 }): ReadableRuns {
   const { log, reader } = deps;
-  /** Both topics at one time: changes of a run that ended before these ends of runs lie before those of records. */
+  /**
+   * Ends of both topics at one time: changes of a run that ended before these ends of runs are before those of records.
+   */
   let seen: { readonly runs: readonly Place[]; readonly records: readonly Place[] } | null = null;
 
   const endsOf = async (topic: string): Promise<Place[]> => {
@@ -84,7 +92,7 @@ export function createReadableRuns(deps: {
 
   return {
     async now(ends) {
-      // One after the other: the first look at the ends of the log serves all.
+      // One after the other: the first read of the ends of the log serves all.
       const found: (readonly Place[] | null)[] = [];
       for (const end of ends) found.push(await placesOf(end));
       const isAsked = found.some((places) => places !== null && places.length > 0);

@@ -24,7 +24,10 @@ export interface Page {
 export interface RecordReader {
   /** @throws GatewayError `invalid_cursor_value`, `invalid_query_params` (not a time), `projection_unavailable` */
   page(query: PageQuery): Promise<Page>;
-  /** The position a cursor of this API stands for. @throws GatewayError `invalid_cursor_value` */
+  /**
+   * The position in a cursor of this API.
+   * @throws GatewayError `invalid_cursor_value`
+   */
   positionOf(stream: StreamId, cursor: string): Promise<number>;
   /** Records by model of one connection and variant that are not deleted. */
   counts(streams: readonly StreamId[]): Promise<Map<string, number>>;
@@ -38,7 +41,7 @@ export interface RecordReader {
 export interface Slice {
   /** The records' JSON, joined by commas, in UTF-8. */
   readonly text: Uint8Array;
-  /** Where each record ends in `text`. */
+  /** End of each record in `text`. */
   readonly ends: Uint32Array;
   readonly positions: Float64Array;
   /** Modified times in µs. */
@@ -54,7 +57,7 @@ export interface Slice {
 /** Streams by number (`streamNumber`), or all of them. */
 export type Dropped = readonly string[] | 'all';
 
-/** What the reader's thread asks of the thread that owns the tables: the reader without its read-ahead. */
+/** Requests of the reader's thread to the thread that owns the tables: the reader without its read-ahead. */
 export interface RecordSource extends Omit<RecordReader, 'page'> {
   /** Up to `limit` records; fewer with `hasMore` when they exceed the byte budget. Throws as `page`. */
   slice(query: PageQuery): Promise<Slice>;

@@ -7,8 +7,8 @@ import { changesByOffset, payloadsOf, untilShown, type PayloadOf } from './logge
 import type { StreamId } from './stream.ts';
 
 /**
- * What of a change is there: `kept`; `none` where the change itself took it or has none; `pruned` since; `compacted`:
- * its message has left the log; `unreadable`: its key was destroyed.
+ * State of a change's payload: `kept`; `none` where the change itself removed it or has none; `pruned` since;
+ * `compacted`: its message has left the log; `unreadable`: its key was destroyed.
  */
 export type PayloadState = 'kept' | 'none' | 'pruned' | 'compacted' | 'unreadable';
 
@@ -20,7 +20,7 @@ export interface HistoryQuery {
 }
 
 /**
- * The changes of one record, newest first, as JSON text. Who wrote and what comes from the log.
+ * The changes of one record, newest first, as JSON text. Writer and payload come from the log.
  * @throws GatewayError `not_found`, `invalid_cursor_value`, `projection_unavailable`, `log_unavailable`
  */
 export async function historyOf(deps: HistoryDeps, query: HistoryQuery): Promise<Uint8Array> {
@@ -73,7 +73,7 @@ async function shown(payloadOf: PayloadOf, change: RecordChange, pruned: number)
     pruned_at: time(change.pruned_at),
     payload_state: state(),
   };
-  // The payload's text goes in as it is: parsing it would round large numbers.
+  // The payload's text is inserted unparsed: parsing would round large numbers.
   const text = payload === null ? 'null' : payload.toString();
   return `${JSON.stringify(facts).slice(0, -1)},"payload":${text}}`;
 }

@@ -14,9 +14,9 @@ import {
 import { noColumns } from './command-columns.ts';
 import { reservedKey } from './stream-head.ts';
 
-/** What retention would do now in one environment. */
+/** Data of one environment that retention would remove now. */
 export interface RetentionDue {
-  /** False: the clock is over a day ahead of the log, and nothing would go. */
+  /** False: the clock is over a day ahead of the log, and nothing would be removed. */
   readonly isClockTrusted: boolean;
   readonly prune: { readonly records: number; readonly streams: number };
   readonly delete: { readonly records: number; readonly streams: number };
@@ -36,8 +36,8 @@ const answerMs = 60_000;
 const streamsShown = 100;
 
 /**
- * Asks the owner of every partition what is due, a part of its streams at a time.
- * @throws GatewayError `log_unavailable` when one does not answer
+ * Requests the expired data from the owner of every partition, a part of its streams at a time.
+ * @throws GatewayError `log_unavailable` when one does not reply
  */
 export async function previewRetention(
   deps: PreviewDeps,
@@ -100,7 +100,7 @@ async function previewOnce(
   return body;
 }
 
-/** It is asked of a partition, not of a stream, and by no run. */
+/** Sent to a partition, not to a stream, and by no run. */
 const noStream = {
   integration: '',
   connection_id: '',

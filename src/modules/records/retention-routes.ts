@@ -14,7 +14,7 @@ import { defineRoute } from './services.ts';
 
 const counted = z.strictObject({ records: z.int(), streams: z.int() });
 
-/** What retention would do now; the first hundred of the streams. */
+/** Effect of retention now; the first hundred of the streams. */
 const dueShape = data(
   z.strictObject({
     prune_after_days: z.int(),

@@ -1,22 +1,22 @@
 import type { ChangeRow } from './history-queries.ts';
 
 /**
- * Why a record is left alone: another run or caller changed it since (or in between); its former payload was pruned, or
- * has left the log; it was purged since.
+ * Why a record is not reverted: another run or caller changed it since (or in between); its former payload was pruned,
+ * or has left the log; it was purged since.
  */
 export type LeftReason = 'changed_since' | 'former_pruned' | 'former_gone' | 'purged';
 
-/** What is to become of one record. */
+/** Planned action for one record. */
 export type RecordPlan =
   /** The run did not change it. */
   | { readonly do: 'nothing' }
-  /** It is again as it was before the run. */
+  /** It already is as before the run. */
   | { readonly do: 'unchanged' }
-  /** `offset`: of the change that came after. */
+  /** `offset`: of the later change. */
   | { readonly do: 'leave'; readonly reason: LeftReason; readonly offset: number | null }
-  /** It was not there before. */
+  /** It did not exist before. */
   | { readonly do: 'delete'; readonly expected: number }
-  /** `offset`: of what it was; `hash`: of the payload that it has. */
+  /** `offset`: of the former state; `hash`: of the current payload. */
   | {
       readonly do: 'update' | 'restore' | 'delete_again';
       readonly expected: number;
@@ -24,15 +24,15 @@ export type RecordPlan =
       readonly hash: string;
     };
 
-/** Who wrote a change, and which of the record's changes it is, from 1. */
+/** Writer of a change, and its number among the record's changes, from 1. */
 export interface Written {
   readonly runId: string | null;
   readonly version: number;
-  /** Of the payload that it left. */
+  /** Of its payload. */
   readonly hash: string;
 }
 
-/** How what a run did to one record is taken back. `rows`: all its changes by version. */
+/** Plans the revert of a run's changes of one record. `rows`: all its changes by version. */
 export function planOf(
   rows: readonly ChangeRow[],
   runId: string,

@@ -11,7 +11,7 @@ import type { Stream } from './stream.ts';
 import type { FormerRecord, WriteOrigin } from './writer.ts';
 import type { RecordsServices } from './services.ts';
 
-/** Of the records of one model, how many are … */
+/** Numbers of records of one model that are … */
 export interface RevertCounts {
   /** deleted, since the run had added them or brought them back; */
   deleted: number;
@@ -21,7 +21,7 @@ export interface RevertCounts {
   restored: number;
   /** as they were before the run; */
   unchanged: number;
-  /** left alone. */
+  /** not reverted. */
   left: number;
 }
 
@@ -48,7 +48,7 @@ type Deps = Pick<
 >;
 
 export interface Reverting {
-  /** The run that is taken back, and the time of its changes, µs. */
+  /** The run to revert, and the time of its changes, µs. */
   readonly id: string;
   readonly from: number;
   readonly until: number;
@@ -59,7 +59,7 @@ export interface Reverting {
 }
 
 const leftMax = 1_000;
-/** Records that are looked at together, and payloads that are in memory at a time. */
+/** Records that are read together, and payloads in memory at a time. */
 const sliceRecords = 1_000;
 const chunkRecords = 100;
 
@@ -68,13 +68,13 @@ interface Planned {
   readonly plan: RecordPlan;
 }
 
-/** What was taken back in one stream, and where the changes of that end; null of a dry run. */
+/** Outcome of the revert in one stream, and the end of its changes; null of a dry run. */
 export interface RevertedStream {
   readonly counts: RevertCounts;
   readonly place: ModelPosition | null;
 }
 
-/** What a run did to one stream, a slice of its records after the other. Throws as `revertRun`. */
+/** Reverts a run in one stream, a slice of its records after the other. Throws as `revertRun`. */
 export async function revertStream(
   deps: Deps,
   stream: Stream,
@@ -127,7 +127,7 @@ async function plansOf(
   }));
 }
 
-/** Reads what a chunk of records was, and brings them back to it. */
+/** Reads the former state of a chunk of records, and restores it. */
 async function settle(slices: Slices, planned: readonly Planned[]): Promise<void> {
   const { deps, stream, table, reverting, counts } = slices;
   const offsets = planned.flatMap(({ plan }) =>

@@ -40,7 +40,7 @@ const listQuery = z.strictObject({
   delta: timestamp.optional(),
   filter: filter.optional(),
   ids: listOf(text(1, 256)).pipe(z.array(z.string()).max(limits.recordsIdsMax)).optional(),
-  /** A time, or a cursor for the moment that it stands for. */
+  /** A time, or a cursor for its time. */
   as_of: cursor.optional(),
 });
 

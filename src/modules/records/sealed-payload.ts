@@ -6,21 +6,21 @@ import { InflateError, Inflater } from './deflate/inflater.ts';
 import { learnDictionary } from './deflate/learn.ts';
 import type { PayloadEncoding } from './events.ts';
 
-/** Whose payloads are sealed together with the key of their connection. */
+/** Owner of payloads that are sealed with the key of one connection. */
 export interface PayloadOwner {
   /** `streamKey` of the stream. */
   readonly key: string;
   readonly connectionUid: string;
 }
 
-/** A payload as an event has it. */
+/** A payload in the form of an event. */
 export interface SealedPayload {
   readonly recordId: string;
   readonly encoding: PayloadEncoding;
   readonly bytes: Uint8Array;
 }
 
-/** What is written; `json+aes256gcm`, which earlier releases wrote, is read. */
+/** The written encoding; `json+aes256gcm`, of earlier releases, is only read. */
 export const sealedEncoding = 'json+deflate+aes256gcm' satisfies PayloadEncoding;
 
 /** The end of the name of each encoding that seals. */
@@ -28,12 +28,12 @@ export const sealedMark = 'aes256gcm';
 
 export const isSealed = (encoding: string): boolean => encoding.endsWith(sealedMark);
 
-/** What a payload of `json+aes256gcm` is bound to (`Vault.sealBytes`): its stream and the record's id. */
+/** Additional data of a payload of `json+aes256gcm` (`Vault.sealBytes`): its stream and the record's id. */
 export function payloadContext(streamKey: string, recordId: string): string {
   return `record/${streamKey}/${encodeURIComponent(recordId)}`;
 }
 
-/** What the payloads of one command, sealed together, are bound to: their stream, and which of them is whose. */
+/** Additional data of the payloads of one command, sealed together: their stream, and the record of each. */
 export function blockContext(
   streamKey: string,
   { ids, ends }: { readonly ids: readonly string[]; readonly ends: readonly number[] },
@@ -41,7 +41,7 @@ export function blockContext(
   return `records/${streamKey}/${JSON.stringify([ids, ends])}`;
 }
 
-/** Bytes at the begin of a payload that is sealed so, which it shares with others of its stream. */
+/** Bytes at the beginning of a payload that is sealed so, shared with others of its stream. */
 export function sharedBytes(payload: Uint8Array): number {
   const length = lengthBytes + (((payload[0] ?? 0) << 8) | (payload[1] ?? 0));
   return Math.min(length, payload.length);
@@ -49,7 +49,7 @@ export function sharedBytes(payload: Uint8Array): number {
 
 const dictionaryContext = (streamKey: string): string => `dictionary/${streamKey}`;
 
-/** Names the dictionary as well, by its tag: with another one the bytes would mean something else. */
+/** Names the dictionary as well, by its tag: with another one the bytes would decode to something else. */
 const deflatedContext = (streamKey: string, recordId: string, tag: string): string =>
   `deflated/${streamKey}/${encodeURIComponent(recordId)}/${tag}`;
 
@@ -69,7 +69,7 @@ const noDictionary: Dictionary = {
   texts: new DeflateDictionary(new Uint8Array()),
 };
 
-/** What is learnt of one stream. */
+/** Dictionary state of one stream. */
 interface Learning {
   dictionary: Dictionary;
   sealed: number;
@@ -85,9 +85,9 @@ const samplesMax = 256;
 const sampleCharsMax = 4096;
 
 /**
- * Seals payloads one by one, each deflated before against what its stream's payloads have in common. A dictionary is
- * of one stream alone, sealed under the key of its connection, and travels with each payload: an event is
- * read with its key and nothing else. What is learnt is in memory only (docs/adr/0025-deflate-before-sealing.md).
+ * Seals payloads one by one, each deflated first with a dictionary of its stream's payloads. A dictionary is of one
+ * stream only, sealed under the key of its connection, and is part of each payload: an event can be read with its key
+ * alone. Learned state is in memory only (docs/adr/0025-deflate-before-sealing.md).
  */
 export class PayloadSealer {
   readonly #vault: Pick<Vault, 'sealBytes'>;
@@ -146,7 +146,7 @@ export class PayloadSealer {
 
 interface OpenedDictionary {
   readonly streamKey: string;
-  /** What a payload begins with that has it: its length, and itself sealed. */
+  /** Prefix of a payload with a dictionary: its length, and the sealed dictionary. */
   readonly head: Buffer;
   readonly tag: string;
   readonly bytes: Buffer;
@@ -159,7 +159,7 @@ export class PayloadOpener {
   readonly #vault: Pick<Vault, 'openBytes'>;
   readonly #inflater = new Inflater();
   readonly #dictionaries = new Map<string, OpenedDictionary>();
-  /** Neighbors mostly have the same. */
+  /** Neighbors mostly have the same one. */
   #last: OpenedDictionary | null = null;
 
   constructor(vault: Pick<Vault, 'openBytes'>) {
@@ -225,6 +225,6 @@ export class PayloadOpener {
   }
 }
 
-/** A head begins with its length, so that none is the begin of another. */
+/** A head begins with its length, so that none is the prefix of another. */
 const beginsWith = (input: Buffer, head: Buffer): boolean =>
   input.length >= head.length && head.compare(input, 0, head.length) === 0;

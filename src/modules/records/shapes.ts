@@ -15,7 +15,7 @@ const metadataShape = z
   })
   .meta({ id: 'RecordMetadata' });
 
-/** The fields of the model, and how the record stands. */
+/** The fields of the model, and the record's metadata. */
 export const recordShape = z
   .looseObject({
     id: z.string().meta({ examples: ['c-1'] }),

@@ -30,18 +30,18 @@ import type { RecordTables } from './tables.ts';
 
 export interface SourceDeps {
   readonly store: ProjectionStore;
-  /** What is read; `heads`, `published` and `reached` belong to their projector. */
+  /** Dependencies of reads; `heads`, `published` and `reached` belong to their projector. */
   readonly tables: RecordTables;
   readonly heads: HighWatermarks;
   /** Resolves when the projector has made the changes up to the offset readable. */
   readonly published: RecordReader['published'];
   readonly reached: RecordReader['reached'];
   /**
-   * Whether the heads of this partition's streams are current: this process alone inserts its rows. Otherwise
-   * every question goes to the table. Default: always.
+   * Whether the heads of this partition's streams are current: only this process inserts its rows. Otherwise every
+   * query goes to the table. Default: always.
    */
   readonly isCurrent?: (partition: number) => boolean;
-  /** Awaited before a question is answered; its place to catch up with the log. */
+  /** Awaited before a query is answered; lets it catch up with the log. */
   readonly beforeReading?: (partition: number) => Promise<void>;
   readonly vault: Pick<Vault, 'ready' | 'openBytes'>;
   readonly clock: Clock;
@@ -93,7 +93,7 @@ export function createRecordSource(deps: SourceDeps): TableSource {
       const table = streamTable(stream, partitions, tables);
       const head = await headOf(deps, table);
       if (cursor.generation === head.generation) return cursor.position;
-      // The records modified before that time, without some whose time equals its end.
+      // A position at most a segment before the cursor's time: records may be repeated, never skipped.
       return positionBefore(store, table, cursor.modifiedAt);
     },
 
@@ -129,7 +129,7 @@ async function headOf(
   return heads.find(table.number) ?? heads.learn(table.number, load);
 }
 
-/** Moves the bound over what need not be read: dead segments, and segments before the time. */
+/** Moves the start past dead segments, and past segments before the time. */
 async function startOf(
   { store, clock }: SourceDeps,
   directories: Map<string, Directory>,
@@ -153,7 +153,7 @@ async function startOf(
   return { from: bound.from, after: skipDead(after, directory.dead) };
 }
 
-/** Rows become readable before the view has made their ids known: those positions are all read. */
+/** Rows become readable before the view has their ids: all of those positions are read. */
 async function rowsOf(
   { store, heads }: SourceDeps,
   table: StreamTable,
@@ -163,7 +163,7 @@ async function rowsOf(
   const conditions = { actions, limit };
   if (input === null) return pageRows(store, table, bound, { ...conditions, ids: null });
   const names = [...new Set(input)];
-  // First up to where the ids are known, then the ids, then the rows: what has moved meanwhile lies behind.
+  // First the end of the known ids, then the ids, then the rows: records that moved meanwhile are after it.
   const after = heads.complete(table.number) ?? (await lastById(store, table));
   const positions = await positionsById(store, table, names);
   const ids = { names, positions, after };
@@ -194,7 +194,7 @@ async function cut(
     cutter.turn(rowsPerStretch);
   }
   const rows = cutter.rows();
-  // An answer near the budget may have been cut: to say that more follows is the safe side.
+  // A response near the budget may have been cut: reporting more is safe.
   const hasMore = rows.hasMore || (rows.ends.length < limit && answer.length > answerBytesMax / 2);
   return { ...rows, generation, hasMore };
 }

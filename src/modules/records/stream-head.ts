@@ -25,7 +25,7 @@ export interface StreamRun {
   readonly last_at: Micros;
 }
 
-/** A pass of delete tracking as it travels. */
+/** A pass of delete tracking in the head. */
 export interface PassValue {
   readonly pass_id: string;
   readonly sync_name: string | null;

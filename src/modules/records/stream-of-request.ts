@@ -9,7 +9,7 @@ import type { RecordsServices } from './services.ts';
 /** Variant of a sync that has none of its own. */
 const baseVariant = 'base';
 
-/** Both name the connection on the routes about its records. */
+/** Both name the connection on the routes of its records. */
 export const connectionHeaders = z.object({
   'connection-id': connectionId,
   'provider-config-key': integrationKey,
@@ -30,7 +30,7 @@ export async function streamOf(
     { status: 400, integrationCode: 'unknown_connection' },
   );
   return {
-    // Uids come from the key and the view: they are what they say.
+    // Uids come from the key and the view, so that they are valid.
     environmentUid: environmentUid as EnvironmentUid,
     connectionUid: connection.uid as ConnectionUid,
     integration: connection.integrationKey as Stream['integration'],

@@ -7,7 +7,7 @@ import type {
 } from '../../kernel/ids.ts';
 import { joinKey } from '../../kernel/ids.ts';
 
-/** A stream of records: what has one order, one sequence and one head (docs/reference/records.md#streams). */
+/** A stream of records: one order, one sequence and one head (docs/reference/records.md#streams). */
 export interface StreamId {
   readonly environmentUid: EnvironmentUid;
   readonly connectionUid: ConnectionUid;
@@ -22,7 +22,7 @@ export interface Stream extends StreamId {
   readonly connectionId: ConnectionId;
 }
 
-/** Text of a stream: key of its head and its commands, and what its partition is chosen by. */
+/** Text of a stream: key of its head and its commands, and input of its partition. */
 export function streamKey(stream: StreamId): string {
   return joinKey(stream.environmentUid, stream.connectionUid, stream.model, stream.variant);
 }

@@ -5,18 +5,18 @@ export interface RecordTables {
   readonly records: string;
   /** Which positions are dead. */
   readonly segments: string;
-  /** Where a record is, by its id. */
+  /** The place of a record, by its id. */
   readonly byId: string;
-  /** Every change of a record, and where the log has it. */
+  /** Every change of a record, and its place in the log. */
   readonly history: string;
 }
 
-/** Of a change that was projected before its offset was kept. */
+/** Of a change that was projected by a release without offsets. */
 export const unknownOffset = -1;
 
 /**
- * The first generation has the plain names; the others stand beside it, each under its number. The copies that a
- * comparison makes of a generation have names of their own.
+ * The first generation has the plain names; the names of others contain their number. The copies for a comparison of a
+ * generation have names of their own.
  */
 export function recordTables(generation: number, use: 'read' | 'compare' = 'read'): RecordTables {
   const number = generation === 1 ? '' : `_g${generation}`;

@@ -20,37 +20,37 @@ export interface ModelCounts {
   readonly unchanged: number;
 }
 
-/** What a stream's owner answers when a run ends. */
+/** Reply of a stream's owner at the end of a run. */
 export interface BarrierAnswer {
   readonly counts: ModelCounts;
-  /** Place on `svc.records.v1` up to which all changes of the run on this stream lie before. */
+  /** Position on `svc.records.v1` that is after all changes of the run on this stream. */
   readonly partition: number;
   readonly offset: number;
-  /** Refusals after acknowledgement (a merge over the limit, a dead-lettered command); empty when all went well. */
+  /** Refusals after acknowledgment (a merge over the limit, a dead-lettered command); empty without any. */
   readonly failures: readonly string[];
 }
 
-/** A record as read back from the owner. */
+/** A record as its owner returns it. */
 export interface StoredRecord {
   readonly id: string;
   readonly payload: JsonObject;
   readonly deletedAt: Micros | null;
 }
 
-/** A record that is to be what it was. */
+/** A record to restore to a former state. */
 export interface FormerRecord {
   readonly id: string;
-  /** The position that it must stand at. */
+  /** The required current position. */
   readonly expected: number;
-  /** JSON; null: it is deleted with the payload that it has. */
+  /** JSON; null: it is deleted with its current payload. */
   readonly payload: string | null;
-  /** With a payload: when it had been deleted; null: it lived. */
+  /** With a payload: its deletion time; null: not deleted. */
   readonly deletedAt: Micros | null;
 }
 
 /**
- * The way in for records (docs/architecture.md#the-path-of-a-record). Each call is checked whole before its first command; it
- * resolves when the log has the commands durably. Calls of one origin and stream are decided in order.
+ * Writes records (docs/architecture.md#the-path-of-a-record). Each call is validated completely before its first
+ * command; it resolves when the commands are durably in the log. Calls of one origin and stream are decided in order.
  */
 export interface RecordWriter {
   /**
@@ -63,11 +63,11 @@ export interface RecordWriter {
   /** Only `id` of each is used. */
   delete(stream: Stream, origin: WriteOrigin, records: readonly Json[]): Promise<void>;
   passStart(stream: Stream, origin: WriteOrigin): Promise<void>;
-  /** @throws GatewayError `delete_pass_missing`; `stale_attempt` when a later run has gone on with the pass */
+  /** @throws GatewayError `delete_pass_missing`; `stale_attempt` when a later run has continued the pass */
   passEnd(stream: Stream, origin: WriteOrigin): Promise<{ deletedKeys: string[] }>;
   /**
-   * Opens the pass over the whole run, beside that of `passStart`; in a later attempt it goes on. `isResumed`: the run
-   * resumes from a checkpoint, so that the pass of a run before it that has not succeeded goes on.
+   * Opens the pass over the whole run, beside that of `passStart`; in a later attempt it continues. `isResumed`: the
+   * run resumes from a checkpoint, so that the pass of an unsuccessful earlier run continues.
    */
   runPassStart(
     stream: Stream,
@@ -75,7 +75,7 @@ export interface RecordWriter {
     options: { readonly isResumed: boolean },
   ): Promise<void>;
   /**
-   * Deletes what the run did not save; any number of times.
+   * Deletes the records that the run did not save; any number of times.
    * @throws GatewayError `delete_pass_missing`: the run has opened none
    */
   runPassEnd(stream: Stream, origin: WriteOrigin): Promise<{ deletedKeys: string[] }>;
@@ -86,7 +86,7 @@ export interface RecordWriter {
     origin: WriteOrigin,
     strategy: 'override' | 'ignore_if_modified_after',
   ): Promise<void>;
-  /** Any number of records, each by a change of its own. Returns the ids of those that had moved: they are left alone. */
+  /** Any number of records, one change each. Returns the ids of those that had moved: they are not reverted. */
   revert(
     stream: Stream,
     origin: WriteOrigin,
@@ -98,12 +98,15 @@ export interface RecordWriter {
     actor: string,
     until: { position: number; limit: number },
   ): Promise<{ count: number; lastPosition: number | null }>;
-  /** What retention would take of an environment now. @throws GatewayError `log_unavailable` */
+  /**
+   * Data of an environment that retention would remove now.
+   * @throws GatewayError `log_unavailable`
+   */
   previewRetention(environmentUid: string): Promise<RetentionDue>;
-  /** Removes every record of the stream for good; the stream keeps counting. */
+  /** Removes every record of the stream for good; its numbers continue. */
   empty(stream: Stream, actor: string): Promise<void>;
   /** Empties the stream and refuses every later command of it (its connection was deleted). */
   close(stream: Stream, actor: string): Promise<ClosedStream>;
-  /** Answered after every earlier command of the stream was decided. */
+  /** Replies after every earlier command of the stream was decided. */
   barrier(stream: Stream, origin: WriteOrigin, end?: BarrierArgs): Promise<BarrierAnswer>;
 }

@@ -8,7 +8,7 @@ import type { Progress, StateStore } from './state/state-store.ts';
 import { fromHead, partitionHead, type StreamState } from './state/stream-state.ts';
 import { Streams } from './state/streams.ts';
 
-/** A partition that this node holds. */
+/** A partition that this node owns. */
 export interface Held {
   readonly partition: number;
   readonly writer: TransactionalWriter;
@@ -18,9 +18,9 @@ export interface Held {
 }
 
 /**
- * Takes a partition over (docs/adr/0018-who-may-still-write.md): fences the former owner, restores what the log has by then,
- * raises the epoch. Decisions go on after `progress.command`.
- * @throws GatewayError `writer_fenced` when another has taken over meanwhile
+ * Acquires a partition (docs/adr/0018-who-may-still-write.md): fences the former owner, restores the state from the
+ * log, raises the epoch. Decisions resume after `progress.command`.
+ * @throws GatewayError `writer_fenced` when another node has acquired it meanwhile
  */
 export async function acquirePartition(
   shared: Shared,
@@ -59,7 +59,7 @@ async function raiseEpoch(
   return { ...restored, changesEpoch: epoch, headsEpoch: epoch, heads };
 }
 
-/** Marks that no head has yet: the commands since are read again. */
+/** Marks that no head has yet: the later commands are read again. */
 async function recoverSeen(
   shared: Shared,
   partition: number,
@@ -93,7 +93,7 @@ async function recoverSeen(
 
 const nextOf = ({ savedOffset }: { readonly savedOffset: number }): number => savedOffset + 1;
 
-/** A pass whose later commands were deleted from the log can't know what was saved. */
+/** A pass with later commands deleted from the log has incomplete marks. */
 async function loseUnreadable(
   { log, logger }: Shared,
   partition: number,
@@ -126,7 +126,7 @@ function restoreSeen(
       if (deletedAt === null) markSeen(passes, position);
     }
   } catch (err) {
-    // It was dead-lettered when it was decided: nothing of it was saved.
+    // It was dead-lettered: it saved nothing.
     logger.warn({ err, offset }, 'a command that marks are recovered from cannot be read');
   }
 }

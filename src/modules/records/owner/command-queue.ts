@@ -4,7 +4,7 @@ import { recordCommandsTopic } from '../commands.ts';
 /** Bytes read ahead of the decisions. */
 const aheadBytesMax = 16 * 1024 ** 2;
 
-/** Commands that were read and not decided yet, in order. */
+/** Commands that were read and not yet decided, in order. */
 export class CommandQueue implements AsyncDisposable {
   readonly #messages: ReadMessage[] = [];
   #first = 0;
@@ -18,7 +18,10 @@ export class CommandQueue implements AsyncDisposable {
     this.#reading = this.#read(log, partition, offset);
   }
 
-  /** The next one, or undefined when none is there. @throws what reading failed with */
+  /**
+   * The next one, or undefined when the queue is empty.
+   * @throws the error of the read
+   */
   peek(): ReadMessage | undefined {
     if (this.#failure !== null) throw this.#failure.error;
     return this.#messages[this.#first];
@@ -34,7 +37,7 @@ export class CommandQueue implements AsyncDisposable {
     if (this.#bytes < aheadBytesMax) this.#wake();
   }
 
-  /** Resolves when something was read, or has failed. */
+  /** Resolves when a command was read, or reading has failed. */
   async change(): Promise<void> {
     if (this.#first < this.#messages.length || this.#failure !== null) return;
     await this.#changed.promise;

@@ -35,7 +35,7 @@ export function deadLetterMessage(
   return encodePublic(set, saidOf(clock, command), deadLetterCodec);
 }
 
-/** The letter that the message is a retry of; null = it comes for the first time. */
+/** The dead letter that the message retries; null for a message that is not a retry. */
 export const deadLetterOf = ({ headers }: ReadMessage): string | null =>
   headers[deadLetterHeader] ?? null;
 
@@ -47,7 +47,7 @@ export function retriedMessage(
     readonly message: ReadMessage;
     readonly command: RecordCommandValue | null;
     readonly place: Position;
-    /** How often it was tried. */
+    /** Number of attempts. */
     readonly attempts: number;
   },
   outcome: { readonly refusal: GatewayError | null } | { readonly failure: unknown },
@@ -92,7 +92,7 @@ function namesOf({ integration, connection_id: connectionId, run_id: runId }: Re
   return { integration, connectionId, ...(runId === null ? {} : { runId }) };
 }
 
-/** A key that is none of ours is kept as it is. */
+/** A key of unknown form stays unchanged. */
 function environmentOf(key: string): string[] {
   try {
     return splitKey(key);

@@ -14,21 +14,21 @@ import { saveMarks } from './state/stream-state.ts';
 import type { Held } from './acquire-partition.ts';
 import { headsOf, transactionOf, type Decided, type Transaction } from './transaction.ts';
 
-/** Bounds of a transaction: changes, and records looked at. */
+/** Limits of a transaction: changes, and records read. */
 const roundChangesMax = 5000;
 const roundRecordsMax = 20_000;
-/** What the state store holds back between two commits; a crash restores so much from the log. */
+/** Uncommitted changes of the state store; a crash restores them from the log. */
 const uncommittedMax = 25_000;
 const uncommittedMs = 1000;
-/** How often marks of an open pass are saved while they change. */
+/** Interval at which changed marks of an open pass are saved. */
 const marksSavedEveryMs = 30_000;
 const commandsDeletedEveryMs = 3_600_000;
 const atEndSavedEveryMs = 3_600_000;
 
 /**
  * Decides the commands of one partition in order. While payloads of one round are sealed and the log writes its
- * transaction, the next round is decided; it is committed only when the log has the one before, and the state store keeps
- * nothing that the log does not have.
+ * transaction, the next round is decided. It is committed only when the log has the previous one, and the state store
+ * commits only what the log has.
  */
 export class PartitionOwner implements AsyncDisposable {
   readonly #shared: Shared;
@@ -37,14 +37,14 @@ export class PartitionOwner implements AsyncDisposable {
   readonly #changes: Changes;
   readonly #hash: RecordHash;
   readonly #opening: Opening;
-  /** The last decided command, and what of the log the acknowledged rounds reach to. */
+  /** The last decided command, and the log positions of the acknowledged rounds. */
   #decided: number;
   #acked: Transaction['reaches'];
   #inFlight: Promise<void> | null = null;
   #uncommitted = 0;
   #committedAt: number;
   #deletedAt = 0;
-  /** What the store says of when it was at the end. */
+  /** The time at which the store was last at the end of the log. */
   #atEndAt: number;
   readonly #retention: RetentionSweep;
 
@@ -74,7 +74,10 @@ export class PartitionOwner implements AsyncDisposable {
     this.#queue = new CommandQueue(log, held.partition, progress.command + 1);
   }
 
-  /** Until the signal aborts; then what was decided is handed over. @throws what the log fails with */
+  /**
+   * Runs until the signal aborts; then the decided rounds are written.
+   * @throws the error of the log
+   */
   async run(signal: AbortSignal): Promise<void> {
     const aborted = new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
@@ -111,7 +114,7 @@ export class PartitionOwner implements AsyncDisposable {
     clearTimeout(timer);
   }
 
-  /** Decides what is queued, up to the bounds, and begins to commit it. */
+  /** Decides queued commands, up to the limits, and begins to commit them. */
   async #round(): Promise<void> {
     if (this.#isStoreFull()) await this.#settle();
     const round = new Round();
@@ -122,7 +125,7 @@ export class PartitionOwner implements AsyncDisposable {
       if (message === undefined) break;
       const decoded = decode(this.#shared, message);
       if (decoded.command?.kind === 'barrier') {
-        // Its answer names the end of what was decided before: that must be in the log first.
+        // Its reply names the end of the earlier changes: those must be in the log first.
         if (round.changes.length > 0) break;
         await this.#acknowledged();
       }
@@ -131,7 +134,7 @@ export class PartitionOwner implements AsyncDisposable {
       if (outcome === 'more') break;
       this.#decided = message.offset;
       this.#queue.shift();
-      // What was sealed meanwhile is taken up, and what the log has said.
+      // Applies finished encryption and acknowledgments of the log.
       if (this.#changes.isSealing) await breathe();
     }
     this.#saveMarks(marksSavedEveryMs);
@@ -149,7 +152,7 @@ export class PartitionOwner implements AsyncDisposable {
     return { shared: this.#shared, partition, rules, streams };
   }
 
-  /** Hands the round to the log, after the one before was acknowledged. */
+  /** Writes the round to the log, after the previous one was acknowledged. */
   async #commitRound(records: number): Promise<void> {
     const { round } = this.#changes;
     const { streams, store } = this.#held;
@@ -192,7 +195,7 @@ export class PartitionOwner implements AsyncDisposable {
     return this.#uncommitted >= uncommittedMax || (this.#uncommitted > 0 && age >= uncommittedMs);
   }
 
-  /** Waits for the log, then keeps in the state store what it has. */
+  /** Waits for the log, then commits the acknowledged part in the state store. */
   async #settle(): Promise<void> {
     await this.#acknowledged();
     const { faultPoint, clock } = this.#shared;
@@ -207,8 +210,8 @@ export class PartitionOwner implements AsyncDisposable {
   }
 
   /**
-   * An owner has the end all along, and its store says so now and then: it would be too old to be used otherwise. Not
-   * after a long standstill, when another may own the partition.
+   * An owner is always at the end of the log; its store records that from time to time, or it would be too old to be
+   * used. Not after a long pause, when another node may own the partition.
    */
   #isQuietForLong(): boolean {
     const age = this.#shared.clock.now() - this.#atEndAt;
@@ -220,7 +223,7 @@ export class PartitionOwner implements AsyncDisposable {
     if (this.#acked.changes > 0) this.#shared.snapshots?.offer(partition, store.file);
   }
 
-  /** Adds marks that are not in the head yet, and were last saved this time ago, to the round. */
+  /** Adds marks to the round that are not in the head yet and were last saved this time ago. */
   #saveMarks(olderThanMs: number): void {
     const now = this.#shared.clock.now();
     const { round } = this.#changes;
@@ -234,7 +237,7 @@ export class PartitionOwner implements AsyncDisposable {
     }
   }
 
-  /** What time asks for, between commands. */
+  /** Periodic work, between commands. */
   async #lookAround(): Promise<void> {
     await this.#deleteDecided();
     const round = new Round();
@@ -255,7 +258,7 @@ export class PartitionOwner implements AsyncDisposable {
   }
 }
 
-/** Decided commands are kept for a day: marks of delete passes are recovered from them, and operators may look. */
+/** Decided commands are kept for a day: marks of delete passes are recovered from them, and operators may read them. */
 const keptMs = 86_400_000;
 
 /** Offset before which commands are decided and older than a day; `next` is the first that is still needed. */

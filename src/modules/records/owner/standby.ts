@@ -5,7 +5,7 @@ import { openStore } from './state/store-file.ts';
 
 const lookEveryMsDefault = 1_000;
 const retryMs = 5_000;
-/** What is read at once: owners in the same thread decide in between. */
+/** Messages per batch: owners in the same thread decide in between. */
 const batchBytes = 256 * 1024;
 
 interface Tailing {
@@ -14,13 +14,13 @@ interface Tailing {
 }
 
 /**
- * Keeps the stores of partitions that other nodes own close to the end of the log, so that this node takes one of
- * them over with little to read. It decides nothing, and writes nothing to the log.
+ * Keeps the stores of partitions that other nodes own close to the end of the log, so that this node can acquire one
+ * with little to read. It decides nothing, and writes nothing to the log.
  */
 export class Standbys {
   readonly #shared: Shared;
   readonly #tailing = new Map<number, Tailing>();
-  /** The end of the last look that was begun: one partition is read at a time. */
+  /** The end of the last read that was begun: one partition is read at a time. */
   #lastLook: Promise<void> = Promise.resolve();
   /** When the store of a partition was last at the end of the log (ms). */
   readonly atEnd = new Map<number, number>();
@@ -35,7 +35,7 @@ export class Standbys {
     this.#tailing.set(partition, { ending, done: this.#tail(partition, ending.signal) });
   }
 
-  /** Resolves when the store is closed: what it has is there for who takes over. */
+  /** Resolves when the store is closed, for the new owner. */
   async stop(partition: number): Promise<void> {
     const tailing = this.#tailing.get(partition);
     tailing?.ending.abort();
@@ -48,7 +48,7 @@ export class Standbys {
     await Promise.all([...this.#tailing.keys()].map((partition) => this.stop(partition)));
   }
 
-  /** Until the signal. Never rejects. */
+  /** Runs until the signal aborts. Never rejects. */
   async #tail(partition: number, signal: AbortSignal): Promise<void> {
     while (!isOver(signal)) {
       try {
@@ -82,7 +82,7 @@ export class Standbys {
     }
   }
 
-  /** Runs the look after those that wait already, unless the signal aborts before. */
+  /** Runs the read after those already waiting, unless the signal aborts before. */
   async #inTurn(signal: AbortSignal, look: () => Promise<void>): Promise<void> {
     const before = this.#lastLook;
     const { promise: ended, resolve } = Promise.withResolvers<undefined>();

@@ -13,9 +13,9 @@ import { acquirePartition } from './acquire-partition.ts';
 export type { RecordOwnersDeps } from './deps.ts';
 
 export interface RecordOwners extends AsyncDisposable {
-  /** The partitions held here, and whether their commands are being decided yet. */
+  /** The partitions owned here, and whether their commands are being decided yet. */
   partitions(): ReadonlyMap<number, 'restoring' | 'deciding'>;
-  /** The partitions of other nodes of which a store is kept here, and when it was last at the end (ms). */
+  /** The partitions of other nodes with a store here, and the time at which it was last at the end (ms). */
   standbys(): ReadonlyMap<number, number>;
 }
 
@@ -27,7 +27,7 @@ interface Running {
 const retryMsDefault = 100;
 const retryMaxMs = 10_000;
 
-/** Owns the partitions of records that the group gives this node, until it is disposed of. */
+/** Owns the partitions of records that the group assigns to this node, until it is disposed of. */
 export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordOwners> {
   const shared = await share(deps);
   const running = new Map<number, Running>();
@@ -83,7 +83,7 @@ export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordO
   };
 }
 
-/** Holds the partition until the signal aborts or another node takes it over. Never rejects. */
+/** Owns the partition until the signal aborts or another node acquires it. Never rejects. */
 async function own(
   shared: Shared,
   partition: number,
@@ -108,7 +108,7 @@ async function own(
         logger.warn({ partition }, 'another node has taken over a partition of records');
         break;
       }
-      // It is filled from the log again, which takes longer than going on from it.
+      // It is filled from the log again, which takes longer than continuing from it.
       if (isDatabaseCorruption(error)) removeDisposableDatabase(storeFile(shared, partition));
       logger.error({ err: error, partition, waitMs }, 'a partition of records is acquired again');
       await delay(waitMs, undefined, { signal }).catch(() => undefined);

@@ -13,14 +13,14 @@ import { partitionHead, toHead, type HeadMeta } from './state/stream-state.ts';
 export interface Transaction {
   readonly batch: readonly Placed[];
   readonly consumed: Consumed;
-  /** How far the log has come with it. */
+  /** Positions of the log after it. */
   reach(before: Reached, places: readonly Position[]): Reached;
   readonly reaches: Reached;
 }
 
 type Reached = Omit<Progress, 'atEndAt'>;
 
-/** A round, the heads of the streams that it touched, and how far it came. */
+/** A round, the heads of the streams that it touched, and its last command. */
 export interface Decided {
   readonly round: Round;
   readonly heads: readonly Message[];
@@ -58,7 +58,7 @@ export function transactionOf(
   };
 }
 
-/** The heads go into the state store as well: in the same form, so that a restored one is the same. */
+/** The heads go into the state store in the same form, so that a restored one is equal. */
 export function headsOf(
   { headCodec }: Shared,
   round: Round,
@@ -72,7 +72,7 @@ export function headsOf(
     heads.push({ key: stream.key, value, headers: avroHeaders });
   }
   if (heads.length > 0) return heads;
-  // No stream was touched, and yet a command is decided: it could not be read.
+  // A command was decided without a stream: it was unreadable.
   return [{ key: reservedKey, value: headCodec.encode(partitionHead(meta)), headers: avroHeaders }];
 }
 

@@ -9,24 +9,24 @@ import { createReadAtEnd } from './read-at-end.ts';
 const formerReadMs = 30_000;
 
 export interface ActiveSource extends RecordSource {
-  /** From now on this one is read; what was read of the other is forgotten. */
+  /** Switches to this generation; data read from the other is dropped. */
   switchTo(source: TableSource): void;
-  /** A source that may be read, here or by other nodes: what it loses is passed on. */
+  /** A source that may be read, here or by other nodes: its drops are passed on. */
   watch(source: TableSource): void;
-  /** It is not read any more. */
+  /** It is no longer read. */
   leave(source: TableSource): void;
 }
 
 /**
- * Reads the generation that is active, and goes over to another between two questions. Nodes do so one after the other,
- * and each generation has its own projector: a stream ends only where it ends in every generation that a node may read.
+ * Reads the active generation, and switches to another between two queries. Nodes switch one after the other, and each
+ * generation has its own projector: a stream ends only where it ends in every generation that a node may read.
  */
 export function createActiveSource(
   first: TableSource,
   { log, partitions }: { readonly log: Pick<EventLog, 'endOffset'>; readonly partitions: number },
 ): ActiveSource {
   const listeners: ((streams: Dropped) => void)[] = [];
-  /** Those that this node or another may read, and how each comes to show what the log has. */
+  /** Sources that this node or another may read, and how each catches up with the log. */
   const readable = new Map<TableSource, (partition: number) => Promise<void>>();
   let active = first;
   let former: Former | null = null;
@@ -34,10 +34,10 @@ export function createActiveSource(
     for (const listener of listeners) listener(streams);
   };
 
-  /** Resolves when the source shows of the stream what any other shows now. */
+  /** Resolves when the source has as much of the stream as any other has now. */
   const untilLevel = async (source: TableSource, stream: StreamId): Promise<void> => {
     const others = [...readable.keys()].filter((other) => other !== source);
-    // Its tables may not exist yet or any more: then there are no readers.
+    // Its tables may not exist: then there are no readers.
     const shown = others.map((other) => other.newest(stream).catch(() => 0));
     const furthest = Math.max(...(await Promise.all(shown)));
     if ((await source.newest(stream)) >= furthest) return;
@@ -52,7 +52,7 @@ export function createActiveSource(
         await untilLevel(source, query.stream);
         slice = await source.slice(query);
       }
-      // Drops are heard from the active one alone: this slice may have missed its own.
+      // Only the active source reports drops: this slice may have missed its own.
       return source === active ? slice : { ...slice, isKeepable: false };
     },
     positionOf: (stream, cursor) => active.positionOf(stream, cursor),
@@ -91,7 +91,7 @@ interface Former {
   readonly until: number;
 }
 
-/** How far both can be read, as long as both may be. */
+/** The position up to which both can be read, while both may be. */
 async function reachedBy(active: RecordSource, former: Former | null): Promise<number[]> {
   const isRead = former !== null && performance.now() < former.until;
   const [now, before] = await Promise.all([
@@ -101,7 +101,7 @@ async function reachedBy(active: RecordSource, former: Former | null): Promise<n
   return now.map((next, partition) => Math.min(next, before?.[partition] ?? next));
 }
 
-/** Resolves when the former generation shows the changes, or is read no more. */
+/** Resolves when the former generation has the changes, or is no longer read. */
 async function whileRead(
   { source, until }: Former,
   partition: number,
@@ -113,7 +113,7 @@ async function whileRead(
   const { signal } = ending;
   const expired = sleep(leftMs, undefined, { signal, ref: false });
   const shown = source.published(partition, offset, signal);
-  // The one that loses ends by the abort.
+  // The slower one ends by the abort.
   await Promise.race([expired, shown]).finally(() => ending.abort());
   await Promise.allSettled([expired, shown]);
 }

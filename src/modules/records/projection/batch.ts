@@ -10,16 +10,16 @@ import { TabWriter } from '../../../ports/rows.ts';
 import type { ChangePlace, StreamPlace } from './definition.ts';
 import { records, writeMarked } from './definition.ts';
 
-/** What a batch holds of one partition. */
+/** Part of a batch for one partition. */
 export interface Range {
   readonly first: number;
   last: number;
-  /** The offset to go on from. */
+  /** The offset of the next message. */
   next: number;
   /** Time of the last message, ms. */
   lastAt: Instant;
   superseded: number;
-  /** Whether payloads went for good. */
+  /** Whether payloads were removed for good. */
   hasEmptied: boolean;
   /** The highest epoch of an owner up to here. */
   epoch: number;
@@ -35,7 +35,7 @@ export interface LooseTombstone {
   readonly recordId: string;
 }
 
-/** Changes of any partitions on their way into the tables with one insert. Used again after `clear`. */
+/** Changes of any partitions, for one insert into the tables. Reused after `clear`. */
 export class Batch {
   readonly rows = new TabWriter();
   readonly ranges = new Map<number, Range>();
@@ -104,7 +104,7 @@ export class Batch {
     this.#note(range, entry, this.rows.rows - before);
   }
 
-  /** The row that holds the place of a change which could not be read; of the message that was reached last. */
+  /** The row that holds the place of an unreadable change; of the message that was reached last. */
   addMarked(range: Range, change: RecordChange, streamPlace: StreamPlace, error: string): void {
     const before = this.rows.rows;
     const entry = { change, place: streamPlace, offset: range.last };
@@ -119,7 +119,7 @@ export class Batch {
     range.superseded += action === 'purged' ? rows : rows - 1;
     if (action === 'pruned' || action === 'purged') range.hasEmptied = true;
     if (action !== 'added' && action !== 'updated') this.dropped.add(streamPlace.number);
-    // Pruned, restored and purged records stay where they are, which may be far behind the head.
+    // Pruned, restored and purged records keep their position, which may be far behind the head.
     if (position !== seq) return;
     const generation = change.stream_generation;
     const modifiedAt = change.last_modified_at;

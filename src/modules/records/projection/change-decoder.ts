@@ -8,11 +8,11 @@ import type { Codec } from '../../../ports/schemas.ts';
 
 /** Of the registry: a zero and the schema's id. */
 const frameBytes = 5;
-/** Avro's index of a branch of a union with null, as it is written. */
+/** Avro's encoded index of a branch of a union with null. */
 const none = 0;
 const some = 2;
 
-/** What the changes of one command have in common; it stands in one piece. */
+/** Common fields of the changes of one command; contiguous. */
 type Who = Pick<
   RecordChange,
   | 'environment_id'
@@ -26,9 +26,9 @@ type Who = Pick<
 >;
 
 /**
- * Reads values of `svc.records.v1` by hand, as `ChangeEncoder` writes them: a rebuild reads hundreds of thousands,
- * and texts that are those of the change before are not made again. Values of other versions of the schema, and
- * those with named fields, go to the codec. A test holds the two against one another.
+ * Decodes values of `svc.records.v1` directly, the inverse of `ChangeEncoder`: a rebuild reads hundreds of thousands,
+ * and texts equal to those of the previous change are reused. Values of other versions of the schema, and those with
+ * named fields, go to the codec. A test compares the two.
  */
 export class ChangeDecoder implements Pick<Codec<RecordChange>, 'decode'> {
   readonly #codec: Codec<RecordChange>;

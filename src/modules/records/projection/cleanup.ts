@@ -6,20 +6,20 @@ import type { RecordTableSet } from './definition.ts';
 
 /** Fewer superseded rows are not worth a merge of the whole partition. */
 const supersededMin = 50_000;
-/** What was pruned or purged must not lie about: it is merged away soon, in a small part of the time. */
+/** Pruned or purged data must not stay in the files: it is merged away soon, in a small part of the time. */
 const emptiedAfterMs = 5_000;
 const emptiedPause = 20;
 
 /**
- * Removes superseded rows: merges do so only on request, and never by themselves while inserts go on. It may start only
- * when no copy of an insert can come late, because a late copy of a removed row would be live again.
+ * Removes superseded rows: merges do so only on request, and never by themselves while inserts continue. It may start
+ * only when no copy of an insert can arrive late, because a late copy of a removed row would be live again.
  */
 export interface Cleanup {
-  /** Rows of the partition that were superseded by an insert, and whether it took a payload away for good. */
+  /** Rows of the partition that an insert superseded, and whether it removed a payload for good. */
   note(partition: number, superseded: number, hasEmptied: boolean): void;
   /** To be called whenever the stored position covers every insert made so far. */
   consider(): void;
-  /** Resolves when what was started has ended. */
+  /** Resolves when all started cleanups have ended. */
   settled(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function createCleanup(deps: {
   readonly tables: RecordTableSet;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Whether the stored position covers every insert, and none is under way, of unknown outcome or to come late. */
+  /** Whether the stored position covers every insert, and none is running, of unknown outcome or possibly late. */
   readonly isSafe: () => boolean;
   readonly supersededMin?: number;
 }): Cleanup {
@@ -86,7 +86,7 @@ export function createCleanup(deps: {
   };
 }
 
-/** One partition after the other, each soon after it was noted; one that is not free to be cleaned yet waits. */
+/** One partition after the other, each soon after it was reported; one that may not be cleaned yet waits. */
 function cleanSoon(deps: {
   readonly isFree: () => boolean;
   readonly clean: (partition: number) => Promise<void>;
@@ -123,7 +123,7 @@ function cleanSoon(deps: {
   };
 }
 
-/** Live positions are known from the bitmaps, which also remember what was cleaned before. */
+/** Live positions are known from the bitmaps, which also have earlier cleanups. */
 async function isHalfDead(
   store: ProjectionStore,
   { names: { records, segments } }: RecordTableSet,
@@ -167,7 +167,7 @@ async function clean(
   }: Pick<Parameters<typeof createCleanup>[0], 'store' | 'tables' | 'clock' | 'logger'>,
   partition: number,
 ): Promise<void> {
-  // First: what was purged is known by rows that the next step removes.
+  // First: the next step removes the rows that mark purged data.
   await trimHistory(store, names, partition, clock.now());
   for (const table of replacing) {
     await store.command(`OPTIMIZE TABLE ${table} PARTITION ${partition} FINAL CLEANUP`, {

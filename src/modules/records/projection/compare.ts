@@ -10,7 +10,7 @@ const examplesMax = 10;
 type Summary = (names: RecordTables) => string;
 
 const inPartition = 'WHERE log_partition = {partition:UInt16}';
-/** A hash of several columns is nothing as soon as one of them is. */
+/** A hash of several columns is null as soon as one of them is. */
 const orNone = (column: string): string => `ifNull(${micros(column)}, -1)`;
 
 /** Live rows with everything that a page shows. */
@@ -31,8 +31,8 @@ const ofIds: Summary = ({ byId }) => `
   ) GROUP BY stream_id`;
 
 /**
- * Live positions by segment. What is dead may differ: the log forgets superseded changes, and a table that is
- * built later never knew them.
+ * Live positions by segment. Dead ones may differ: the log deletes superseded changes, and a table that is built later
+ * never had them.
  */
 const ofSegments: Summary = ({ segments }) => `
   SELECT stream_id, sum(live) AS rows, max(last) AS last, sum(hash) AS sum, groupBitXor(hash) AS xor
@@ -43,7 +43,7 @@ const ofSegments: Summary = ({ segments }) => `
     ) WHERE live > 0
   ) GROUP BY stream_id`;
 
-/** The newest change of each record. Older ones may differ: the log forgets them, and a table may still know them. */
+/** The newest change of each record. Older ones may differ: the log deletes them, and a table may still have them. */
 const ofHistory: Summary = ({ history }) => `
   SELECT stream_id, count() AS rows, max(newest) AS last, sum(hash) AS sum, groupBitXor(hash) AS xor
   FROM (
@@ -74,7 +74,7 @@ interface Row {
   readonly last_2: string;
 }
 
-/** Both sides beside each other, one row per stream. */
+/** Joins both sides, one row per stream. */
 function joined(summary: Summary, expected: RecordTables, found: RecordTables): string {
   const side = (names: RecordTables, at: 1 | 2): string =>
     `SELECT *, ${at} AS side FROM (${summary(names)})`;
@@ -87,7 +87,7 @@ function joined(summary: Summary, expected: RecordTables, found: RecordTables): 
 }
 
 /**
- * Compares one partition of two sets of tables that were fed up to the same offset: by stream the number of live
+ * Compares one partition of two sets of tables that were filled up to the same offset: by stream the number of live
  * rows, the last position, and two checksums over the rows.
  * @throws GatewayError `projection_unavailable`
  */

@@ -32,8 +32,8 @@ const withCleanup = { allow_experimental_replacing_merge_with_cleanup: 1 };
 const tokensKept = 1000;
 
 /**
- * The question this order answers: GET /records pages along `position`. A change that moves a record
- * also writes the row that cancels its former place, so a page with FINAL reads live rows only.
+ * The query that this order serves: GET /records pages along `position`. A change that moves a record also writes the
+ * row that cancels its former place, so a page with FINAL reads live rows only.
  */
 const recordsTable = (name: string): TableDefinition => ({
   name,
@@ -65,8 +65,8 @@ const recordsTable = (name: string): TableDefinition => ({
 });
 
 /**
- * Which positions of a stream are known and which are dead, as bitmaps per 4096: skips a dead prefix
- * and turns a time into a position. Bitmaps, because counters would be wrong after a redelivery.
+ * Known and dead positions of a stream, as bitmaps per 4096: skips a dead prefix and converts a time into a position.
+ * Bitmaps, because counters would be wrong after a redelivery.
  */
 const segmentsTable = (name: string): TableDefinition => ({
   name,
@@ -95,7 +95,7 @@ const segmentsView = (name: string, segments: string, records: string): ViewDefi
     FROM ${records} GROUP BY log_partition, stream_id, segment`,
 });
 
-/** Where a record is now, by its id (docs/adr/0003-records-by-id.md). */
+/** The current place of a record, by its id (docs/adr/0003-records-by-id.md). */
 const byIdTable = (name: string): TableDefinition => ({
   name,
   columns: [
@@ -150,7 +150,7 @@ const historyRows = (records: string): string => `
       toUInt8(pruned_at IS NOT NULL) AS is_pruned
     FROM ${records} WHERE superseded = 0 OR last_action = 'PURGED'`;
 
-/** Tables that were made before have changes whose offsets are not known: a rebuild finds them. */
+/** Tables of earlier releases have changes without offsets: a rebuild finds them. */
 const withHistory = (names: RecordTables): readonly MigrationStep[] => [
   `ALTER TABLE ${names.records} ADD COLUMN IF NOT EXISTS ${offsetColumn}`,
   historyTable(names.history),
@@ -227,7 +227,7 @@ export const records = defineProjection<RecordChange, ChangePlace, RecordTableSe
   },
 });
 
-/** The row of a change whose payload could not be written: it holds its place, and `error` says why it is empty. */
+/** The row of a change whose payload could not be written: it holds its place, and `error` has the reason. */
 export function writeMarked(
   rows: TabWriter,
   change: RecordChange,
@@ -255,7 +255,7 @@ function writeLive(
   rows.time(change.first_seen_at);
   rows.time(change.last_modified_at);
   rows.ascii(lastActionOf(change));
-  // Given by callers, who may name any year.
+  // Set by callers, who may send any year.
   rows.time(change.deleted_at === null ? null : Math.max(0, change.deleted_at));
   rows.time(change.pruned_at);
   writePayload(rows, change);

@@ -29,11 +29,11 @@ export interface RecordGenerationsDeps extends Omit<General, Given> {
 }
 
 export interface RecordGenerations extends Generations<RecordSource> {
-  /** What was read before must be read again. */
+  /** Data read before must be read again. */
   forget(): void;
 }
 
-/** The generations of the records projection: each has heads of its streams, which its readers go by. */
+/** The generations of the records projection: each has heads of its streams, which its readers use. */
 export async function startRecordGenerations(
   deps: RecordGenerationsDeps,
 ): Promise<RecordGenerations> {

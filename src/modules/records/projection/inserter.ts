@@ -20,7 +20,7 @@ export interface Inserter {
   insert(batch: Batch): Promise<void>;
 }
 
-/** Writes batches into the first table of the set; `retrying` tries again what failed for a while. */
+/** Writes batches into the first table of the set; `retrying` repeats temporary failures. */
 export function createInserter(deps: InserterDeps, retrying: Retrying): Inserter {
   const { store, tables, logger } = deps;
   const { columns, topic } = records;

@@ -24,12 +24,12 @@ import { buryTombstones } from './tombstones.ts';
 const largest = { changesMax: 20_000, bytesMax: 32 * 1024 ** 2 };
 /** For tables without readers: no read waits for an insert, and fewer parts are synced and merged. */
 const largestBuilding = { changesMax: 60_000, bytesMax: 64 * 1024 ** 2 };
-/** With fewer changes than this waiting, an insert waits a little for more. */
+/** With fewer pending changes than this, an insert waits a little for more. */
 const lingerBelowChanges = 1_000;
 const lingerMs = 3;
 /**
- * With more, changes come faster than single inserts pay for: an insert has a fixed cost, and so has each part
- * that it leaves to be merged. Waiting that long makes inserts of thousands.
+ * With more, changes come faster than single inserts can handle: an insert has a fixed cost, and so has each part that
+ * it leaves to be merged. Waiting this long makes inserts of thousands.
  */
 const gatherMs = 250;
 /**
@@ -37,9 +37,9 @@ const gatherMs = 250;
  * delayed less: a projector that waits for each insert never catches up with the writers.
  */
 const fillGatherMs = 2_000;
-/** The thread also answers pages: no longer stretch of work than about 2 ms. */
+/** The thread also answers pages: no uninterrupted work longer than about 2 ms. */
 const messagesPerStretch = 256;
-/** A position that is written later than its rows only costs reading them again. */
+/** A position stored later than its rows only costs reading them again. */
 const positionEveryMs = 250;
 const positionIdleMs = 3_600_000;
 const retryFirstMs = 100;
@@ -68,7 +68,7 @@ export interface ProjectorDeps {
   readonly queryClass?: () => QueryClass;
   /** Share of the time that its inserts may take, in percent, asked after each; default 100. */
   readonly pacePercent?: () => number;
-  /** Offsets to stop at, one for each partition; without them it never ends by itself. */
+  /** Offsets to stop at, one for each partition; without them it never stops by itself. */
   readonly until?: ReadonlyMap<number, number>;
 }
 
@@ -76,19 +76,19 @@ export interface Projector extends AsyncDisposable {
   /** As `RecordReader.published`. */
   published(partition: number, offset: number, signal: AbortSignal): Promise<void>;
   /**
-   * Whether it has inserted what the log had of the partition when it began. Until then the tables may have, and late
-   * inserts of a former projector may bring, rows that it has not come to.
+   * Whether it has inserted everything of the partition that the log had at its start. Until then the tables may have
+   * rows that it has not reached, also from late inserts of a former projector.
    */
   hasCaughtUp(partition: number): boolean;
-  /** Whether the tables were emptied of the partition, and do not have all yet that the log had then. */
+  /** Whether the tables were emptied of the partition, and do not yet have everything that the log had then. */
   isRefilling(partition: number): boolean;
-  /** Settles when the projector has stopped or come to where it should; rejects when it could not go on. */
+  /** Settles when the projector has stopped or reached its end; rejects when it cannot continue. */
   readonly stopped: Promise<void>;
 }
 
 /**
- * Starts to write `svc.records.v1` into the tables, from the stored positions on. It parks nothing: a
- * change that cannot be written is written without its payload and with a mark.
+ * Starts to write `svc.records.v1` into the tables, from the stored positions on. It parks nothing: a change that
+ * cannot be written is written without its payload and with a mark.
  * @throws GatewayError `projection_unavailable`, `log_unavailable`
  */
 export async function startProjector(deps: ProjectorDeps): Promise<Projector> {
@@ -118,7 +118,7 @@ class RunningProjector implements Projector {
   #isSaved = true;
   #isInserting = false;
   #isRead = false;
-  /** Whether it reads what was there when it began, for tables that nobody reads yet. */
+  /** Whether it still reads the part of the log from before its start, for tables without readers. */
   #isFilling = false;
   #savedAt = 0;
 
@@ -179,7 +179,7 @@ class RunningProjector implements Projector {
     }
   }
 
-  /** What was purged before this start is cleaned as well. */
+  /** Data purged before this start is cleaned as well. */
   async #findPurged(): Promise<void> {
     const { store, tables, logger } = this.#deps;
     try {
@@ -217,8 +217,8 @@ class RunningProjector implements Projector {
   }
 
   /**
-   * What follows the positions, which the caller moves on. Tables that nobody reads yet are filled one partition
-   * after the other: an insert leaves a part for each partition that it has rows of, and each part is to be merged.
+   * The messages after the positions, which the caller advances. Tables without readers are filled one partition after
+   * the other: an insert leaves a part for each of its partitions, and each part has to be merged.
    */
   async *#batchesFrom(next: ReadonlyMap<number, number>): AsyncGenerator<LogBatch> {
     const { log } = this.#deps;
@@ -289,11 +289,11 @@ class RunningProjector implements Projector {
       this.#batches.giveBack(batch);
       await throttle(performance.now() - startedAt, this.#deps.pacePercent?.() ?? 100, signal);
     }
-    // What was inserted is not read again after an orderly stop.
+    // Inserted rows are not read again after an orderly stop.
     if (!this.#isSaved) await this.#save().catch(() => undefined);
   }
 
-  /** Until the open batch is full, or for as long as waiting pays. */
+  /** Until the open batch is full, or the wait is over. */
   async #gather(): Promise<void> {
     const { signal } = this.#stop;
     const stepMs = 25;
@@ -304,12 +304,12 @@ class RunningProjector implements Projector {
     }
   }
 
-  /** Nobody reads these tables yet. */
+  /** These tables have no readers yet. */
   #isBuilding(): boolean {
     return this.#deps.queryClass?.() === 'build';
   }
 
-  /** Until there is something to write; meanwhile positions are kept fresh. */
+  /** Until there is something to write; meanwhile stored positions are refreshed. */
   async #idle(): Promise<void> {
     const { signal } = this.#stop;
     if (!this.#isSaved) await this.#save();
@@ -325,7 +325,7 @@ class RunningProjector implements Projector {
     }
   }
 
-  /** An idle log leaves the positions at its end: says so, so that they can be resumed later. */
+  /** An idle log leaves the positions at its end: recorded, so that they can be resumed later. */
   async #confirmEnd(): Promise<void> {
     for (const [partition, position] of this.#reached) {
       const end = await this.#retrying(() => this.#deps.log.endOffset(records.topic, partition));
@@ -387,7 +387,7 @@ class RunningProjector implements Projector {
     });
   }
 
-  /** A call, because the answer changes while others are awaited. */
+  /** A function, because the value changes during awaits. */
   #isStopped(): boolean {
     return this.#stop.signal.aborted;
   }

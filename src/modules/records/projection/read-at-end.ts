@@ -4,7 +4,7 @@ import type { RecordReader } from '../reader.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import { records } from './definition.ts';
 
-/** One look at the end of a partition serves all who ask within it. */
+/** One read of the end of a partition serves all requests within it. */
 const lookEveryMs = 20;
 const waitMaxMs = 5_000;
 /** A log that takes longer to return its end is unavailable: it is not queried for `restMs`. */

@@ -9,7 +9,7 @@ import { partsOfKey, Places } from './batch.ts';
 
 const purgedKeysMax = 100_000;
 
-/** Turns messages of `svc.records.v1` into rows of a batch. It refuses none: see `addMarked`. */
+/** Converts messages of `svc.records.v1` into rows of a batch. It refuses none: see `addMarked`. */
 export class RowBuilder {
   readonly #decoder: ChangeDecoder;
   readonly #logger: Pick<Logger, 'error'>;
@@ -59,13 +59,13 @@ export class RowBuilder {
   }
 
   #awaitTombstone(key: string): void {
-    // Forgetting them only costs a look-up.
+    // Dropping them only costs a look-up.
     if (this.#purgedKeys.size >= purgedKeysMax) this.#purgedKeys.clear();
     this.#purgedKeys.add(key);
   }
 
   #addTombstone(batch: Batch, message: ReadMessage): void {
-    // The purge before it has taken the rows away already.
+    // The purge before it has already removed the rows.
     if (this.#purgedKeys.delete(message.key)) return;
     const parts = partsOfKey(message.key);
     if (parts === null) return;

@@ -8,9 +8,9 @@ import { records } from './definition.ts';
 const tombstonesPerQuery = 500;
 
 /**
- * Adds rows that cancel what tombstones without their purge leave behind (the purge was compacted away,
- * or read long before): rare, so it may ask the table.
- * @throws GatewayError `projection_unavailable`: the batch is as before.
+ * Adds rows that cancel those of tombstones without their purge (the purge was compacted away, or read long before):
+ * rare, so it may query the table.
+ * @throws GatewayError `projection_unavailable`: the batch is unchanged
  */
 export async function buryTombstones(
   store: ProjectionStore,
@@ -26,7 +26,7 @@ export async function buryTombstones(
   }
   for (const { place, rows } of found) {
     for (const { record_id: recordId, position, version } of rows) {
-      // The same version: what was inserted last counts.
+      // Of the same version the row inserted last counts.
       const change = {
         ...placeholder({ recordId, model: '', variant: '' }, Number(version), 0),
         action: 'purged' as const,

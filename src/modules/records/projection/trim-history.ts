@@ -8,8 +8,8 @@ const dayMs = 86_400_000;
 const keptMs = (limits.recordHistoryDays + 2) * dayMs;
 
 /**
- * Changes of one partition that nobody can ask for any more: of purged records all up to the purge, of others those
- * that were superseded before the history that the log keeps. The newest change of a record stays, as in the log.
+ * Changes of one partition outside the history that callers can read: of purged records all up to the purge, of others
+ * those superseded before the log's retention. The newest change of a record stays, as in the log.
  */
 const trimmed = (table: string, partition: number, until: Instant): string => `
   SELECT stream_id, record_id, arrayJoin(gone) AS version FROM (
@@ -31,7 +31,7 @@ export async function trimHistory(
   const gone = trimmed(history, partition, now - keptMs);
   const [some] = await store.queryRows(`SELECT 1 FROM (${gone}) LIMIT 1`, {}, 'cleanup');
   if (some === undefined) return;
-  // On replicated tables each replica asks for itself: one that lags keeps a row until the next time.
+  // Replicas of replicated tables decide separately: one that lags keeps a row until the next time.
   await store.command(
     `ALTER TABLE ${history} DELETE IN PARTITION ${partition}
      WHERE (stream_id, record_id, version) IN (${gone})

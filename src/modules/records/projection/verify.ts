@@ -14,10 +14,10 @@ type VerifyDeps = Pick<
 >;
 
 /**
- * Compares two generations at the same offsets of the log, while both are fed and read: copies of their tables
- * (which share the files) are fed from the stored positions to the present end of the topic, and compared. Rows
- * that a copy has already are written again, which changes nothing.
- * @throws GatewayError `projection_unavailable`, `log_unavailable`: may be done again
+ * Compares two generations at the same offsets of the log, while both are filled and read: copies of their tables
+ * (which share the files) are filled from the stored positions to the current end of the topic, and compared. Rows that
+ * a copy has already are written again, which changes nothing.
+ * @throws GatewayError `projection_unavailable`, `log_unavailable`: retry is safe
  */
 export async function verifyGeneration(
   deps: VerifyDeps,
@@ -46,26 +46,26 @@ export async function verifyGeneration(
   }
 }
 
-/** Removes the copies of a generation that a comparison made, if there are any. */
+/** Removes the tables that a comparison copied, if there are any. */
 export async function dropCopies(store: ProjectionStore, generation: number): Promise<void> {
   await dropTables(store, records.tableSet(generation, 'compare'));
 }
 
-/** Without a note of it: copies come and go. */
+/** Not recorded: copies are temporary. */
 async function makeTables(store: ProjectionStore, set: TableSet): Promise<void> {
   for (const step of set.migrations.flatMap(({ steps }) => steps)) {
     await (typeof step === 'string' ? store.command(step) : store.create(step));
   }
 }
 
-/** The tables as they are now, and positions that they have surely come to. */
+/** The current tables, and positions that they have certainly reached. */
 async function copy(deps: VerifyDeps, generation: number, signal: AbortSignal): Promise<void> {
   const { store, clock } = deps;
   const original = records.tableSet(generation);
   const copied = records.tableSet(generation, 'compare');
   await dropTables(store, copied);
   await makeTables(store, copied);
-  // Read before the rows are taken: they may be further than their position, never behind it.
+  // Read before the rows are copied: they may be ahead of their position, never behind it.
   const stored = await new Positions(store, original.name).load();
   for (const [at, table] of original.tables.entries()) {
     for (const partition of stored.keys()) {

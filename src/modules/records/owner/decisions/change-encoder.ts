@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Micros } from '../../../../kernel/time.ts';
 import type { PayloadEncoding, RecordAction } from '../../events.ts';
 
-/** What the changes of one command have in common. */
+/** Common fields of the changes of one command. */
 export interface ChangeContext {
   readonly environmentUid: string;
   readonly integration: string;
@@ -26,7 +26,7 @@ export interface EncodedContext {
   readonly keyOf: Readonly<Record<PayloadEncoding, Uint8Array>>;
 }
 
-/** What differs from change to change. */
+/** Fields of one change. */
 export interface ChangeFields {
   readonly eventId: string;
   readonly occurredAt: Micros;
@@ -44,22 +44,22 @@ export interface ChangeFields {
   readonly prunedAt: Micros | null;
 }
 
-/** A payload as the event has it. */
+/** A payload in the form of the event. */
 export interface ChangePayload {
   readonly bytes: Uint8Array | null;
   /** `none` for no payload. */
   readonly encoding: PayloadEncoding;
 }
 
-/** Room for the fields of fixed length and for ids in UTF-8, beside the parts and the payload. */
+/** Room for the fixed-length fields and for ids in UTF-8, beside the parts and the payload. */
 const roomBytes = 256 + 3 * 256;
 const slabBytes = 1024 * 1024;
 const none = 0;
 const some = 2;
 
 /**
- * Writes values of `svc.records.v1` as Avro by hand: the generic encoder costs several times more for each
- * of the hundred thousands of changes. A test holds the two against one another.
+ * Encodes values of `svc.records.v1` as Avro directly: the generic encoder is several times slower, for hundreds of
+ * thousands of changes. A test compares the two.
  */
 export class ChangeEncoder {
   /** Frame of the registry: a zero and the schema's id. */

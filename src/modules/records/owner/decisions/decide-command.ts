@@ -30,9 +30,9 @@ export interface Deciding {
 }
 
 /**
- * Decides the command, or a slice of it (`more`). A command that fails five times is parked, and
- * the barrier of its run fails.
- * @throws what the state store fails with: the partition must be acquired again
+ * Decides the command, or a slice of it (`more`). A command that fails five times is parked, and the barrier of its run
+ * fails.
+ * @throws the error of the state store: the partition must be acquired again
  */
 export async function decideCommand(
   deciding: Deciding,
@@ -101,7 +101,7 @@ async function attemptOne(
   });
 }
 
-/** What the part did to the state, the round and the stream is taken back when it throws. */
+/** When it throws, its effects on the state, the round and the stream are undone. */
 function undoable<T>(
   { rules: { changes }, streams }: Deciding,
   key: string,
@@ -129,7 +129,7 @@ function undoable<T>(
   }
 }
 
-/** A destroyed key stays so: nothing more may be saved for its connection. */
+/** A destroyed key is final: no further save for its connection. */
 async function isGone({ shared }: Deciding, command: RecordCommandValue): Promise<boolean> {
   const isDestroyed = await isKeyGone(shared.vault, command.connection_uid);
   return isDestroyed && isKeyless[kindOf(handlers, command)] !== true;
@@ -195,7 +195,7 @@ function noteFailure(stream: StreamState, command: RecordCommandValue, at: numbe
   });
 }
 
-/** SQLite's own failures (a full disk, a damaged file) say nothing about the command. */
+/** Failures of SQLite itself (a full disk, a corrupt file) are not caused by the command. */
 function isOfStore(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
 }

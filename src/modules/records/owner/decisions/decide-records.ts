@@ -86,7 +86,7 @@ export const remove: Handle = (decision) => {
   return { outcome: 'done' };
 };
 
-/** Decides one record, counts what became of it and hands the change on. */
+/** Decides one record, counts the outcome and adds the change to the round. */
 function settle(
   decision: Decision,
   id: string,
@@ -123,7 +123,7 @@ function keptFrom({ run }: Decision): (state: RecordState) => boolean {
   };
 }
 
-/** An id that stands there twice is decided once, with its last payload: the writer sends none. */
+/** A repeated id is decided once, with its last payload: the writer sends none. */
 function forEachRecord(
   command: RecordCommandValue,
   each: (id: string, index: number) => void,
@@ -136,7 +136,7 @@ function forEachRecord(
   else for (const [id, index] of new Map(ids.map((id, i) => [id, i]))) each(id, index);
 }
 
-/** The record's JSON with the given fields merged in; a pruned one has its id only. */
+/** The record's JSON merged with the given fields; a pruned one has only its id. */
 function merged(
   decision: Decision,
   id: string,
@@ -155,7 +155,7 @@ function parsed(json: Uint8Array): JsonObject {
   return JSON.parse(text) as JsonObject;
 }
 
-/** Brings records back to what they were, each unless it has moved since it was looked at. */
+/** Restores the former state of records, except of those that have moved since it was read. */
 export const revert: Handle = (decision) => {
   const { rules, stream, command, given, counts } = decision;
   const { changes } = rules;

@@ -15,7 +15,7 @@ import { forgetEnded } from './delete-tracking.ts';
 import { noPayload } from './round.ts';
 
 const sliceRecords = 2000;
-/** An answer ends after the record that passes it. */
+/** A reply ends after the record that exceeds it. */
 const answerBytesMax = 1_000_000;
 
 /** Known records among the ids, deleted ones too. */
@@ -40,7 +40,7 @@ export const lookup: Handle = ({ rules, stream, command, given }) => {
   return { outcome: 'done', body };
 };
 
-/** Counts from the newest record at the time; the first call of a run counts. */
+/** Counts from the newest record of that time; only the first call of a run has an effect. */
 export const strategy: Handle = ({ stream, command, run }) => {
   const args = JSON.parse(command.args ?? '{}') as StrategyArgs;
   if (run?.keep_newer_than === null && args.strategy === 'ignore_if_modified_after') {
@@ -69,8 +69,8 @@ export const empty: Handle = (decision) =>
   purgeSlice(decision) < sliceRecords ? { outcome: 'done' } : 'more';
 
 /**
- * Closed from the first slice on: no later command puts anything back. What there was is counted as it goes, and the
- * counts travel with the progress.
+ * Closed from the first slice on: later commands are refused. Removed records are counted, and the counts travel with
+ * the progress.
  */
 export const close: Handle = (decision) => {
   const { stream, offset } = decision;
@@ -86,7 +86,7 @@ export const close: Handle = (decision) => {
   return 'more';
 };
 
-/** Returns how many records were there. */
+/** Returns the number of removed records. */
 function purgeSlice(
   { rules: { changes }, stream }: Decision,
   counts?: { plain: number; sealed: number; pruned: number },
@@ -114,7 +114,7 @@ function purgeSlice(
   return placed.length;
 }
 
-/** All earlier commands were decided, and what they led to is in the log before `changesEnd`. */
+/** All earlier commands were decided, and their changes are in the log before `changesEnd`. */
 export const barrier: Handle = ({ rules, stream, command }) => {
   const { run_id: runId } = command;
   const run = runId === null ? undefined : stream.runs.get(runId);

@@ -6,16 +6,16 @@ import { CommandPayloads, type Opening } from '../encryption/command-payloads.ts
 import type { Answer, Changes } from './round.ts';
 import { newRun, putRun, type StreamState } from '../state/stream-state.ts';
 
-/** What deciding a command needs beside the state. */
+/** Context of a decision beside the state. */
 export interface Rules {
   readonly changes: Changes;
   readonly hash: RecordHash;
   readonly opening: Opening;
-  /** End of the partition's changes, once all that were decided are in the log. */
+  /** End of the partition's changes, once all decided ones are in the log. */
   readonly changesEnd: number;
 }
 
-/** A command that is being decided. Counts and failures are added up and go to the run in the end. */
+/** A command in progress. Counts and failures are added up and go to the run at the end. */
 export interface Decision {
   readonly rules: Rules;
   readonly stream: StreamState;
@@ -27,11 +27,11 @@ export interface Decision {
   readonly failures: string[];
 }
 
-/** How one kind of command is decided. `more`: a slice was decided, the command goes on in the next round. */
+/** Decides one kind of command. `more`: a slice was decided, the command continues in the next round. */
 export type Handle = (decision: Decision) => Answer | 'more';
 export type Handlers = Readonly<Record<CommandKind, Handle>>;
 
-/** Kinds that change nothing: asked again, they look again. */
+/** Read-only kinds: a repeated command reads again. */
 const isLook: Partial<Record<CommandKind, true>> = {
   lookup: true,
   barrier: true,
@@ -49,7 +49,7 @@ export const isKeyless: Partial<Record<CommandKind, true>> = {
 
 const failuresMax = 20;
 
-/** @throws GatewayError `invalid_request` for a kind that no version knows */
+/** @throws GatewayError `invalid_request` for an unknown kind */
 export function kindOf(handlers: Handlers, command: RecordCommandValue): CommandKind {
   if (Object.hasOwn(handlers, command.kind)) return command.kind as CommandKind;
   throw new GatewayError('invalid_request', {
@@ -57,7 +57,7 @@ export function kindOf(handlers: Handlers, command: RecordCommandValue): Command
   });
 }
 
-/** Decides one command, or a slice of it; the run's counts and answer are noted in the stream. */
+/** Decides one command, or a slice of it, and records the run's counts and reply in the stream. */
 export function decide(
   handlers: Handlers,
   rules: Rules,
@@ -102,7 +102,7 @@ export function decide(
 const laterRun =
   'Only what a run saves or deletes is decided once more, while no later run has asked of the stream: run the sync again.';
 
-/** What was set aside of a run may still be decided as long as nothing newer can be overwritten by it. */
+/** Parked commands of a run may still be decided while they can overwrite nothing newer. */
 function mayRetry(
   stream: StreamState,
   existing: StreamRun | null,
@@ -112,10 +112,10 @@ function mayRetry(
   return isLast && existing?.attempt === attempt && retryable.has(kind);
 }
 
-/** The end of a pass is not among them: a run that failed deletes nothing. */
+/** Excludes the end of a pass: a failed run deletes nothing. */
 const retryable = new Set(['save', 'update', 'delete']);
 
-/** What the run did and was answered, in the head. */
+/** The run's counts and last reply, for the head. */
 function note(
   { stream, command, counts, failures, rules }: Decision,
   run: StreamRun,
@@ -133,7 +133,7 @@ function note(
     last_n: isDone
       ? Math.max(command.n, sameAttempt(latest, command))
       : sameAttempt(latest, command),
-    // The answer of an earlier command that is decided late is not the last one's.
+    // The reply to an earlier command that is decided late does not replace that to the last one.
     answer: isDone && command.n >= latest.last_n ? noteOf(answer) : latest.answer,
     added: latest.added + counts.added,
     updated: latest.updated + counts.updated,
@@ -148,7 +148,7 @@ function note(
 const sameAttempt = (run: StreamRun, command: RecordCommandValue): number =>
   run.attempt === command.attempt ? run.last_n : 0;
 
-/** Answers stay small in the head: long ones are looked up again. */
+/** The head stores only short replies: long ones are computed again. */
 interface NotedAnswer {
   readonly refused?: ReturnType<GatewayError['toJSON']>;
   readonly deletedKeys?: DeletedKeysArgs;
@@ -172,7 +172,7 @@ function ownPositions(run: StreamRun, before: number, after: number): readonly n
   if (bound === null || before === after) return own;
   if (own.at(-1) === before) return [...own.slice(0, -1), after];
   const ranges = [...own, before + 1, after];
-  // The gap between the two oldest ranges is given up.
+  // The gap between the two oldest ranges is dropped.
   return ranges.length > 2 * ownRangesMax ? [ranges[0] ?? 0, ...ranges.slice(3)] : ranges;
 }
 

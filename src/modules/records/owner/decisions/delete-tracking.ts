@@ -11,11 +11,11 @@ import { SeenBitmap } from '../state/seen-bitmap.ts';
 import { noPayload, type Answer } from './round.ts';
 import { saveMarks, type Job, type Pass, type StreamState } from '../state/stream-state.ts';
 
-/** Records a slice looks at; each may become a change. */
+/** Records per slice; each may become a change. */
 const sliceRecords = 2000;
-/** Gaps between marks a slice asks the store about: a question costs microseconds. */
+/** Gaps between marks per slice that are queried in the store: a query costs microseconds. */
 const sliceGaps = 20_000;
-/** Keys of one answer: at most about 1 MB, for an id has up to 255 characters of up to 3 bytes. */
+/** Keys of one reply: at most about 1 MB, since an id has up to 255 characters of up to 3 bytes. */
 const answerKeysMax = 20_000;
 const answerCharsMax = 800_000;
 
@@ -29,9 +29,9 @@ export function markSeen(passes: readonly Pass[], position: number): void {
 }
 
 /**
- * Opens a pass. One that is still open goes on (docs/reference/functions.md#records), and so does one that another run
- * has ended without coming to its own end: a run that resumes from its checkpoint does not save the same records again.
- * The pass over a whole run goes on in its later attempts, and in a run that resumes from a checkpoint.
+ * Opens a pass. An open one continues (docs/reference/functions.md#records), and so does one of a run that ended early:
+ * a run that resumes from its checkpoint does not save the same records again. The pass over a whole run continues in
+ * its later attempts, and in a run that resumes from a checkpoint.
  */
 export const passStart: Handle = ({ rules, stream, command, offset }) => {
   const { isOfRun, isResumed } = argsOf(command);
@@ -66,7 +66,7 @@ export const passStart: Handle = ({ rules, stream, command, offset }) => {
   return { outcome: 'done' };
 };
 
-/** Deletes what stands at or before the start without a mark: a slice per round, its progress in the head. */
+/** Deletes unmarked records at or before the start: one slice per round, its progress in the head. */
 export const passEnd: Handle = (decision) => {
   const { rules, stream, command, offset } = decision;
   const pass = passOf(stream, command);
@@ -86,7 +86,7 @@ export const passEnd: Handle = (decision) => {
   }
   if (stream.job?.offset !== offset) {
     stream.job = { offset, from: stream.seq, after: 0 };
-    // The head that first names the job has the marks it goes by, should it be continued from there.
+    // The first head with the job has its marks, in case another owner continues it.
     saveMarks(pass, offset - 1, Math.floor(rules.changes.now / 1000));
   }
   const { job } = stream;
@@ -108,11 +108,11 @@ export const passEnd: Handle = (decision) => {
   return keysIn(decision, { after: job.from, through: stream.seq });
 };
 
-/** Keys that an ended pass deleted, where the answer of its end was not long enough. */
+/** Keys that an ended pass deleted, where the reply to its end was too short for all. */
 export const deletedKeys: Handle = (decision) =>
   keysIn(decision, JSON.parse(decision.command.args ?? '{}') as DeletedKeysArgs);
 
-/** The run has succeeded: nobody resumes from where it was, and the next pass is a new one. */
+/** The run has succeeded: no run resumes from it, and the next pass is a new one. */
 export function forgetEnded(stream: StreamState, runId: string): void {
   stream.passes = stream.passes.filter(
     ({ isEnded, isOfRun, holder }) => holder?.runId !== runId || !(isEnded || isOfRun),
@@ -137,11 +137,11 @@ const holderOf = ({ run_id: runId, attempt }: RecordCommandValue): Pass['holder'
 const isHeldBy = ({ holder }: Pass, { run_id: runId }: RecordCommandValue): boolean =>
   holder?.runId === runId;
 
-/** Ended by the very attempt that asks now: what it starts or ends next is another pass. */
+/** Ended by the same attempt: the next start or end is of another pass. */
 const isEndedBy = ({ isEnded, holder }: Pass, { run_id, attempt }: RecordCommandValue): boolean =>
   isEnded && holder?.runId === run_id && holder.attempt === attempt;
 
-/** Whether the command comes late, of a run before the one that holds the pass now. */
+/** Whether the command is late: of a run before the one that now has the pass. */
 function isOvertaken(stream: StreamState, { holder }: Pass, command: RecordCommandValue): boolean {
   if (holder === null || command.run_id === null || holder.runId === command.run_id) return false;
   const order = [...stream.runs.keys()];
@@ -149,7 +149,7 @@ function isOvertaken(stream: StreamState, { holder }: Pass, command: RecordComma
   return request !== -1 && request < order.indexOf(holder.runId);
 }
 
-/** Returns the last position that was looked at. */
+/** Returns the last position that was read. */
 function deleteSlice(decision: Decision, pass: Pass, job: Job): number {
   const { rules, stream } = decision;
   const { store } = rules.changes;
@@ -192,7 +192,7 @@ function deleteAll({ rules: { changes }, stream, counts }: Decision, ids: readon
   }
 }
 
-/** Deletions of one pass stand one after the other: nothing of the partition is decided in between. */
+/** Deletions of one pass have consecutive positions: nothing else of the partition is decided in between. */
 function keysIn({ rules, stream }: Decision, range: DeletedKeysArgs): Answer {
   const { after, through } = range;
   const placed = rules.changes.store.placed(stream.no, after + 1, through, answerKeysMax);

@@ -11,20 +11,20 @@ import type { Schemas } from '../../../../ports/schemas.ts';
 
 const configTopic = 'svc.config.v1';
 
-/** What is read of a value of `svc.config.v1`. */
+/** The fields of a value of `svc.config.v1` that are read. */
 interface ConfigValue {
   readonly kind: string;
   readonly environment_id: string;
   readonly document: string;
 }
 
-/** How long each environment keeps its records, as this thread knows it. */
+/** The retention of records of each environment, as this thread knows it. */
 export interface RetentionPolicies extends AsyncDisposable {
-  /** Of an environment that has said nothing: the default. */
+  /** Of an environment without a setting: the default. */
   of(environmentUid: string): Retention;
 }
 
-/** Resolves when everything that was decided before the call is known. Owners hold no view of the control plane. */
+/** Resolves when everything decided before the call is applied. Owners have no view of the control plane. */
 export async function followRetention(deps: {
   readonly log: EventLog;
   readonly schemas: Schemas;

@@ -17,29 +17,32 @@ import type { StreamState } from '../state/stream-state.ts';
 import type { Streams } from '../state/streams.ts';
 
 export const dayMs = 86_400_000;
-/** Everything is looked at so often: periods are whole days. */
+/** Interval of sweeps: periods are whole days. */
 const sweptEveryMs = dayMs;
-/** Records of one slice, and how many streams it looks at; a round of commands may come in between. */
+/** Records and streams of one slice; a round of commands may come in between. */
 const sliceRecords = 2_000;
 const sliceStreams = 200;
-/** Between two slices: at most about 2,000 records a second go, so that readers and the log keep up. */
+/** Pause between two slices: it limits removal to about 2,000 records a second, so that readers and the log keep up. */
 export const slicePauseMs = 1_000;
-/** A clock that is further ahead of the newest message may be wrong: nothing goes until the log has come there, too. */
+/**
+ * A clock further ahead of the newest message may be wrong: nothing is removed until the log has reached that time,
+ * too.
+ */
 const clockAheadMs = dayMs;
 
-/** Every partition asks the log: once in 10 s with the default tick. */
+/** Every partition reads the log: once in 10 s with the default tick. */
 const ticksBetweenTrust = 2;
 
-/** Topics that callers write to: what owners write by themselves says nothing about the clock. */
+/** Topics that callers write to: messages that owners write by themselves do not confirm the clock. */
 const writtenByCallers = [recordCommandsTopic, 'svc.internal.commands.v1'] as const;
 
-/** The records of one stream that have come to their end. */
+/** The expired records of one stream. */
 export type Due =
   | { readonly action: 'delete' }
   /** Those that were modified at the time (µs) or before. */
   | { readonly action: 'prune'; readonly until: number };
 
-/** What is due of a stream at the time: everything, once no run has asked of it for long enough; or old payloads. */
+/** Expired data of a stream at the time: everything, once no run has used it for long enough; or old payloads. */
 export function dueOf(
   stream: Pick<StreamState, 'lastRunAt' | 'isClosed'>,
   { pruneAfterDays, deleteAfterDays }: Retention,
@@ -53,7 +56,7 @@ export function dueOf(
   return { action: 'prune', until: before(pruneAfterDays) };
 }
 
-/** Whether anything was written within the day before `now`, by any node. */
+/** Whether any node wrote within the day before `now`. */
 export async function isClockTrusted(log: EventLog, now: Instant): Promise<boolean> {
   for (const topic of writtenByCallers) {
     const partitions = await log.partitions(topic);
@@ -68,7 +71,7 @@ export async function isClockTrusted(log: EventLog, now: Instant): Promise<boole
   return false;
 }
 
-/** Prunes and deletes what has come to its end in one partition: once a day, a slice at a time. */
+/** Prunes and deletes expired data of one partition: once a day, a slice at a time. */
 export class RetentionSweep {
   readonly #shared: Shared;
   readonly #partition: number;
@@ -76,7 +79,7 @@ export class RetentionSweep {
   #dueAt: Instant = 0;
   #trustAskedAgainAt = 0;
   #isWaitSaid = false;
-  /** The sweep under way: its time, and the stream it goes on after. */
+  /** The current sweep: its time, and the last stream of its previous slice. */
   #sweep: { readonly now: Instant; after: number } | null = null;
 
   constructor(shared: Shared, partition: number, streams: Streams) {
@@ -89,7 +92,7 @@ export class RetentionSweep {
     return this.#sweep !== null;
   }
 
-  /** Brings a slice of what is due into the round of the changes; the streams are noted as touched. */
+  /** Adds a slice of the expired data to the round of changes; the streams count as touched. */
   async slice(changes: Changes): Promise<void> {
     const { clock, log, tickMs = tickMsDefault } = this.#shared;
     const now = clock.now();
@@ -109,7 +112,7 @@ export class RetentionSweep {
     await this.#look(changes, this.#sweep);
   }
 
-  /** Once until it goes on, and not where there is nothing to prune or delete. */
+  /** Once until commands continue, and only with something to prune or delete. */
   #sayThatItWaits(store: StateStore): void {
     if (this.#isWaitSaid || store.headsAfter(0, 1).length === 0) return;
     this.#isWaitSaid = true;
@@ -141,8 +144,8 @@ export class RetentionSweep {
   }
 
   /**
-   * A log drops what was compacted only when its newest segment is rolled, and a segment of a quiet partition never
-   * is: a message that says nothing, once a day, lets what was pruned and deleted go.
+   * A log deletes compacted messages only when its newest segment is rolled, and a segment of a quiet partition never
+   * is: an empty message, once a day, lets pruned and deleted data go.
    */
   async #keepRolling(now: Instant): Promise<void> {
     const { log } = this.#shared;
@@ -183,7 +186,7 @@ export function settle(changes: Changes, stream: StreamState, due: Due, limit: n
   return placed.length === limit;
 }
 
-/** Retention is asked by nobody. */
+/** No caller requests retention. */
 const originOf = ({ integration, connectionId }: StreamState) => ({
   integration,
   connection_id: connectionId,
@@ -192,10 +195,10 @@ const originOf = ({ integration, connectionId }: StreamState) => ({
   sync_name: null,
 });
 
-/** Streams that one answer looks at: counting the records of a large one takes some ten milliseconds. */
+/** Streams of one reply: counting the records of a large one takes some ten milliseconds. */
 const previewStreams = 500;
 
-/** What a sweep would take now of an environment in this partition. */
+/** The expired data of an environment in this partition. */
 export async function preview(
   { log, clock, retentionOf }: Shared,
   { store, streams }: { readonly store: StateStore; readonly streams: Streams },

@@ -17,12 +17,12 @@ import type { PendingEncryption } from '../encryption/pending-encryption.ts';
 import type { KeptPayload, StateStore } from '../state/state-store.ts';
 import type { StreamState } from '../state/stream-state.ts';
 
-/** What a command is answered. */
+/** The reply to a command. */
 export type Answer =
   | {
       readonly outcome: 'done';
       readonly body?: unknown;
-      /** Where the body can be looked up again, when it is too long to note. */
+      /** Where the body can be computed again, when it is too long for the head. */
       readonly deletedKeys?: DeletedKeysArgs;
     }
   | { readonly outcome: 'refused'; readonly error: GatewayError };
@@ -33,7 +33,7 @@ export interface PendingReply {
   readonly answer: Answer;
 }
 
-/** Who changes a stream, and under which names its changes go. */
+/** The writer of a stream's changes, and the names that the changes carry. */
 export type ChangeOrigin = Pick<
   RecordCommandValue,
   'integration' | 'connection_id' | 'actor' | 'run_id' | 'sync_name'
@@ -42,11 +42,11 @@ export type ChangeOrigin = Pick<
 export const noPayload: KeptPayload = { bytes: null, encoding: 'none' };
 
 /**
- * What is decided between two transactions of the log. Decisions go into the state store as they are made,
- * so that the next one sees them; the store keeps them only once the log has the transaction.
+ * The decisions between two transactions of the log. They go into the state store at once, so that the next decision
+ * reads them; the store commits them only once the log has the transaction.
  */
 export class Round {
-  /** Those with a secret payload have no value yet: `Changes.finish`. */
+  /** Changes with a secret payload have no value yet: `Changes.finish`. */
   readonly changes: Change[] = [];
   readonly deadLetters: Message[] = [];
   readonly replies: PendingReply[] = [];
@@ -61,7 +61,7 @@ interface Change extends Message {
 export class Changes {
   readonly store: StateStore;
   readonly epoch: number;
-  /** The last modification time given in the partition; times never go back within it. */
+  /** The last modification time of the partition; times never go back within it. */
   lastModifiedAt: Micros;
   round = new Round();
   readonly #clock: Clock;
@@ -89,7 +89,7 @@ export class Changes {
     this.#pendingEncryption = deps.pendingEncryption;
   }
 
-  /** For the changes of the command that follow. */
+  /** For the changes of the next command. */
   begin(stream: StreamState, command: ChangeOrigin, passId: string | null = null): void {
     this.#now = this.#clock.nowMicros();
     this.#ids = this.#changeIds(stream);
@@ -121,7 +121,7 @@ export class Changes {
     return this.#now;
   }
 
-  /** Records what became of a record: a change on the topic, and the state after it. */
+  /** Records the outcome for a record: a change on the topic, and the state after it. */
   add(id: string, event: RecordEvent, payload: KeptPayload): void {
     if (this.#begun === null) throw new Error('No command was begun.');
     const { stream, context } = this.#begun;
@@ -164,17 +164,17 @@ export class Changes {
     if (action === 'purged') this.#tombstone(key, stream.key, headers['svc-seq']);
   }
 
-  /** Whether payloads of the round that is being decided are on their way already. */
+  /** Whether payloads of the current round are already being sealed. */
   get isSealing(): boolean {
     return this.#pendingEncryption.isUnderWay;
   }
 
-  /** Resolves when all changes of the round that was decided have their values. */
+  /** Resolves when all changes of the round have their values. */
   finish(): Promise<void> {
     return this.#pendingEncryption.finish();
   }
 
-  /** With the payload as the event has it: at once, or when it is sealed. */
+  /** With the payload in the form of the event: at once, or when it is sealed. */
   #encodeWith(
     { bytes, encoding }: KeptPayload,
     { stream, id }: { readonly stream: StreamState; readonly id: string },

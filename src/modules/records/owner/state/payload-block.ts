@@ -2,7 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { PayloadEncoding } from '../../events.ts';
 import type { Together } from '../encryption/at-rest-encryption.ts';
 
-/** As an event has it; or JSON that is sealed with its neighbors before it goes into a file (`secret`). */
+/** In the form of an event, or JSON that is sealed with its neighbors before it goes into a file (`secret`). */
 export type KeptEncoding = PayloadEncoding | 'secret';
 
 export interface KeptPayload {
@@ -11,7 +11,7 @@ export interface KeptPayload {
   readonly bytes: Uint8Array | null;
 }
 
-/** What is left of a secret whose key was destroyed: that there was one. */
+/** Placeholder of a secret whose key was destroyed. */
 export const unreadable: KeptPayload = {
   encoding: 'json+deflate+aes256gcm',
   bytes: new Uint8Array(),
@@ -23,7 +23,9 @@ export interface PlacedPayload {
   readonly payload: KeptPayload;
 }
 
-/** A payload alone shrinks by a quarter, 32 neighbors to less than a third; more gain little, and take longer to read. */
+/**
+ * A single payload shrinks by a quarter, 32 neighbors to less than a third; more gain little, and take longer to read.
+ */
 export const blockEntriesMax = 24;
 /** Bytes before compression; a larger payload has a block of its own. */
 export const blockBytesMax = 65_536;
@@ -46,7 +48,7 @@ const entryHeadBytes = 2 * uintBytes;
 
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** How a zstd frame begins: neither the length of some ids nor JSON does. */
+/** First byte of a zstd frame: neither the length of some ids nor JSON begins with it. */
 const packedMark = 0xfd2fb528;
 
 export interface EncodedBlock {
@@ -60,7 +62,7 @@ export interface EncodedBlock {
 type Seal = (together: Together, plain: Uint8Array) => Uint8Array;
 type Open = (together: Together, sealed: Uint8Array) => Uint8Array;
 
-/** What an entry adds to the size of its block, about: ids are mostly ASCII. */
+/** Approximate size of an entry: ids are mostly ASCII. */
 export function entryBytes({ id, payload }: PlacedPayload): number {
   return entryHeadBytes + id.length + (payload.bytes?.length ?? 0);
 }
@@ -101,11 +103,11 @@ function packed(raw: Buffer): Buffer {
 function unpacked(data: Uint8Array, size: number): Buffer {
   const input = Buffer.from(data.buffer, data.byteOffset, data.length);
   if (input.length < uintBytes || input.readUInt32LE(0) !== packedMark) return input;
-  // A little more than is needed: a full buffer would have another one allocated.
+  // With some reserve: a full buffer would be reallocated.
   return zstdDecompressSync(input, { chunkSize: size + 64 });
 }
 
-/** A block as it is read. */
+/** A block for reading. */
 export class Block {
   readonly bytes: number;
   readonly #raw: Buffer;
@@ -185,7 +187,7 @@ export class Block {
     });
   }
 
-  /** Of each where it lies: in the block, or among the secrets. */
+  /** Place of each payload: in the block, or among the secrets. */
   #readEnds(): number[] {
     let end = this.#payloadsAt;
     let secretEnd = 0;

@@ -14,7 +14,7 @@ import {
 } from './payload-block.ts';
 import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
 
-/** What is known of a block without reading its data. */
+/** Directory entry of a block, without its data. */
 interface BlockRow {
   readonly stream: number;
   readonly first: number;
@@ -32,10 +32,10 @@ type RowValues = [number, number, number, number, number, number, Uint8Array | n
 
 /** Keys of streams in memory. */
 const keysMax = 1000;
-/** Bytes of blocks kept decompressed. */
+/** Bytes of decompressed blocks in memory. */
 const cachedBytesMax = 16 * 1024 ** 2;
 
-/** Removals are noted in a narrow table: a change in that of the data would write kilobytes for a bit. */
+/** Removals are recorded in a narrow table: a change in that of the data would write kilobytes for a bit. */
 export const blockTables = `
   CREATE TABLE IF NOT EXISTS payload_blocks (
     stream INTEGER, first INTEGER, last INTEGER, count INTEGER, gone INTEGER, size INTEGER, places BLOB,
@@ -45,8 +45,8 @@ export const blockTables = `
 const columns = 'stream, first, last, count, gone, size, places, no';
 
 /**
- * The payloads of each stream in blocks of neighbors, compressed together. Blocks of a stream do not overlap. One is
- * never changed except for what is gone of it: what replaces it has another number.
+ * The payloads of each stream in blocks of neighbors, compressed together. Blocks of a stream do not overlap. A block
+ * never changes except for removed entries: its replacement has another number.
  */
 export class PayloadBlocks {
   readonly #db: DatabaseSync;
@@ -63,7 +63,7 @@ export class PayloadBlocks {
     this.#lastNo = this.#number('SELECT max(no) FROM payload_data') ?? 0;
   }
 
-  /** Puts those that are there into `found`; positions ascend. */
+  /** Puts the existing ones into `found`; positions ascend. */
   read(stream: number, positions: readonly number[], found: Map<number, KeptPayload>): void {
     let row: BlockRow | null = null;
     for (const position of positions) {
@@ -74,7 +74,7 @@ export class PayloadBlocks {
     }
   }
 
-  /** Calls `each` in the order of positions, both ends inclusive, until it answers false. */
+  /** Calls `each` in the order of positions, both ends inclusive, until it returns false. */
   scan(
     stream: number,
     from: number,
@@ -99,7 +99,7 @@ export class PayloadBlocks {
     }
   }
 
-  /** Those that are there; positions ascend. */
+  /** The existing ones; positions ascend. */
   remove(stream: number, positions: readonly number[]): void {
     let row: BlockRow | null = null;
     let gone = 0;
@@ -115,7 +115,7 @@ export class PayloadBlocks {
     this.#settle(row, gone);
   }
 
-  /** Positions ascend; what stood at one of them is replaced. */
+  /** Positions ascend; existing entries at them are replaced. */
   put(stream: number, input: readonly PlacedPayload[]): void {
     const entries = this.#keepable(stream, input);
     let at = 0;
@@ -145,7 +145,7 @@ export class PayloadBlocks {
     );
   }
 
-  /** Makes blocks of the entries; small ones that stand before them are taken in. */
+  /** Makes blocks of the entries, merged with small blocks before them. */
   #write(stream: number, added: readonly PlacedPayload[]): void {
     let entries = added;
     while (entries.length - added.length < blockEntriesMax) {
@@ -222,7 +222,7 @@ export class PayloadBlocks {
     return this.#keepable(row.stream, entries);
   }
 
-  /** Without the key of the connection secrets can be neither sealed nor opened any more. */
+  /** Without the key of the connection, secrets can be neither sealed nor opened. */
   #keepable(stream: number, entries: readonly PlacedPayload[]): readonly PlacedPayload[] {
     const isSecret = ({ payload }: PlacedPayload): boolean => payload.encoding === 'secret';
     if (!entries.some(isSecret) || !this.#sealing.isGone(this.#key(stream))) return entries;
@@ -322,8 +322,8 @@ function liveOf({ count, gone }: BlockRow): number {
 }
 
 /**
- * Whether the block is rebuilt together with `added` entries that follow. Entries that trickle in are gathered
- * uncompressed until there are some, so that each is compressed two or three times at most.
+ * Whether the block is rebuilt together with the following `added` entries. Single entries are gathered uncompressed
+ * first, so that each is compressed two or three times at most.
  */
 function isExtended(row: BlockRow, added: number): boolean {
   if (row.size >= blockBytesMax / 2) return false;

@@ -8,10 +8,10 @@ export interface Placed {
   readonly id: string;
 }
 
-/** What is held of a position; null when nothing is there any more, whatever the blocks have. */
+/** Pending payload of a position; null for a removed one, whatever the blocks have. */
 type HeldPayload = PlacedPayload | null;
 
-/** What is held of one stream. */
+/** Pending payloads of one stream. */
 class Held {
   readonly #payloads = new Map<number, HeldPayload>();
   #positions: number[] | null = null;
@@ -39,20 +39,20 @@ interface Change {
   readonly before: HeldPayload | undefined;
 }
 
-/** What is held before it goes into blocks: enough to fill some, little enough to keep in memory. */
+/** Limit of pending payloads: enough to fill some blocks, few enough to keep in memory. */
 const heldMax = 4096;
 const heldBytesMax = 4 * 1024 ** 2;
 
 /**
- * The payloads of one partition. What is written is held in memory, so that blocks are filled; a part
- * under way never reaches the blocks, and is taken back in memory.
+ * The payloads of one partition. Writes are pending in memory, so that blocks are filled; a part in progress never
+ * reaches the blocks, and is undone in memory.
  */
 export class Payloads {
   readonly #blocks: PayloadBlocks;
   readonly #held = new Map<number, Held>();
   #changes = 0;
   #bytes = 0;
-  /** What the part under way changed; null between parts. */
+  /** Changes of the part in progress; null between parts. */
   #part: Change[] | null = null;
 
   constructor(db: DatabaseSync, sealing: AtRestEncryption) {
@@ -126,7 +126,7 @@ export class Payloads {
     return all.slice(0, limit);
   }
 
-  /** Brings all that is held into the blocks. */
+  /** Writes all pending payloads into the blocks. */
   write(): void {
     for (const [stream, held] of this.#held) {
       const gone: number[] = [];

@@ -2,18 +2,18 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RecordState } from '../../state.ts';
 
 /**
- * Rows are small, for each save looks one up: the hash as bytes, `first_seen_at` null where it is `modified_at`.
- * Payloads stand apart.
+ * Rows are small, since each save looks one up: the hash as bytes, `first_seen_at` null where it is `modified_at`.
+ * Payloads are stored separately.
  */
 export const stateTable = `
   CREATE TABLE IF NOT EXISTS records (
     stream INTEGER, id TEXT, hash BLOB, position INTEGER, version INTEGER, first_seen_at INTEGER,
     modified_at INTEGER, deleted_at INTEGER, pruned_at INTEGER, PRIMARY KEY (stream, id)) WITHOUT ROWID;`;
 
-/** Ids in one question; their order in memory makes neighbors cheap. */
+/** Ids in one query; their order in memory makes neighbors cheap. */
 const questionMax = 100;
 
-/** What is held of one stream, by id; null for a record that is gone. */
+/** Pending states of one stream, by id; null for a removed record. */
 type Held = Map<string, RecordState | null>;
 
 interface Change {
@@ -23,9 +23,9 @@ interface Change {
 }
 
 /**
- * The states of one partition's records. What is put is held in memory until `write`, which writes it in the
- * order of ids: so many changes then fall into each page of the table, and a part under way is taken back
- * in memory. In the order of arrival, random for most sources, a row costs 4.5 µs instead of 3.
+ * The states of one partition's records. Changes are pending in memory until `write`, which writes them in the order of
+ * ids: many changes then fall into each page of the table, and a part in progress is undone in memory. In the order of
+ * arrival, random for most sources, a row costs 4.5 µs instead of 3.
  */
 export class RecordStates {
   readonly #rows: RowWriter;
@@ -33,7 +33,7 @@ export class RecordStates {
   readonly #deletion: StatementSync;
   readonly #db: DatabaseSync;
   readonly #held = new Map<number, Held>();
-  /** What the part under way changed; null between parts. */
+  /** Changes of the part in progress; null between parts. */
   #part: Change[] | null = null;
 
   constructor(db: DatabaseSync) {
@@ -72,7 +72,7 @@ export class RecordStates {
     return found;
   }
 
-  /** Between parts: what is held is written first. */
+  /** Between parts: pending changes are written first. */
   count(stream: number, modifiedUntil: number | null): number {
     this.write();
     const due = modifiedUntil === null ? '' : 'AND pruned_at IS NULL AND modified_at <= ?';
@@ -83,7 +83,7 @@ export class RecordStates {
     return count;
   }
 
-  /** Null: the record is gone. */
+  /** Null: the record is removed. */
   put(stream: number, id: string, state: RecordState | null): void {
     const held: Held = this.#held.get(stream) ?? new Map<string, RecordState | null>();
     this.#held.set(stream, held);
@@ -91,7 +91,7 @@ export class RecordStates {
     held.set(id, state);
   }
 
-  /** Brings all that is held into the table. */
+  /** Writes all pending changes into the table. */
   write(): void {
     for (const [stream, held] of this.#held) {
       for (const id of [...held.keys()].sort()) {
@@ -146,7 +146,7 @@ function stateOf(row: Row): RecordState {
   return { hash, position, version, ...times };
 }
 
-/** Whether memory decides on the id; a known record goes into `found`. */
+/** Whether memory has the id; a known record goes into `found`. */
 function isHeld(held: Held, id: string, found: Map<string, RecordState>): boolean {
   const state = held.get(id);
   if (state === undefined) return false;
@@ -159,7 +159,7 @@ type Value = string | number | null | Uint8Array;
 /** Gathers rows and writes them many at a time: a call into SQLite costs more than a row. */
 interface RowWriter {
   add(...values: Value[]): void;
-  /** Writes what was gathered. */
+  /** Writes the gathered rows. */
   flush(): void;
 }
 

@@ -5,17 +5,17 @@ import type { Shared } from '../deps.ts';
 import type { Progress, StateStore } from './state-store.ts';
 import { openStore, type OpenedStore } from './store-file.ts';
 
-/** What is restored between two commits of the store. */
+/** Limits of what is restored between two commits of the store. */
 const changesPerCommit = 20_000;
 
 export interface Restored extends OpenedStore {
-  /** How many changes were read. */
+  /** Number of changes that were read. */
   readonly read: number;
 }
 
 /**
- * Opens the store of the partition and brings it to the end of the log: from where it was left, or from the
- * beginning. The former owner must be fenced.
+ * Opens the store of the partition and brings it to the end of the log, from its last position or from the beginning.
+ * The former owner must be fenced.
  */
 export async function restore(
   shared: Shared,
@@ -36,19 +36,19 @@ export async function restore(
   }
 }
 
-/** How a store is brought further beside other work. */
+/** How a store is updated beside other work. */
 export interface Throttle {
   readonly maxBytes: number;
   /** Awaited between two batches. */
   readonly turn: () => Promise<unknown>;
 }
 
-/** Brings a store further, from where it was. */
+/** Updates a store from its last position. */
 export class Restoring {
   readonly #shared: Shared;
   readonly #store: StateStore;
   readonly #pacing: Throttle | null;
-  /** What the store says of itself; it may hold more. */
+  /** Position in the store's metadata; its contents may be further. */
   #committed: Progress;
   #reached: Progress;
   readonly #numbers = new Map<string, number>();
@@ -68,7 +68,7 @@ export class Restoring {
     this.#reached = progress;
   }
 
-  /** Keeps what was read, which had reached the end of the log at that time (ms). */
+  /** Commits what was read, which had reached the end of the log at that time (ms). */
   commit(atEndAt: number): Progress {
     this.#committed = { ...this.#reached, atEndAt };
     this.#store.commit(this.#committed);
@@ -122,7 +122,7 @@ export class Restoring {
     this.#reached = { ...this.#reached, ...some };
     this.#uncommitted += messages;
     if (this.#uncommitted < changesPerCommit) return;
-    // Keeps the transaction small. What is interrupted begins again: applying twice comes to the same.
+    // Keeps the transaction small. An interrupted one begins again: applying is idempotent.
     this.#store.commit(this.#committed);
     this.#uncommitted = 0;
   }

@@ -2,10 +2,10 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 const chunkBits = 65_536;
 const chunkBytes = chunkBits / 8;
-/** A chunk as it is saved: its number, then its bits. */
+/** A saved chunk: its number, then its bits. */
 const savedBytes = 4 + chunkBytes;
 
-/** A set of positions as bitmaps: what a pass of delete tracking has seen unchanged. */
+/** A set of positions as bitmaps: those that a pass of delete tracking has seen unchanged. */
 export class SeenBitmap {
   readonly #chunks = new Map<number, Uint8Array>();
 

@@ -12,7 +12,7 @@ umask(0o077);
 const db = new DatabaseSync(store, { readOnly: true, timeout: 30_000 });
 db.prepare('VACUUM INTO ?').run(copy);
 db.close();
-// SQLite leaves the copy to the system's cache.
+// The copy is not cached by SQLite but by the system.
 const file = openSync(copy, 'r+');
 fsyncSync(file);
 closeSync(file);

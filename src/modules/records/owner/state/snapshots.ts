@@ -10,10 +10,10 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../../../kernel/time.ts';
 
 const everyMsDefault = 86_400_000;
-/** Between looks at how old the newest copy is, and after a copy that failed. */
+/** Interval of checks of the newest copy's age, and wait after a failed copy. */
 const lookEveryMs = 60_000;
 const retryMs = 600_000;
-/** What a process that died has left unfinished. */
+/** Unfinished files of a crashed process. */
 const unfinishedMs = 86_400_000;
 
 const entry = fileURLToPath(
@@ -22,7 +22,7 @@ const entry = fileURLToPath(
 const run = promisify(execFile);
 
 export interface SnapshotsOptions {
-  /** Of this log alone; made when missing. Nodes may share it. */
+  /** Of this log only; created when missing. Nodes may share it. */
   readonly folder: string;
   readonly everyMs?: number;
   readonly clock: Clock;
@@ -37,8 +37,8 @@ interface Snapshot {
 }
 
 /**
- * Copies of the state stores of partitions, as `records-<partition>.<SHA-256>.db`. A copy appears whole or not at
- * all, and holds what its store had committed, which is never more than the log has.
+ * Copies of the state stores of partitions, as `records-<partition>.<SHA-256>.db`. A copy appears complete or not at
+ * all, and has the committed state of its store, which is never ahead of the log.
  */
 export class Snapshots {
   readonly #options: SnapshotsOptions;
@@ -51,8 +51,8 @@ export class Snapshots {
   }
 
   /**
-   * Copies the store when its newest copy is a day old. By a process of its own, which only reads the store and
-   * can be ended at any time; one at a time, beside the decisions. A failure is logged, and tried again later.
+   * Copies the store when its newest copy is a day old, in a process of its own, which only reads the store and can be
+   * killed at any time; one at a time, beside the decisions. A failure is logged and retried later.
    */
   offer(partition: number, store: string): void {
     const now = this.#options.clock.now();
@@ -65,7 +65,7 @@ export class Snapshots {
     this.#copying = { partition, ending, done };
   }
 
-  /** Before the store of the partition is closed: ends its copying. */
+  /** Call before the store of the partition is closed: ends its copying. */
   async end(partition: number): Promise<void> {
     const copying = this.#copying;
     this.#nextLookAt.delete(partition);
@@ -75,7 +75,7 @@ export class Snapshots {
   }
 
   /**
-   * Puts the newest undamaged copy at `file`, and resolves with where it came from; null when there is none.
+   * Puts the newest intact copy at `file`, and resolves with its source; null when there is none.
    * @throws the signal's reason when it aborts
    */
   async fetch(partition: number, file: string, signal: AbortSignal): Promise<string | null> {

@@ -9,18 +9,18 @@ import { RecordStates, stateTable } from './record-states.ts';
 
 export type { KeptPayload } from './payload-block.ts';
 
-/** How far the store has come; all of it is in the log, so that the store may be lost. */
+/** Progress of the store; the log has all of it, so that the store may be lost. */
 export interface Progress {
   /** Next offsets to read of `svc.records.v1` and `svc.internal.streams.v1`. */
   readonly changes: number;
   readonly heads: number;
   /** The last decided command; -1 for none. */
   readonly command: number;
-  /** The newest owner seen in each topic: a store that was read beside an owner may have one topic further. */
+  /** The newest owner in each topic: a store that was read beside an owner may have one topic further. */
   readonly changesEpoch: number;
   readonly headsEpoch: number;
   readonly lastModifiedAt: number;
-  /** When these offsets were the ends (ms since the epoch). */
+  /** The time at which these offsets were the ends (ms since the epoch). */
   readonly atEndAt: number;
 }
 
@@ -33,7 +33,7 @@ export interface StoredHead {
   readonly head: Uint8Array;
 }
 
-/** Raised when what is kept has another form: the store is then rebuilt. */
+/** Raised when the stored form changes: the store is then rebuilt. */
 const form = 4;
 
 const tables = `
@@ -46,8 +46,8 @@ const tables = `
   ${blockTables}`;
 
 /**
- * The state of one partition in SQLite. A transaction is always open: what was written is kept by `commit`
- * and forgotten by `close` without it. `synchronous=NORMAL`, because the log restores it.
+ * The state of one partition in SQLite. A transaction is always open: `commit` keeps its writes, `close` without it
+ * drops them. `synchronous=NORMAL`, because the log restores it.
  */
 export class StateStore implements Disposable {
   readonly file: string;
@@ -55,13 +55,13 @@ export class StateStore implements Disposable {
   readonly #statements = new Map<string, StatementSync>();
   readonly #records: RecordStates;
   readonly #payloads: Payloads;
-  /** A part under way: what it wrote is in memory only, or (of streams) under a savepoint as well. */
+  /** A part in progress: its writes are in memory only, or (of streams) under a savepoint as well. */
   #part: 'held' | 'saved' | null = null;
   #isErasing = false;
 
   /**
-   * `origin` names what the store is made of; it stays in the file.
-   * @throws Error when the file was made by another version, or of something else
+   * `origin` names the source of the store and is saved in the file.
+   * @throws Error when the file was made by another version, or from another source
    */
   constructor(file: string, origin: string, sealing: AtRestEncryption) {
     this.file = file;
@@ -96,7 +96,7 @@ export class StateStore implements Disposable {
     return { changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt };
   }
 
-  /** Keeps everything written so far, durable against a crash of the process. */
+  /** Commits all writes, durable against a crash of the process. */
   commit(progress: Progress): void {
     const { changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt } = progress;
     this.#records.write();
@@ -115,15 +115,15 @@ export class StateStore implements Disposable {
     this.#isErasing = false;
   }
 
-  /** What is removed until the next commit is overwritten in the file, whole pages as well: that writes more. */
+  /** Data removed until the next commit is overwritten in the file, also whole pages, which writes more. */
   erase(): void {
     if (!this.#isErasing) this.#db.exec('PRAGMA secure_delete=ON');
     this.#isErasing = true;
   }
 
   /**
-   * Begins a part that `undo` takes back; `keep` ends it. Records and payloads are held in memory: under a
-   * savepoint SQLite copies each page that is changed, which with ids in random order costs more than the change.
+   * Begins a part that `undo` reverts; `keep` ends it. Records and payloads are pending in memory: under a savepoint
+   * SQLite copies each changed page, which with ids in random order costs more than the change.
    */
   savepoint(): void {
     this.#records.begin();
@@ -217,14 +217,14 @@ export class StateStore implements Disposable {
     this.#records.put(stream, id, null);
   }
 
-  /** Before the first write of a part that goes to SQLite while the part may still be taken back. */
+  /** Called before the first write of a part that goes to SQLite while the part can still be undone. */
   #protect(): void {
     if (this.#part !== 'held') return;
     this.#part = 'saved';
     this.#statement('SAVEPOINT part').run();
   }
 
-  /** Forgets what was not committed. */
+  /** Drops uncommitted writes. */
   [Symbol.dispose](): void {
     this.#db.close();
   }

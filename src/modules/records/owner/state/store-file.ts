@@ -8,7 +8,7 @@ import { createAtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import { StateStore, type Progress } from './state-store.ts';
 
 const dayMs = 86_400_000;
-/** How long a store may lag before it may have missed tombstones: half the shortest delete retention. */
+/** Maximum lag of a store before it may have missed tombstones: half the shortest delete retention. */
 export const resumableMs = 3 * dayMs;
 
 const nothingYet: Progress = {
@@ -21,22 +21,22 @@ const nothingYet: Progress = {
   atEndAt: 0,
 };
 
-/** A store and how much of the log it has. */
+/** A store and its position in the log. */
 export interface OpenedStore {
   readonly store: StateStore;
   readonly progress: Progress;
   readonly from: 'own store' | 'snapshot' | 'log alone';
 }
 
-/** Who opens it: an owner has fenced the one before, so that the ends of the log are those of all that was written. */
+/** Who opens it: an owner has fenced the previous one, so that the ends of the log include all of its writes. */
 export interface Opening {
   readonly isOwner: boolean;
   readonly signal: AbortSignal;
 }
 
 /**
- * Opens the store of the partition where it was left; otherwise a copy of its snapshot; otherwise an empty one, which
- * is filled from the log alone. What is damaged, too old, of another log, or ahead of the log is refused.
+ * Opens the store of the partition at its last position; otherwise a copy of its snapshot; otherwise an empty one,
+ * which is filled from the log. A store that is corrupt, too old, of another log, or ahead of the log is refused.
  */
 export async function openStore(
   shared: Shared,
@@ -54,7 +54,7 @@ export async function openStore(
     const found = await openResumable(shared, partition, file);
     if (found !== null) return { ...found, from: 'snapshot' };
     removeDisposableDatabase(file);
-    // Once the log has grown past it, it might be taken for one of this log.
+    // Once the log has grown past it, it could be mistaken for one of this log.
     if (isOwner) await rm(snapshot, { force: true });
   }
   const store = new StateStore(
@@ -90,7 +90,7 @@ async function openResumable(
   return null;
 }
 
-/** What is left of an earlier time; null when it is of no use. */
+/** An earlier store; null when it cannot be used. */
 function openKept(shared: Shared, partition: number, file: string): Kept | null {
   if (!existsSync(file)) return null;
   let store: StateStore | null = null;

@@ -5,8 +5,8 @@ import type { StreamHeadValue, StreamRun } from '../../stream-head.ts';
 import { SeenBitmap } from './seen-bitmap.ts';
 
 /**
- * A pass of delete tracking: what was saved unchanged since its start is marked. One that a run has ended stays until
- * that run has succeeded: the run that comes after a failed one goes on with it, from the same checkpoint.
+ * A pass of delete tracking: records saved unchanged since its start are marked. A pass that a run has ended stays
+ * until that run has succeeded: the run after a failed one continues it, from the same checkpoint.
  */
 export interface Pass {
   readonly id: string;
@@ -16,35 +16,35 @@ export interface Pass {
    * and ends itself.
    */
   readonly isOfRun: boolean;
-  /** The run that last started, continued or ended it; null in what release 0.67.0 has left open. */
+  /** The run that last started, continued or ended it; null in passes that release 0.67.0 left open. */
   holder: { readonly runId: string; readonly attempt: number } | null;
   isEnded: boolean;
-  /** The stream's seq at the start: what was modified since has a higher position. */
+  /** The stream's seq at the start: records modified since have a higher position. */
   readonly start: number;
   readonly marks: SeenBitmap;
   /** Marks of earlier commands may be missing: the pass may delete nothing. */
   readonly isLost: boolean;
-  /** The marks as the head has them, and the command they are complete to. */
+  /** The marks in the head, and the command up to which they are complete. */
   saved: Uint8Array;
   savedOffset: number;
-  /** When they were saved (ms), and whether there are more by now. */
+  /** When they were saved (ms), and whether there are newer ones. */
   savedAt: number;
   isDirty: boolean;
 }
 
-/** A decision that goes in slices. */
+/** A decision in slices. */
 export interface Job {
   /** Of the command. */
   readonly offset: number;
   /** The stream's seq when it began. */
   readonly from: number;
-  /** The last position it has looked at. */
+  /** The last position that was read. */
   readonly after: number;
-  /** What the closing of the stream has removed so far. */
+  /** Records that the closing of the stream has removed so far. */
   readonly closed?: ClosedStream;
 }
 
-/** One stream as its owner has it in memory. */
+/** One stream in the memory of its owner. */
 export interface StreamState {
   readonly no: number;
   readonly key: string;
@@ -52,20 +52,20 @@ export interface StreamState {
   readonly connectionUid: string;
   readonly model: string;
   readonly variant: string;
-  /** Names, which may change; the latest command's count. */
+  /** Names, which may change: those of the latest command. */
   integration: string;
   connectionId: string;
   generation: string;
   seq: number;
   isClosed: boolean;
   lastRunAt: Micros | null;
-  /** By run id, the one that asked last at the end. Values are never changed, only replaced. */
+  /** By run id, the most recently active last. Values are never changed, only replaced. */
   runs: Map<string, StreamRun>;
   passes: Pass[];
   job: Job | null;
 }
 
-/** Runs a head remembers; the one that asked longest ago goes first. */
+/** Runs in a head; the least recently active is dropped first. */
 const runsMax = 32;
 
 export function newStream(no: number, key: string, command: RecordCommandValue): StreamState {
@@ -183,7 +183,7 @@ export function partitionHead(meta: HeadMeta): StreamHeadValue {
   };
 }
 
-/** A copy that later decisions do not touch; marks are shared, for a mark too many deletes nothing. */
+/** A copy that later decisions do not change; marks are shared, since an extra mark deletes nothing. */
 export function snapshot(stream: StreamState): StreamState {
   const passes = stream.passes.map((pass) => ({ ...pass }));
   return { ...stream, runs: new Map(stream.runs), passes };
@@ -216,7 +216,7 @@ export function putRun(stream: StreamState, run: StreamRun): void {
   }
 }
 
-/** Brings the marks into the head: `command` is the last one they are complete to. */
+/** Puts the marks into the head: `command` is the last one up to which they are complete. */
 export function saveMarks(pass: Pass, command: number, now: number): void {
   if (pass.isDirty) pass.saved = pass.marks.encode();
   pass.savedOffset = command;

@@ -4,10 +4,10 @@ import type { StreamHeadValue } from '../../stream-head.ts';
 import type { StateStore } from './state-store.ts';
 import { fromHead, newStream, type StreamState } from './stream-state.ts';
 
-/** Streams kept in memory; one with an open pass stays, for its marks are only there. */
+/** Streams in memory; one with an open pass stays, since its marks are only there. */
 const keptMax = 20_000;
 
-/** The streams of a partition as far as they are in memory. */
+/** The streams of a partition that are in memory. */
 export class Streams {
   readonly #store: StateStore;
   readonly #codec: Codec<StreamHeadValue>;
@@ -19,13 +19,13 @@ export class Streams {
     this.#codec = codec;
   }
 
-  /** The stream of the command; the first command of a stream makes it. */
+  /** The stream of the command; the first command of a stream creates it. */
   of(key: string, command: RecordCommandValue): StreamState {
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;
     const existing = this.#store.stream(key);
     const no = existing?.no ?? this.#store.addStream(key);
-    // A stream without a head was never decided on, or its head is lost: its count starts over.
+    // A stream without a head was never decided on, or its head is lost: its numbers start again.
     const stream =
       existing?.head == null
         ? newStream(no, key, command)
@@ -35,12 +35,12 @@ export class Streams {
     return stream;
   }
 
-  /** A stream that is in the store with its head; not kept in memory for that. */
+  /** A stream of the store, read from its head without keeping it in memory. */
   known(no: number, key: string, head: Uint8Array): StreamState {
     return this.#kept.get(key) ?? fromHead(no, key, this.#codec.decode(head), 0);
   }
 
-  /** Takes a stream in that was read from its head. */
+  /** Adds a stream that was read from its head. */
   keep(stream: StreamState): void {
     this.#kept.set(stream.key, stream);
   }
@@ -49,12 +49,12 @@ export class Streams {
     return [...this.#kept.values()].filter(({ passes }) => passes.length > 0);
   }
 
-  /** To be called with every part of the store that `undo` may take back. */
+  /** Call with every part of the store that `undo` may revert. */
   begin(): void {
     this.#fresh = [];
   }
 
-  /** What was made since `begin` is forgotten, as the store has forgotten it. */
+  /** Drops the streams created since `begin`, as the store does. */
   undo(): void {
     for (const key of this.#fresh) this.#kept.delete(key);
   }
