@@ -7,6 +7,7 @@ import type { StreamRoute } from '../http/stream-route.ts';
 import { errorHints } from '../kernel/error-hints.ts';
 import { catalogue, type ErrorCode } from '../kernel/errors.ts';
 import { headersSchema, type MessageKind } from '../modules/operations/topics/headers.ts';
+import { webhookMeanings } from '../modules/webhooks/webhooks-out/events.ts';
 import type { Cleanup } from '../ports/event-log.ts';
 import { limitsBlocks } from './limits-page.ts';
 import { code, durationText, table } from './markdown.ts';
@@ -19,6 +20,7 @@ export const referenceBlocks = (): Readonly<Record<string, Blocks>> => ({
   'errors.md': { codes: codesTable(), 'other-statuses': otherStatusesTable() },
   'http.md': { endpoints: endpointsTable(), scopes: scopesTable(), cors: corsTable() },
   'limits.md': limitsBlocks(),
+  'webhooks-out.md': { kinds: webhookKindsTable() },
   'provider-format.md': providerFormatBlocks(),
   'topics.md': {
     topics: topicsTable(),
@@ -143,6 +145,12 @@ function topicsTable(): string {
   });
   return table(['Topic', 'Key', 'Partitions', 'Cleanup', 'Schema', 'What for'], rows);
 }
+
+const webhookKindsTable = (): string =>
+  table(
+    ['Kind', 'Reports'],
+    Object.entries(webhookMeanings).map(([kind, meaning]) => [code(kind), meaning]),
+  );
 
 const typedRetention = (): string =>
   `A message of a typed topic is deleted after ${durationText(typedTopicCleanup.retentionMs)}.`;

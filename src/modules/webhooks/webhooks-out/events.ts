@@ -1,8 +1,16 @@
 import type { PublicFields } from '../../../kernel/public-fields.ts';
 import type { Micros } from '../../../kernel/time.ts';
 
-export const webhookKinds = ['auth', 'sync', 'async_action', 'forward', 'test'] as const;
-export type WebhookKind = (typeof webhookKinds)[number];
+/** What a webhook of each kind reports; the table of docs/reference/webhooks-out.md#payloads. */
+export const webhookMeanings = {
+  auth: 'that a connection was created, was connected again, cannot be refreshed, or can again',
+  sync: 'that a run has ended, and how many records it added, updated and deleted; they can be read when it arrives',
+  async_action: 'that the output of an action can be fetched',
+  forward: 'a webhook of a provider, with its connection',
+  test: 'nothing: sent on request',
+};
+export type WebhookKind = keyof typeof webhookMeanings;
+export const webhookKinds = Object.keys(webhookMeanings) as WebhookKind[];
 /**
  * The target of a message: `primary` and `secondary` are addresses of the environment, `connection` is the connection's
  * own address, which replaces all others; any other value is the id of a webhook endpoint.

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
 import { isoMillis } from '../../../kernel/time.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { millis, type RunChanged } from '../../functions/runs/events.ts';
+import type { WebhookKind } from './events.ts';
 import type { Payload } from './outbox.ts';
 
 /** Of a run. */
@@ -55,6 +56,26 @@ export function asyncActionPayloads(end: RunChanged, flags: Flags): RunPayload[]
   };
   return [{ messageId: uuidV5(id, 'async_action'), payload }];
 }
+
+interface RunWebhook {
+  readonly kind: WebhookKind;
+  readonly isOf: (end: RunChanged) => boolean;
+  readonly payloadsOf: (end: RunChanged, flags: Flags, hasCheckpoints: boolean) => RunPayload[];
+}
+
+/** The kinds of webhooks of ended runs; a run has one of them at most. */
+export const runWebhooks: readonly RunWebhook[] = [
+  {
+    kind: 'sync',
+    isOf: ({ kind }) => kind === 'sync' || kind === 'webhook',
+    payloadsOf: syncPayloads,
+  },
+  {
+    kind: 'async_action',
+    isOf: ({ kind, trigger }) => kind === 'action' && trigger === 'async',
+    payloadsOf: asyncActionPayloads,
+  },
+];
 
 function commonParts(end: RunChanged, model: string, hasCheckpoints: boolean): JsonObject {
   const from = parsed(end.checkpoint_from);

@@ -1,11 +1,8 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import type { Environment } from '../../access/environments/state.ts';
 import { findFunction } from '../../functions/functions/queries.ts';
 import type { RecordReader } from '../../records/reader.ts';
 import { isEnd, type RunChanged } from '../../functions/runs/events.ts';
-import { deliveriesOf, endpointsOf, type Payload } from './outbox.ts';
-import { asyncActionPayloads, syncPayloads } from './sync-payload.ts';
+import { deliveriesOf, endpointsOf } from './outbox.ts';
+import { runWebhooks } from './sync-payload.ts';
 import { startWebhookSource, subjectOf, type WebhookSourceDeps } from './webhook-source.ts';
 
 export interface SyncWebhookDeps extends WebhookSourceDeps {
@@ -23,12 +20,16 @@ export const startSyncWebhooks = (deps: SyncWebhookDeps): Promise<AsyncDisposabl
     inFlightMax: 2_000,
     async webhooksOf(end, signal) {
       const { control, reader } = deps;
-      const subject = isAnnounced(end) ? await subjectOf(deps, end) : null;
-      if (subject === null) return null;
+      const webhook = isEnd(end.action) ? runWebhooks.find(({ isOf }) => isOf(end)) : undefined;
+      const subject = webhook === undefined ? null : await subjectOf(deps, end);
+      if (webhook === undefined || subject === null) return null;
+      const { kind } = webhook;
       const { environment, connection } = subject;
-      const kind = end.kind === 'action' ? 'async_action' : 'sync';
       if (endpointsOf(control, environment, kind, connection).length === 0) return null;
-      const payloads = payloadsOf(control, end, environment, connection);
+      const { environmentUid, integrationKey } = connection;
+      const fn = findFunction(control, environmentUid, integrationKey, 'sync', end.function);
+      const hasCheckpoints = fn?.features.includes('checkpoints') ?? false;
+      const payloads = webhook.payloadsOf(end, environment.webhookFlags, hasCheckpoints);
       if (payloads.length === 0) return null;
       await Promise.all(
         end.positions.map(({ partition, offset }) => reader.published(partition, offset, signal)),
@@ -38,20 +39,3 @@ export const startSyncWebhooks = (deps: SyncWebhookDeps): Promise<AsyncDisposabl
       return { messages, actor: `run:${runId}` };
     },
   });
-
-function isAnnounced(change: RunChanged): boolean {
-  if (!isEnd(change.action)) return false;
-  const isOfSync = change.kind === 'sync' || change.kind === 'webhook';
-  return isOfSync || (change.kind === 'action' && change.trigger === 'async');
-}
-
-function payloadsOf(
-  control: ControlPlane,
-  end: RunChanged,
-  { webhookFlags }: Environment,
-  { environmentUid, integrationKey }: Connection,
-): Payload[] {
-  if (end.kind === 'action') return asyncActionPayloads(end, webhookFlags);
-  const fn = findFunction(control, environmentUid, integrationKey, 'sync', end.function);
-  return syncPayloads(end, webhookFlags, fn?.features.includes('checkpoints') ?? false);
-}
