@@ -6,9 +6,10 @@ import { overlaySchema } from '../modules/connections/providers/overlay-schema.t
 import { asyncapiDocument } from '../modules/operations/topics/asyncapi.ts';
 import { loadConfig } from './config.ts';
 import { configurationPage } from './configuration-page.ts';
-import { table, withBlocks } from './markdown.ts';
+import { code, table, withBlocks } from './markdown.ts';
 import { providerWebhooksPage } from './provider-webhooks-page.ts';
 import { referenceBlocks } from './reference-blocks.ts';
+import { metricDefinitions } from '../ports/metrics.ts';
 import { version } from './version.ts';
 import { commands, overview, usageOf } from '../cli/commands/help.ts';
 
@@ -43,6 +44,7 @@ export const pages = (): Readonly<Record<string, string>> => ({
   'generated/asyncapi.json': asyncapiPage(),
   'generated/cli.md': cliPage(hint),
   'generated/configuration.md': configurationPage(table, hint),
+  'generated/metrics.md': metricsPage(),
   'generated/provider-webhooks.md': providerWebhooksPage(table, hint),
   ...Object.fromEntries(
     Object.entries(referenceBlocks()).map(([file, blocks]) => [
@@ -78,6 +80,25 @@ The help of every command, as \`svc help\` prints it. Variables, exit codes and 
 ${fenced(overview())}
 
 ${sections.join('\n\n')}
+`;
+}
+
+function metricsPage(): string {
+  const rows = Object.entries(metricDefinitions).map(([name, { kind, help, labels }]) => [
+    code(name),
+    kind,
+    labels.map(code).join(', '),
+    help,
+  ]);
+  return `# Metrics
+
+\`GET /metrics\` and the dashboard are described in [monitoring](../../deploy/monitoring/README.md). ${hint}
+
+<!-- prettier-ignore-start -->
+
+${table(['Metric', 'Kind', 'Labels', 'Meaning'], rows)}
+
+<!-- prettier-ignore-end -->
 `;
 }
 
