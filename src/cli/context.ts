@@ -20,7 +20,7 @@ export interface Context {
   /** Calls the listener on Ctrl-C instead of ending; returns the function that removes it. */
   onInterrupt(listener: () => void): () => void;
   openSandbox(): Promise<Sandbox>;
-  openCompiler(parts: CompilerParts): ProjectCompiler;
+  openCompiler(parts: CompilerParts): Promise<ProjectCompiler>;
   openClient(secretKey: string): Client;
   /** Runs a program of the service on the log of this machine; resolves with its exit code. */
   runOnLog(program: 'log' | 'keys', args: readonly string[]): Promise<number>;

@@ -1,6 +1,4 @@
-import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import { openClient } from './client.ts';
-import { ProjectCompiler } from './compiler/compile.ts';
 import { promptOnTerminal, type Context } from './context.ts';
 import { processVariables, readEnvironment, userDirectory } from './environment.ts';
 import { exitCodes } from './exit.ts';
@@ -40,8 +38,15 @@ const context: Context = {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   },
-  openSandbox: () => openSandbox({ childrenMax: 1 }),
-  openCompiler: (parts) => new ProjectCompiler(parts),
+  // Sandbox and compiler load slowly, and most commands need neither.
+  openSandbox: async () => {
+    const { openSandbox } = await import('../adapters/sandbox/sandbox.ts');
+    return openSandbox({ childrenMax: 1 });
+  },
+  openCompiler: async (parts) => {
+    const { ProjectCompiler } = await import('./compiler/compile.ts');
+    return new ProjectCompiler(parts);
+  },
   runOnLog: (program, args) => runOnLog(root, program, args),
   openClient: (secretKey) =>
     openClient({ host: environment.host, secretKey, version: own.version }),

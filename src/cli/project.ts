@@ -1,6 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FunctionKind } from '../modules/functions/functions/state.ts';
 import { CommandFailure } from './exit.ts';
+import { functionPath, importLine } from './project-layout.ts';
 
 const yamlNames = ['svc.yaml', 'svc.yml'];
 
@@ -18,4 +20,19 @@ export function requireProject(root: string): void {
   if (statSync(join(root, '.svc'), { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new CommandFailure('Not inside a svc folder');
   }
+}
+
+/** Adds the function to `index.ts` unless it is there. */
+export function nameInIndex(
+  root: string,
+  integration: string,
+  kind: FunctionKind,
+  name: string,
+): void {
+  const index = join(root, 'index.ts');
+  const text = existsSync(index) ? readFileSync(index, 'utf8') : '';
+  const path = `./${functionPath(integration, kind, name)}`;
+  if ([`${path}.`, `${path}'`, `${path}"`].some((named) => text.includes(named))) return;
+  const isOpenLine = text !== '' && !text.endsWith('\n');
+  appendFileSync(index, `${isOpenLine ? '\n' : ''}${importLine(integration, kind, name)}`);
 }

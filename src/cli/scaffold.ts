@@ -1,17 +1,8 @@
 import type { FunctionKind } from '../modules/functions/functions/state.ts';
-import { compilerOptions } from './compiler/type-checker.ts';
-import { kindFolder } from './project-layout.ts';
+import { compilerChecks, importLine } from './project-layout.ts';
 
 /** Files of a project, by path, as `svc init` writes them. Every scaffold compiles unchanged. */
 export type Files = Readonly<Record<string, string>>;
-
-/** Path of a function's file, without extension. */
-export const functionPath = (integrationKey: string, kind: FunctionKind, name: string): string =>
-  `${integrationKey}/${kindFolder[kind]}/${name}`;
-
-/** The line of `index.ts` that names a function. */
-export const importLine = (integrationKey: string, kind: FunctionKind, name: string): string =>
-  `import './${functionPath(integrationKey, kind, name)}.js';\n`;
 
 /** A new function that does nothing yet. */
 export function functionScaffold(kind: FunctionKind): string {
@@ -43,7 +34,7 @@ ${importLine('demo', 'sync', 'articles')}${importLine('demo', 'action', 'create-
 /** The built-in options, for editors: the compiler does not read the file. */
 const tsconfig = {
   compilerOptions: {
-    ...compilerOptions,
+    ...compilerChecks,
     module: 'node16',
     moduleResolution: 'node16',
     target: 'esnext',

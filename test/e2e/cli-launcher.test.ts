@@ -21,10 +21,15 @@ afterAll(() => {
 async function start(
   program: string,
   args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly cwd?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    /** Options of Node. */
+    readonly node?: readonly string[];
+  } = {},
 ) {
-  const { cwd = folder, env = {} } = options;
-  const child = spawn(process.execPath, [program, ...args], {
+  const { cwd = folder, env = {}, node = [] } = options;
+  const child = spawn(process.execPath, [...node, program, ...args], {
     cwd,
     env: { PATH: process.env['PATH'], XDG_CACHE_HOME: join(folder, 'caches'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -51,6 +56,19 @@ describe('the launcher', () => {
     expect(readdirSync(join(folder, 'caches/svc/compiled'))).toHaveLength(1);
     const noFolder = await start(launcher, ['version'], { env: { XDG_CACHE_HOME: '/dev/null' } });
     expect(noFolder).toMatchObject({ exitCode: 0, out: kept.out, err: '' });
+  });
+
+  it('prints its help without the packages that load slowly', async () => {
+    const hook = `import { registerHooks } from 'node:module';
+      const load = (url, context, next) => {
+        if (url.includes('node_modules')) throw new Error(url + ' was loaded');
+        return next(url, context);
+      };
+      registerHooks({ load });`;
+    const node = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
+    const ended = await start(source, ['--help'], { node });
+    expect(ended).toMatchObject({ exitCode: 0, err: '' });
+    expect(ended.out).toContain('svc deploy');
   });
 
   it('compiles a project that has nothing installed, and ends', async () => {

@@ -61,7 +61,7 @@ export async function commandLine(
       return () => options.interrupt?.removeEventListener('abort', listener);
     },
     openSandbox: async () => lent(options.sandbox),
-    openCompiler: (parts) => options.compilers?.of(parts) ?? new ProjectCompiler(parts),
+    openCompiler: async (parts) => options.compilers?.of(parts) ?? new ProjectCompiler(parts),
     runOnLog: (program, args) => runOnLog(root, program, args),
     openClient: (secretKey) =>
       openClient({ host: environment.host, secretKey, version: own.version }),

@@ -48,7 +48,7 @@ export async function compileStep(
   const { root, own, output } = context;
   requireProject(root);
   prepareProject(context, options);
-  await using compiler = context.openCompiler({ root, own, sandbox, progress });
+  await using compiler = await context.openCompiler({ root, own, sandbox, progress });
   try {
     const compiled = await compiler.compile();
     for (const warning of compiled.warnings) {

@@ -1,20 +1,23 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FunctionKind } from '../../modules/functions/functions/state.ts';
-import { functionNamePattern, integrationKeyPattern } from '../compiler/entries.ts';
 import { mayPrompt, type Command, type Context } from '../context.ts';
 import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
-import { requireProject } from '../project.ts';
-import { functionPath, functionScaffold, importLine } from '../scaffold.ts';
+import {
+  functionNamePattern,
+  functionPath,
+  integrationKeyPattern,
+  kinds,
+} from '../project-layout.ts';
+import { nameInIndex, requireProject } from '../project.ts';
+import { functionScaffold } from '../scaffold.ts';
 
 const options = {
   sync: { type: 'boolean' },
   action: { type: 'boolean' },
   'on-event': { type: 'boolean' },
 } as const;
-
-const kinds = ['sync', 'action', 'on-event'] as const satisfies readonly FunctionKind[];
 
 export const create: Command = {
   name: 'create',
@@ -61,10 +64,7 @@ function addFunction(context: Context, key: string, kind: FunctionKind, name: st
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, functionScaffold(kind));
 
-  const index = join(context.root, 'index.ts');
-  const text = readFileSync(index, 'utf8');
-  const isOpenLine = text !== '' && !text.endsWith('\n');
-  appendFileSync(index, `${isOpenLine ? '\n' : ''}${importLine(key, kind, name)}`);
+  nameInIndex(context.root, key, kind, name);
   context.output.result(`Created ${file}`);
 }
 

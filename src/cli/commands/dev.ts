@@ -80,7 +80,7 @@ async function watchProject(context: Context, watching: Watching): Promise<void>
   using _watch = new FileWatch(root, () => wake.resolve(undefined));
   await using sandbox = await context.openSandbox();
   const progress = watching.isJson ? () => undefined : showProgress(output);
-  await using compiler = context.openCompiler({ root, own, sandbox, progress });
+  await using compiler = await context.openCompiler({ root, own, sandbox, progress });
   try {
     for (;;) {
       wake = Promise.withResolvers<undefined>();

@@ -57,7 +57,7 @@ async function lookAround(context: Context, environment: string): Promise<Findin
   const isUp = service.every(({ what, state }) => what !== 'service' || state === 'ok');
   return [
     nodeFinding(),
-    ...projectFindings(context),
+    ...(await projectFindings(context)),
     ...(env === null ? [] : [env]),
     ...service,
     ...(isUp ? [await keyFinding(context, environment, open)] : []),

@@ -4,8 +4,6 @@ import type { CompiledFunction } from '../compiler/compile.ts';
 import { mayPrompt, stopOnInterrupt, type Command, type Context } from '../context.ts';
 import { DryConnections } from '../dryrun/connections.ts';
 import { Journal } from '../dryrun/journal.ts';
-import { replaySaved } from '../dryrun/replay.ts';
-import { dryRun } from '../dryrun/run.ts';
 import { saveMocks } from '../dryrun/save.ts';
 import { failureOf, isOk, showEnd } from '../dryrun/show.ts';
 import type { DryRunRequest, DryRunSession } from '../dryrun/session.ts';
@@ -150,6 +148,7 @@ async function perform(
 ): Promise<void> {
   const { output } = context;
   const started = performance.now();
+  const { dryRun } = await import('../dryrun/run.ts');
   const end = await dryRun(session, order);
   if (session.signal.aborted) throw interrupted();
   const ended = { kind: order.fn.entry.kind, end, batches: session.journal };
@@ -189,6 +188,7 @@ async function replay(context: Context, values: Values, words: readonly string[]
   const [fn, another] = functionsNamed(functions, name, values['integration-id']);
   if (another !== undefined) throw ambiguous(name, [fn, another]);
   using stopping = stopOnInterrupt(context);
+  const { replaySaved } = await import('../dryrun/replay.ts');
   const ended = await replaySaved(context.root, sandbox, fn, stopping.signal);
   if (stopping.signal.aborted) throw interrupted();
   await showEnd(context, ended, showingOf(values, mayPrompt(context, values.interactive)));

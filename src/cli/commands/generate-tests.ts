@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readEntries, type Entry } from '../compiler/entries.ts';
+import type { Entry } from '../compiler/entries.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { mayPrompt, type Command, type Context } from '../context.ts';
 import { alignTestRunner } from '../dependencies.ts';
@@ -42,7 +42,7 @@ Examples
     const { root, output } = context;
     requireProject(root);
     prepareProject(context, values);
-    const entries = entriesOf(root).filter((entry) => isSelected(entry, values));
+    const entries = (await entriesOf(root)).filter((entry) => isSelected(entry, values));
     const tested = entries.filter((entry) => hasMocks(root, entry));
     if (tested.length === 0) {
       output.note('No saved mocks: create some with svc dryrun <function> <connection> --save');
@@ -59,7 +59,8 @@ Examples
   },
 };
 
-function entriesOf(root: string): Entry[] {
+async function entriesOf(root: string): Promise<Entry[]> {
+  const { readEntries } = await import('../compiler/entries.ts');
   try {
     return readEntries(root);
   } catch (error) {

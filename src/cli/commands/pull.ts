@@ -1,14 +1,11 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FunctionKind } from '../../modules/functions/functions/state.ts';
 import { mayPrompt, type Command, type Context } from '../context.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
-import { requireProject } from '../project.ts';
-import { functionPath, importLine } from '../scaffold.ts';
+import { functionPath, kinds } from '../project-layout.ts';
+import { nameInIndex, requireProject } from '../project.ts';
 import { inEnvironment, serviceHelp } from '../service-command.ts';
-
-const kinds = ['sync', 'action', 'on-event'] as const satisfies readonly FunctionKind[];
 
 export const pull: Command = {
   name: 'pull',
@@ -80,13 +77,4 @@ async function write(
   }
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, code);
-}
-
-/** Adds the function to `index.ts` unless it is there. */
-function nameInIndex(root: string, integration: string, kind: FunctionKind, name: string): void {
-  const index = join(root, 'index.ts');
-  const text = existsSync(index) ? readFileSync(index, 'utf8') : '';
-  if (text.includes(`./${functionPath(integration, kind, name)}`)) return;
-  const isOpenLine = text !== '' && !text.endsWith('\n');
-  appendFileSync(index, `${isOpenLine ? '\n' : ''}${importLine(integration, kind, name)}`);
 }

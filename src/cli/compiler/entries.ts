@@ -2,6 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 import type { FunctionKind } from '../../modules/functions/functions/state.ts';
+import {
+  functionNamePattern,
+  integrationKeyPattern,
+  kindFolder,
+  kinds,
+} from '../project-layout.ts';
 import { CompileError, problemAt, type Problem } from './problem.ts';
 
 /** A function that `index.ts` names. */
@@ -16,16 +22,6 @@ export interface Entry {
   /** Name of the bundle in `build/`, without extension. */
   readonly bundleName: string;
 }
-
-const kindFolders: ReadonlyMap<string, FunctionKind> = new Map([
-  ['syncs', 'sync'],
-  ['actions', 'action'],
-  ['on-events', 'on-event'],
-]);
-
-/** Rules for names in the API (docs/reference/http.md#names-and-ids): a deployment would refuse others. */
-export const integrationKeyPattern = /^[a-zA-Z0-9~:.@ _-]{1,255}$/;
-export const functionNamePattern = /^[a-zA-Z0-9_-]{1,255}$/;
 
 /**
  * The functions of a project in the order of `index.ts`. Only `import './<path>';` is recognized.
@@ -86,7 +82,7 @@ function entryOf(root: string, specifier: string): Entry | string {
   const parts = relative(root, path).split(sep);
   const [integrationKey = '', folder = '', ...rest] = parts;
   if (integrationKey === '..') return `'${specifier}' is outside the project`;
-  const kind = kindFolders.get(folder);
+  const kind = kinds.find((one) => kindFolder[one] === folder);
   if (kind === undefined || rest.length === 0) {
     return `'${specifier}' is not inside an integration folder: expected ./<integration>/<syncs|actions|on-events>/<name>`;
   }

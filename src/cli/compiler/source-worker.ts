@@ -11,7 +11,7 @@ import type {
 import type { FunctionKind } from '../../modules/functions/functions/state.ts';
 import { flowConfig } from '../deploy/package.ts';
 import { ownPackage } from '../package.ts';
-import { functionPath, importLine } from '../scaffold.ts';
+import { functionPath, importLine } from '../project-layout.ts';
 import { artifactOf } from './artifacts.ts';
 import { ProjectCompiler, type CompiledFunction } from './compile.ts';
 import { CompileError, formatProblem } from './problem.ts';

@@ -3,28 +3,8 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import ts from 'typescript';
 import type { OwnPackage } from '../package.ts';
+import { compilerChecks } from '../project-layout.ts';
 import { inProject, type Problem } from './problem.ts';
-
-/** The options for the user's files, whatever their tsconfig.json says. */
-export const compilerOptions = {
-  module: ts.ModuleKind.Node16,
-  moduleResolution: ts.ModuleResolutionKind.Node16,
-  target: ts.ScriptTarget.ESNext,
-  strict: true,
-  exactOptionalPropertyTypes: true,
-  noImplicitOverride: true,
-  noImplicitReturns: true,
-  noPropertyAccessFromIndexSignature: true,
-  noUncheckedIndexedAccess: true,
-  noUnusedLocals: true,
-  noUnusedParameters: true,
-  noFallthroughCasesInSwitch: true,
-  skipLibCheck: true,
-  esModuleInterop: true,
-  resolveJsonModule: true,
-  noEmit: true,
-  allowImportingTsExtensions: true,
-} as const satisfies ts.CompilerOptions;
 
 export interface Checked {
   readonly checker: ts.TypeChecker;
@@ -56,7 +36,10 @@ export class TypeChecker {
   constructor(root: string, own: OwnPackage) {
     this.#root = root;
     this.#options = {
-      ...compilerOptions,
+      ...compilerChecks,
+      module: ts.ModuleKind.Node16,
+      moduleResolution: ts.ModuleResolutionKind.Node16,
+      target: ts.ScriptTarget.ESNext,
       types: ['node'],
       typeRoots: [own.typeRoot],
       paths: { svc: [own.sdkPath], zod: [own.zodTypesPath] },

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { ApiError, type Client, type Projection } from '../../client/index.ts';
 import { objectOf } from '../../kernel/stable-json.ts';
 import { systemClock } from '../../kernel/time.ts';
-import { readEntries } from '../compiler/entries.ts';
 import { CompileError } from '../compiler/problem.ts';
 import type { Context } from '../context.ts';
 import { missingDependencies } from '../dependencies.ts';
@@ -32,7 +31,7 @@ export function nodeFinding(): Finding {
 }
 
 /** Checks of the folder that need no compilation. */
-export function projectFindings({ root, own }: Context): Finding[] {
+export async function projectFindings({ root, own }: Context): Promise<Finding[]> {
   const what = 'project';
   if (!existsSync(join(root, '.svc'))) {
     const mend = 'go to a project, or create one with svc init';
@@ -40,7 +39,7 @@ export function projectFindings({ root, own }: Context): Finding[] {
   }
   const missing = missingDependencies(root, own);
   return [
-    entriesFinding(root),
+    await entriesFinding(root),
     missing === ''
       ? ok('dependencies', 'svc and zod are those of this program')
       : {
@@ -52,8 +51,9 @@ export function projectFindings({ root, own }: Context): Finding[] {
   ];
 }
 
-function entriesFinding(root: string): Finding {
+async function entriesFinding(root: string): Promise<Finding> {
   const what = 'functions';
+  const { readEntries } = await import('../compiler/entries.ts');
   try {
     const entries = readEntries(root);
     const isCompiled = existsSync(join(root, '.svc', 'svc.json'));

@@ -164,6 +164,17 @@ describe('a new project', () => {
 });
 
 describe('svc create', () => {
+  it('names a function once, also beside one whose name begins alike', async () => {
+    using project = functionsProject({ 'crm/syncs/thing-2.ts': '' });
+    const { root } = project;
+    for (const round of ['new', 'lost']) {
+      rmSync(join(root, 'crm/syncs/thing.ts'), { force: true });
+      const created = await svc(['create', 'crm', 'thing', '--sync'], { root });
+      expect({ round, ...created }).toMatchObject({ exitCode: 0, err: '' });
+    }
+    expect(read(root, 'index.ts').match(/syncs\/thing\b(?!-)/g)).toHaveLength(1);
+  });
+
   it.each([
     [['create', 'crm', 'a'], 'Missing: Kind'],
     [['create', 'crm', 'a', '--sync', '--action'], 'Choose one of'],
