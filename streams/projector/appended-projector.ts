@@ -1,15 +1,16 @@
-import type { Logger } from 'pino';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import type { Clock, Instant } from '../../src/kernel/time.ts';
-import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { Instant } from '../../src/kernel/time.ts';
+import type { Batch as LogBatch } from '../../src/ports/event-log.ts';
 import type { Codec } from '../../src/ports/schemas.ts';
-import type { AnyAppendedProjection } from './appended.ts';
-import { BatchPair } from './batch-pair.ts';
-import type { TableSet } from './define.ts';
-import { isOutage, pause, throttle, retrying } from './throttle.ts';
-import { Positions, startPositions, type StoredPosition } from './positions.ts';
 import { TabWriter } from '../../src/ports/rows.ts';
+import type { AnyAppendedProjection } from './appended.ts';
+import { Positions, startPositions, type Start } from './positions.ts';
+import {
+  insertByHalves,
+  TableProjector,
+  type BatchRange,
+  type TableProjectorDeps,
+} from './table-projector.ts';
+import { pause } from './throttle.ts';
 
 /** Rows of one insert. */
 const rowsMax = 20_000;
@@ -24,30 +25,11 @@ const rushRows = 400;
 const rushGatherMs = 2_000;
 /** Not that of the records: readers wait for those. */
 const queryClass = 'build';
-/** A position that is saved later than its rows only costs reading them again. */
 const positionEveryMs = 2_000;
 
-export interface AppendedProjectorDeps {
-  readonly log: Pick<EventLog, 'follow' | 'startOffset' | 'endOffset'>;
-  readonly store: ProjectionStore;
+export interface AppendedProjectorDeps extends TableProjectorDeps {
   readonly projection: AnyAppendedProjection;
-  readonly tables: TableSet;
   readonly codec: Codec<unknown>;
-  readonly clock: Clock;
-  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Partitions of the topic. */
-  readonly partitions: number;
-  /** Numbers of the partitions to project; default: all. */
-  readonly held?: readonly number[];
-  /** Called with the offset up to which a partition can be read, each time that it grows. */
-  readonly advanced: (partition: number, next: number) => void;
-  /** Share of the time that its inserts may take, in percent, evaluated after each. */
-  readonly pacePercent: () => number;
-}
-
-interface AppendedProjector extends AsyncDisposable {
-  /** Rejects when the projector cannot continue. */
-  readonly stopped: Promise<void>;
 }
 
 /**
@@ -60,76 +42,28 @@ export async function startAppendedProjector(
 ): Promise<AppendedProjector> {
   const positions = new Positions(deps.store, deps.tables.name);
   const start = await startPositions(deps, deps.projection.topic, deps.tables, positions);
-  return new RunningAppended(deps, positions, start.positions);
+  return new AppendedProjector(deps, positions, start).begin();
 }
 
-class RunningAppended implements AppendedProjector {
-  readonly stopped: Promise<void>;
-  readonly #deps: AppendedProjectorDeps;
-  readonly #positions: Positions;
-  readonly #reached = new Map<number, StoredPosition>();
-  readonly #stop = new AbortController();
-  readonly #batches: BatchPair<AppendedBatch>;
-  #isSaved = true;
-  #savedAt = 0;
-
-  constructor(deps: AppendedProjectorDeps, positions: Positions, start: readonly StoredPosition[]) {
-    this.#deps = deps;
-    this.#positions = positions;
-    this.#batches = new BatchPair(() => new AppendedBatch(deps.projection));
-    for (const position of start) {
-      this.#reached.set(position.partition, position);
-      deps.advanced(position.partition, position.next);
-    }
-    this.stopped = this.#run();
-    // The caller awaits `stopped`; until then a failure must not end the process.
-    this.stopped.catch(() => undefined);
+class AppendedProjector extends TableProjector<Range, AppendedBatch, AppendedProjectorDeps> {
+  constructor(deps: AppendedProjectorDeps, positions: Positions, start: Start) {
+    const { projection } = deps;
+    super(deps, positions, start, {
+      topic: projection.topic,
+      makeBatch: () => new AppendedBatch(projection),
+      positionEveryMs,
+      saveIdleAfterMs: positionEveryMs,
+    });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await this.stopped.catch(() => undefined);
-  }
-
-  async #run(): Promise<void> {
-    try {
-      await Promise.all([this.#read(), this.#write()]);
-    } catch (error) {
-      if (this.#isStopped()) return;
-      this.#stop.abort(error);
-      const { name } = this.#deps.projection;
-      this.#deps.logger.error({ err: error, projection: name }, 'a projector stopped');
-      throw error;
-    }
-  }
-
-  /** The reading side: log to open batch. */
-  async #read(): Promise<void> {
-    const { signal } = this.#stop;
-    const { topic } = this.#deps.projection;
-    const next = new Map([...this.#reached].map(([at, position]) => [at, position.next]));
-    const follow = async (): Promise<void> => {
-      const from = [...next].map(([partition, offset]) => ({ topic, partition, offset }));
-      for await (const batch of this.#deps.log.follow(from, { signal, maxBytes: 1024 ** 2 })) {
-        await this.#room();
-        if (this.#isStopped()) return;
-        this.#take(batch, next.get(batch.partition) ?? 0);
-        next.set(batch.partition, batch.next);
-      }
-    };
-    try {
-      while (!this.#isStopped()) await this.#retrying(follow);
-    } catch (error) {
-      if (!this.#isStopped()) throw error;
-    }
-  }
-
-  #take({ partition, messages, next }: LogBatch, first: number): void {
-    const { codec, logger, projection } = this.#deps;
+  protected async take({ partition, messages, next }: LogBatch): Promise<void> {
+    await this.room();
+    if (this.isStopped()) return;
+    const { codec, logger, projection } = this.deps;
     for (const { value, offset } of messages) {
       if (value === null) continue;
       try {
-        this.#batches.open.add({ partition, offset, event: codec.decode(value) });
+        this.batches.open.add({ partition, offset, event: codec.decode(value) });
       } catch (error) {
         logger.error(
           { err: error, topic: projection.topic, partition, offset },
@@ -137,129 +71,56 @@ class RunningAppended implements AppendedProjector {
         );
       }
     }
-    this.#batches.open.reach(partition, first, next, messages.at(-1)?.timestamp ?? 0);
-    this.#batches.noteFilled();
+    const first = messages.at(0)?.offset ?? next;
+    this.batches.open.reach(partition, first, next, messages.at(-1)?.timestamp ?? 0);
+    this.batches.noteFilled();
   }
 
-  /** Waits while the open batch is full, but not after the stop: then it is never emptied. */
-  async #room(): Promise<void> {
-    while (this.#isFull() && !this.#isStopped()) await this.#batches.swapped;
-  }
-
-  #isFull(): boolean {
-    const { entries, bytes } = this.#batches.open;
+  protected isFull(): boolean {
+    const { entries, bytes } = this.batches.open;
     return entries.length >= rowsMax || bytes >= bytesMax;
   }
 
-  /** The writing side: gathered batch to table, sequentially. */
-  async #write(): Promise<void> {
-    const { signal } = this.#stop;
-    signal.addEventListener('abort', () => this.#batches.wake(), { once: true });
-    while (!this.#isStopped()) {
-      if (!this.#isSaved)
-        await Promise.race([this.#batches.filled, pause(positionEveryMs, signal)]);
-      if (this.#batches.open.ranges.size === 0 && !this.#isSaved) await this.#save();
-      await this.#batches.filled;
-      await this.#gather();
-      if (this.#isStopped()) break;
-      const batch = this.#batches.swap();
-      const startedAt = performance.now();
-      await this.#publish(batch);
-      this.#batches.giveBack(batch);
-      await throttle(performance.now() - startedAt, this.#deps.pacePercent(), signal);
-    }
-    // Inserted messages are not read again after a graceful stop.
-    if (!this.#isSaved) await this.#save().catch(() => undefined);
-  }
-
-  /** Resolves when the open batch is worth an insert. */
-  async #gather(): Promise<void> {
+  protected async gather(): Promise<void> {
     for (let waitedMs = 0; waitedMs < rushGatherMs; waitedMs += gatherMs) {
-      await pause(gatherMs, this.#stop.signal);
-      const isRush = this.#batches.open.entries.length >= rushRows;
-      if (!isRush || this.#isFull() || this.#isStopped()) return;
+      await pause(gatherMs, this.stop.signal);
+      const isRush = this.batches.open.entries.length >= rushRows;
+      if (!isRush || this.isFull() || this.isStopped()) return;
     }
   }
 
-  async #publish(batch: AppendedBatch): Promise<void> {
-    if (batch.entries.length > 0) {
-      this.#isSaved = false;
-      await this.#insert(batch.rows, batch.entries, batch.token);
-    }
-    for (const [partition, range] of batch.ranges) {
-      const before = this.#reached.get(partition);
-      const atEndAt = Math.max(before?.atEndAt ?? 0, range.lastAt);
-      this.#reached.set(partition, { partition, next: range.next, ownerEpoch: 0, atEndAt });
-      this.#deps.advanced(partition, range.next);
-    }
-    this.#isSaved = false;
-    if (this.#deps.clock.now() - this.#savedAt >= positionEveryMs) await this.#save();
-  }
-
-  /** A failed insert may have been written: it is repeated with the same rows and token until it succeeds. */
-  async #insert(rows: Uint8Array, entries: readonly Entry[], token: string): Promise<void> {
-    const { store, tables, projection } = this.#deps;
+  protected async insert(batch: AppendedBatch): Promise<void> {
+    const { store, tables, projection, logger } = this.deps;
+    const { columns, topic } = projection;
     const [table] = tables.tables;
-    const { columns } = projection;
-    try {
-      await this.#retrying(() =>
-        store.insert({ table, columns, rows, deduplicationToken: token, queryClass }),
-      );
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      await this.#insertParts(entries, token, error);
-    }
-  }
-
-  /** Finds the messages that the table refuses by bisection, and skips them. */
-  async #insertParts(entries: readonly Entry[], token: string, refusal: unknown): Promise<void> {
-    const { logger, projection } = this.#deps;
-    const [first] = entries;
-    if (first === undefined) return;
-    if (entries.length === 1) {
-      const { partition, offset } = first;
-      const { topic } = projection;
-      logger.error({ err: refusal, topic, partition, offset }, 'the table refused a message');
-      return;
-    }
-    const middle = entries.length >> 1;
-    for (const [at, part] of [entries.slice(0, middle), entries.slice(middle)].entries()) {
-      const batch = new AppendedBatch(projection);
-      for (const entry of part) batch.add(entry);
-      await this.#insert(batch.rows, part, `${token}/${at}`);
-    }
-  }
-
-  async #save(): Promise<void> {
-    await this.#retrying(() => this.#positions.save([...this.#reached.values()]));
-    this.#isSaved = true;
-    this.#savedAt = this.#deps.clock.now();
-  }
-
-  #retrying(task: () => Promise<void>): Promise<void> {
-    return retrying(task, {
-      signal: this.#stop.signal,
-      isRetryable: isOutage,
-      failed: (err) => this.#deps.logger.warn({ err }, 'log or tables failed; retrying'),
-    });
-  }
-
-  /** A function, because the value changes during an await. */
-  #isStopped(): boolean {
-    return this.#stop.signal.aborted;
+    if (batch.entries.length === 0) return;
+    await insertByHalves(
+      batch.entries,
+      batch.token,
+      (entries, deduplicationToken) => {
+        const rows = entries === batch.entries ? batch.rows : rowsOf(projection, entries);
+        return this.retrying(() =>
+          store.insert({ table, columns, rows, deduplicationToken, queryClass }),
+        );
+      },
+      ({ partition, offset }, _, err) => {
+        logger.error({ err, topic, partition, offset }, 'the table refused a message');
+      },
+    );
   }
 }
 
-const isRefusal = (error: unknown): boolean =>
-  error instanceof GatewayError && error.code === 'projection_refused';
+function rowsOf(projection: AnyAppendedProjection, entries: readonly Entry[]): Uint8Array {
+  const batch = new AppendedBatch(projection);
+  for (const entry of entries) batch.add(entry);
+  return batch.rows;
+}
 
 /** The range of one partition in a batch. */
-interface Range {
+interface Range extends BatchRange {
   readonly first: number;
   last: number;
-  /** The offset to continue from. */
   next: number;
-  /** Time of the last message, ms. */
   lastAt: Instant;
 }
 
@@ -281,6 +142,10 @@ class AppendedBatch {
     this.#projection = projection;
   }
 
+  get isEmpty(): boolean {
+    return this.ranges.size === 0;
+  }
+
   get rows(): Uint8Array {
     return this.#rows.text();
   }
@@ -299,7 +164,7 @@ class AppendedBatch {
   reach(partition: number, first: number, next: number, at: Instant): void {
     const range = this.ranges.get(partition);
     if (range === undefined) {
-      this.ranges.set(partition, { first, last: next - 1, next, lastAt: at });
+      this.ranges.set(partition, { first, last: next - 1, next, lastAt: at, epoch: 0 });
       return;
     }
     range.last = next - 1;

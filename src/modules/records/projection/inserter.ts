@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { GatewayError } from '../../../kernel/errors.ts';
 import type { QueryClass, ProjectionStore } from '../../../ports/projection-store.ts';
 import { TabWriter } from '../../../ports/rows.ts';
+import { insertByHalves } from '../../../../streams/projector/table-projector.ts';
 import type { Batch, Entry } from './batch.ts';
 import { records, writeMarked, type RecordTableSet } from './definition.ts';
 
@@ -34,47 +34,27 @@ export function createInserter(deps: InserterDeps, retrying: Retrying): Inserter
       return store.insert({ table, columns, rows, deduplicationToken, queryClass });
     });
 
-  /** Finds the changes that the table refuses by halving, and writes them without their payload. */
-  const insertParts = async (entries: readonly Entry[], token: string): Promise<void> => {
-    if (entries.length > 1) {
-      const middle = entries.length >> 1;
-      await insertPart(entries.slice(0, middle), `${token}/0`);
-      await insertPart(entries.slice(middle), `${token}/1`);
-      return;
-    }
-    for (const entry of entries) {
-      const { event_id: eventId } = entry.change;
-      marked.clear();
-      writeMarked(marked, entry.change, entry, 'refused');
-      logger.error({ eventId }, 'the table refused a change; written without payload');
-      await insertRows(marked.text(), `${token}/marked`);
-    }
-  };
-
-  const insertPart = async (entries: readonly Entry[], token: string): Promise<void> => {
+  const rowsOf = (entries: readonly Entry[]): Uint8Array => {
     marked.clear();
     for (const entry of entries) records.write(marked, entry.change, entry);
-    try {
-      await insertRows(marked.text(), token);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      await insertParts(entries, token);
-    }
+    return marked.text();
+  };
+  const insertMarked = async (entry: Entry, token: string): Promise<void> => {
+    const { event_id: eventId } = entry.change;
+    marked.clear();
+    writeMarked(marked, entry.change, entry, 'refused');
+    logger.error({ eventId }, 'the table refused a change; written without payload');
+    await insertRows(marked.text(), `${token}/marked`);
   };
 
   return {
-    async insert(batch) {
-      const token = batch.token(topic);
-      try {
-        await insertRows(batch.rows.text(), token);
-      } catch (error) {
-        if (!isRefusal(error)) throw error;
-        await insertParts(batch.entries, token);
-      }
-    },
+    insert: (batch) =>
+      insertByHalves(
+        batch.entries,
+        batch.token(topic),
+        (entries, token) =>
+          insertRows(entries === batch.entries ? batch.rows.text() : rowsOf(entries), token),
+        insertMarked,
+      ),
   };
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof GatewayError && error.code === 'projection_refused';
 }

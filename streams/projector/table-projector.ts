@@ -1,0 +1,294 @@
+import type { Logger } from 'pino';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import type { Clock, Instant } from '../../src/kernel/time.ts';
+import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
+import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { TopicName } from '../topics.ts';
+import { BatchPair } from './batch-pair.ts';
+import type { TableSet } from './define.ts';
+import type { Positions, Start, StoredPosition } from './positions.ts';
+import { isOutage, pause, retrying, throttle } from './throttle.ts';
+
+const retryFirstMs = 100;
+const retryMaxMs = 5_000;
+const positionIdleMs = 3_600_000;
+
+export interface TableProjectorDeps {
+  readonly log: Pick<EventLog, 'follow' | 'startOffset' | 'endOffset'>;
+  readonly store: ProjectionStore;
+  readonly tables: TableSet;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Partitions of the topic. */
+  readonly partitions: number;
+  /** Numbers of the partitions to project; default: all. */
+  readonly held?: readonly number[];
+  /** Called with the offset up to which a partition can be read, each time that it grows. */
+  readonly advanced?: (partition: number, next: number) => void;
+  /** Share of the time that its inserts may take, in percent, evaluated after each; default 100. */
+  readonly pacePercent?: () => number;
+  /** Offsets to stop at, one for each partition; default: it never ends by itself. */
+  readonly until?: ReadonlyMap<number, number>;
+}
+
+/** The range of one partition in a batch. */
+export interface BatchRange {
+  /** The offset to continue from. */
+  readonly next: number;
+  /** Time of the last message, ms. */
+  readonly lastAt: Instant;
+  /** The highest epoch of an owner up to here. */
+  readonly epoch: number;
+}
+
+interface TableBatch<Range extends BatchRange> {
+  readonly isEmpty: boolean;
+  readonly ranges: ReadonlyMap<number, Range>;
+  clear(): void;
+}
+
+/** What stays the same while a projector runs. */
+interface Habits<B> {
+  readonly topic: TopicName;
+  readonly makeBatch: () => B;
+  /** A position that is saved later than its rows only costs reading them again. */
+  readonly positionEveryMs: number;
+  /** How long an idle projector waits until it saves its positions. */
+  readonly saveIdleAfterMs: number;
+}
+
+/**
+ * Writes a topic into tables: the reading side fills a batch while the writing side inserts the one before. A
+ * projection says how messages become rows, and when a batch is worth an insert.
+ */
+export abstract class TableProjector<
+  Range extends BatchRange,
+  B extends TableBatch<Range>,
+  Deps extends TableProjectorDeps,
+> implements AsyncDisposable {
+  protected readonly deps: Deps;
+  protected readonly stop = new AbortController();
+  protected readonly batches: BatchPair<B>;
+  protected isSaved = true;
+  readonly #habits: Habits<B>;
+  readonly #positions: Positions;
+  /** Of each partition: as it will be stored once its rows are. */
+  protected readonly reached = new Map<number, StoredPosition>();
+  #isRead = false;
+  #savedAt = 0;
+  #stopped: Promise<void> = Promise.resolve();
+
+  constructor(deps: Deps, positions: Positions, start: Start, habits: Habits<B>) {
+    this.deps = deps;
+    this.#habits = habits;
+    this.#positions = positions;
+    this.batches = new BatchPair(habits.makeBatch);
+    for (const position of start.positions) this.reached.set(position.partition, position);
+  }
+
+  /** Settles when the projector has stopped or reached its end; rejects when it cannot continue. */
+  get stopped(): Promise<void> {
+    return this.#stopped;
+  }
+
+  /** Takes the messages into the open batch; waits with `room`. */
+  protected abstract take(batch: LogBatch): Promise<void>;
+  /** Whether the open batch must be inserted. */
+  protected abstract isFull(): boolean;
+  /** Resolves when the open batch is worth an insert. */
+  protected abstract gather(): Promise<void>;
+  /** Durable when it resolves. */
+  protected abstract insert(batch: B): Promise<void>;
+
+  /** Called once; it begins at the stored positions. */
+  begin(): this {
+    for (const { partition, next } of this.reached.values()) this.advance(partition, next);
+    this.#stopped = this.#run();
+    // The caller awaits `stopped`; until then a failure must not end the process.
+    this.#stopped.catch(() => undefined);
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop.abort();
+    await this.#stopped.catch(() => undefined);
+  }
+
+  /** What follows the positions, which the caller moves on. */
+  protected batchesFrom(next: ReadonlyMap<number, number>): AsyncIterable<LogBatch> {
+    const { topic } = this.#habits;
+    const from = [...next].map(([partition, offset]) => ({ topic, partition, offset }));
+    return this.deps.log.follow(from, { signal: this.stop.signal, maxBytes: 1024 ** 2 });
+  }
+
+  protected advance(partition: number, next: number): void {
+    this.deps.advanced?.(partition, next);
+  }
+
+  /** The range is in the tables. */
+  protected publishRange(partition: number, range: Range): void {
+    const before = this.reached.get(partition);
+    this.reached.set(partition, {
+      partition,
+      next: range.next,
+      ownerEpoch: Math.max(before?.ownerEpoch ?? 0, range.epoch),
+      atEndAt: Math.max(before?.atEndAt ?? 0, range.lastAt),
+    });
+    this.advance(partition, range.next);
+  }
+
+  /** Waits while the open batch is full, but not after the stop: then it is never emptied. */
+  protected async room(): Promise<void> {
+    while (this.isFull() && !this.isStopped()) {
+      this.batches.noteFilled();
+      await this.batches.swapped;
+    }
+  }
+
+  protected async save(): Promise<void> {
+    await this.retrying(() => this.#positions.save([...this.reached.values()]));
+    this.isSaved = true;
+    this.#savedAt = this.deps.clock.now();
+  }
+
+  protected retrying<T>(task: () => Promise<T>): Promise<T> {
+    const { logger } = this.deps;
+    const { topic } = this.#habits;
+    return retrying(task, {
+      signal: this.stop.signal,
+      isRetryable: isOutage,
+      failed: (err) => logger.warn({ err, topic }, 'log or tables failed; trying again'),
+    });
+  }
+
+  /** A function, because the value changes during an await. */
+  protected isStopped(): boolean {
+    return this.stop.signal.aborted;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await Promise.all([this.#read(), this.#write()]);
+    } catch (error) {
+      if (this.isStopped()) return;
+      this.stop.abort(error);
+      this.deps.logger.error({ err: error, topic: this.#habits.topic }, 'a projector stopped');
+      throw error;
+    }
+  }
+
+  /** The reading side: log to open batch. */
+  async #read(): Promise<void> {
+    const next = new Map([...this.reached].map(([at, position]) => [at, position.next]));
+    let waitMs = retryFirstMs;
+    if (this.#noteRead(next)) return;
+    while (!this.isStopped()) {
+      try {
+        for await (const batch of this.batchesFrom(next)) {
+          await this.take(batch);
+          if (this.isStopped()) return;
+          next.set(batch.partition, batch.next);
+          waitMs = retryFirstMs;
+          if (this.#noteRead(next)) return;
+        }
+      } catch (error) {
+        if (this.isStopped()) return;
+        if (!isOutage(error)) throw error;
+        this.deps.logger.warn({ err: error }, 'the log cannot be read; trying again');
+        await pause(waitMs, this.stop.signal);
+        waitMs = Math.min(2 * waitMs, retryMaxMs);
+      }
+    }
+  }
+
+  /** Whether everything before `until` was read. */
+  #noteRead(next: ReadonlyMap<number, number>): boolean {
+    const { until } = this.deps;
+    if (until === undefined) return false;
+    this.#isRead = [...until].every(([partition, offset]) => (next.get(partition) ?? 0) >= offset);
+    if (this.#isRead) this.batches.noteFilled();
+    return this.#isRead;
+  }
+
+  /** The writing side: full batch to tables, sequentially. */
+  async #write(): Promise<void> {
+    const { signal } = this.stop;
+    signal.addEventListener('abort', () => this.batches.wake(), { once: true });
+    while (!this.isStopped()) {
+      if (this.batches.open.isEmpty && !this.#isRead) await this.#idle();
+      if (this.isStopped() || (this.batches.open.isEmpty && this.#isRead)) break;
+      await this.gather();
+      const batch = this.batches.swap();
+      const startedAt = performance.now();
+      await this.#publish(batch);
+      this.batches.giveBack(batch);
+      await throttle(performance.now() - startedAt, this.deps.pacePercent?.() ?? 100, signal);
+    }
+    // Inserted messages are not read again after a graceful stop.
+    if (!this.isSaved) await this.save().catch(() => undefined);
+  }
+
+  /** Until there is something to write; meanwhile positions are kept fresh. */
+  async #idle(): Promise<void> {
+    const { signal } = this.stop;
+    const { saveIdleAfterMs } = this.#habits;
+    if (!this.isSaved && saveIdleAfterMs > 0) {
+      await Promise.race([this.batches.filled, pause(saveIdleAfterMs, signal)]);
+    }
+    if (!this.isSaved && this.batches.open.isEmpty) await this.save();
+    while (this.batches.open.isEmpty && !this.#isRead && !this.isStopped()) {
+      const waited = new AbortController();
+      const ended = AbortSignal.any([signal, waited.signal]);
+      const isOpened = await Promise.race([
+        this.batches.filled.then(() => true),
+        pause(positionIdleMs, ended).then(() => false),
+      ]);
+      waited.abort();
+      if (!isOpened && !this.isStopped()) await this.#confirmEnd();
+    }
+  }
+
+  /** An idle log leaves the positions at its end: notes that, so that they can be resumed later. */
+  async #confirmEnd(): Promise<void> {
+    const { log, clock } = this.deps;
+    for (const [partition, position] of this.reached) {
+      const end = await this.retrying(() => log.endOffset(this.#habits.topic, partition));
+      if (position.next >= end) this.reached.set(partition, { ...position, atEndAt: clock.now() });
+    }
+    await this.save();
+  }
+
+  async #publish(batch: B): Promise<void> {
+    this.isSaved = false;
+    await this.insert(batch);
+    for (const [partition, range] of batch.ranges) this.publishRange(partition, range);
+    const { positionEveryMs } = this.#habits;
+    if (this.deps.clock.now() - this.#savedAt >= positionEveryMs) await this.save();
+  }
+}
+
+/**
+ * Inserts the entries, with the same rows under the same token until it succeeds. Finds those that the table refuses
+ * by bisection.
+ */
+export async function insertByHalves<Entry>(
+  entries: readonly Entry[],
+  token: string,
+  insert: (entries: readonly Entry[], token: string) => Promise<void>,
+  refused: (entry: Entry, token: string, error: unknown) => Promise<void> | void,
+): Promise<void> {
+  try {
+    await insert(entries, token);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'projection_refused') throw error;
+    const [first] = entries;
+    if (first === undefined) return;
+    if (entries.length === 1) {
+      await refused(first, token, error);
+      return;
+    }
+    const middle = entries.length >> 1;
+    await insertByHalves(entries.slice(0, middle), `${token}/0`, insert, refused);
+    await insertByHalves(entries.slice(middle), `${token}/1`, insert, refused);
+  }
+}
