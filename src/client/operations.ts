@@ -80,7 +80,7 @@ export type JsonRpcResult = { readonly jsonrpc: '2.0'; readonly result: unknown;
 
 export type JsonRpcError = { readonly jsonrpc: '2.0'; readonly error: { readonly code: number; readonly message: string; readonly data?: unknown }; readonly id?: string | number | null };
 
-export type WebhookEndpoint = { readonly id: string; readonly display_name: string; readonly url: string; readonly kinds: readonly ('auth' | 'sync' | 'async_action' | 'on_event' | 'forward' | 'test')[] | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly enabled: boolean; readonly managed_by: 'environment' | 'endpoint'; readonly created_at: string; readonly updated_at: string };
+export type WebhookEndpoint = { readonly id: string; readonly display_name: string; readonly url: string; readonly kinds: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly enabled: boolean; readonly managed_by: 'environment' | 'endpoint'; readonly created_at: string; readonly updated_at: string };
 
 export type WebhookMessage = { readonly id: string; readonly endpoint_id: string; readonly kind: string; readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly status: number | null; readonly error_code: string | null; readonly next_attempt_at: string | null; readonly replay_of: string | null; readonly created_at: string; readonly updated_at: string };
 
@@ -754,13 +754,13 @@ export interface Operations {
   };
   /** Adds an address that webhooks go to, of every kind or of some. */
   'POST /webhook-endpoints': {
-    readonly body: { readonly url: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'on_event' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean };
+    readonly body: { readonly url: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean };
     readonly answer: { readonly data: WebhookEndpoint };
   };
   /** Changes what is sent; null takes a filter away. */
   'PATCH /webhook-endpoints/{id}': {
     readonly params: { readonly id: string };
-    readonly body?: { readonly url?: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'on_event' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean };
+    readonly body?: { readonly url?: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean };
     readonly answer: { readonly data: WebhookEndpoint };
   };
   /** Takes the address away; what waits for it is cancelled. */
@@ -775,7 +775,7 @@ export interface Operations {
   };
   /** Webhooks to the application, one line for each endpoint, newest first. */
   'GET /webhook-messages': {
-    readonly query?: { readonly kind?: 'auth' | 'sync' | 'async_action' | 'on_event' | 'forward' | 'test'; readonly state?: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly endpoint_id?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
+    readonly query?: { readonly kind?: 'auth' | 'sync' | 'async_action' | 'forward' | 'test'; readonly state?: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly endpoint_id?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly WebhookMessage[]; readonly next_cursor: string | null };
   };
   /** One webhook with its body, and its attempts at each endpoint. */
@@ -796,7 +796,7 @@ export interface Operations {
   };
   /** Sends once more what is named, or what matches the filter from a time on. */
   'POST /webhook-messages/replay': {
-    readonly body: { readonly ids?: readonly string[]; readonly kind?: 'auth' | 'sync' | 'async_action' | 'on_event' | 'forward' | 'test'; readonly state?: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly endpoint_id?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly dry_run?: boolean; readonly limit?: number };
+    readonly body: { readonly ids?: readonly string[]; readonly kind?: 'auth' | 'sync' | 'async_action' | 'forward' | 'test'; readonly state?: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly endpoint_id?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly dry_run?: boolean; readonly limit?: number };
     readonly answer: { readonly data: { readonly dry_run: boolean; readonly matched: number; readonly replayed: number; readonly gone: number; readonly message_ids: readonly string[]; readonly has_more: boolean; readonly last_created_at: string | null } };
   };
   /** Webhooks of providers, those that were rejected too, newest first. */

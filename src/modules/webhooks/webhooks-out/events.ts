@@ -6,7 +6,6 @@ export const webhookMeanings = {
   auth: 'that a connection was created, was connected again, cannot be refreshed, or can again',
   sync: 'that a run has ended, and how many records it added, updated and deleted; they can be read when it arrives',
   async_action: 'that the output of an action can be fetched',
-  on_event: 'that a function on an event of a connection has ended',
   forward: 'a webhook of a provider, with its connection',
   test: 'nothing: sent on request',
 };

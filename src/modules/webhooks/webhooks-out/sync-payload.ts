@@ -75,22 +75,7 @@ export const runWebhooks: readonly RunWebhook[] = [
     isOf: ({ kind, trigger }) => kind === 'action' && trigger === 'async',
     payloadsOf: asyncActionPayloads,
   },
-  { kind: 'on_event', isOf: ({ kind }) => kind === 'on-event', payloadsOf: onEventPayloads },
 ];
-
-/** The webhook of a function on an event of a connection. */
-function onEventPayloads(end: RunChanged): RunPayload[] {
-  if (end.action === 'cancelled') return [];
-  const payload = {
-    type: 'on_event',
-    from: 'svc',
-    connectionId: end.connection_id,
-    providerConfigKey: end.integration,
-    function: end.function,
-    success: end.action === 'succeeded',
-  };
-  return [{ messageId: uuidV5(end.run_id ?? '', 'on_event'), payload }];
-}
 
 function commonParts(end: RunChanged, model: string, hasCheckpoints: boolean): JsonObject {
   const from = parsed(end.checkpoint_from);

@@ -4,7 +4,6 @@ import { uuidV5 } from '../../../../../../src/kernel/ids.ts';
 import { quietStep, type RunChanged } from '../../../../../../src/modules/functions/runs/events.ts';
 import {
   asyncActionPayloads,
-  runWebhooks,
   syncPayloads,
 } from '../../../../../../src/modules/webhooks/webhooks-out/sync-payload.ts';
 
@@ -111,30 +110,5 @@ describe('the webhook of an asynchronous action', () => {
       payload: { id: runId, statusUrl: `/action/${runId}` },
     });
     expect(asyncActionPayloads(done, { ...flags, onAsyncActionCompletion: false })).toEqual([]);
-  });
-});
-
-describe('the webhook of a function on an event', () => {
-  const payloadsOf = (more: Partial<RunChanged>) => {
-    const ended = end({ kind: 'on-event', function: 'check-access', ...more });
-    const webhook = runWebhooks.find(({ isOf }) => isOf(ended));
-    expect(webhook?.kind).toBe('on_event');
-    return webhook?.payloadsOf(ended, flags, false);
-  };
-
-  it('says which function ended and how, and is left out of a cancelled run', () => {
-    const payload = {
-      type: 'on_event',
-      from: 'svc',
-      connectionId: 'acme-1',
-      providerConfigKey: 'crm-prod',
-      function: 'check-access',
-      success: true,
-    };
-    const messageId = uuidV5(runId, 'on_event');
-    expect(payloadsOf({})).toEqual([{ messageId, payload }]);
-    const failed = [{ messageId, payload: { ...payload, success: false } }];
-    expect(payloadsOf({ action: 'failed' })).toEqual(failed);
-    expect(payloadsOf({ action: 'cancelled' })).toEqual([]);
   });
 });
