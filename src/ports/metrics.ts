@@ -98,12 +98,6 @@ export const metricDefinitions = {
     help: 'Requests to providers by proxy and functions; status 0: no answer.',
     labels: ['integration', 'status'],
   },
-  svc_provider_request_duration_seconds: {
-    kind: 'histogram',
-    help: 'From a request to a provider to the end of its answer, with all of its attempts.',
-    labels: ['integration'],
-    buckets: quick,
-  },
   svc_dead_letters_total: {
     kind: 'gauge',
     help: 'Messages that are set aside and wait for an operator.',

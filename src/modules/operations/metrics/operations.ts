@@ -12,7 +12,6 @@ export function countOperation(metrics: Metrics, operationOutcome: OperationOutc
   const { operationType, state, tookMs, integration, providerStatus } = operationOutcome;
   if (operationType === 'proxy:call') {
     metrics.count('svc_provider_requests_total', [integration, providerStatus ?? 0]);
-    metrics.observe('svc_provider_request_duration_seconds', [integration], tookMs / 1000);
     return;
   }
   if (operationType === 'auth:refresh_token') {
