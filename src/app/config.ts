@@ -20,7 +20,7 @@ export const settings = {
   host: {
     variable: 'SVC_HOST',
     default: '127.0.0.1',
-    doc: 'Address the HTTP API listens on.',
+    doc: 'Address that the HTTP API listens on.',
     parse: text,
   },
   port: {
@@ -32,13 +32,13 @@ export const settings = {
   dataDir: {
     variable: 'SVC_DATA_DIR',
     default: './.svc-data',
-    doc: 'Folder of everything embedded: log, state stores, views, tables, root key.',
+    doc: 'Folder of all embedded data: log, state stores, views, tables, root key.',
     parse: text,
   },
   publicUrl: {
     variable: 'SVC_PUBLIC_URL',
     default: null,
-    doc: 'How the outside reaches this service, in callback and webhook links; the address when not set.',
+    doc: 'Public URL of this service, for callback and webhook links; the listening address when not set.',
     parse: webAddress,
     shown: maskedUrl,
   },
@@ -60,7 +60,7 @@ export const settings = {
   kafkaReplication: {
     variable: 'SVC_KAFKA_REPLICATION',
     default: null,
-    doc: 'Copies of each Kafka topic that is made; as many as there are brokers, 3 at most, when not set.',
+    doc: 'Replication factor of created Kafka topics; the number of brokers, 3 at most, when not set.',
     parse: integer(1, 32),
   },
   registryUrl: {
@@ -95,13 +95,13 @@ export const settings = {
   roles: {
     variable: 'SVC_ROLES',
     default: 'all',
-    doc: 'What this process does: all, or a comma list of api, owner, projector, runner, webhooks.',
+    doc: 'Roles of this process: all, or a comma list of api, owner, projector, runner, webhooks.',
     parse: parseRoles,
   },
   partitions: {
     variable: 'SVC_PARTITIONS',
     default: null,
-    doc: 'Partitions of the owned topics, fixed when they are made; 4, or 24 with Kafka, when not set.',
+    doc: 'Partitions of the owned topics, fixed when they are created; 4, or 24 with Kafka, when not set.',
     parse: integer(1, 1024),
   },
   snapshotDir: {
@@ -109,7 +109,7 @@ export const settings = {
     default: null,
     doc:
       'Folder for a daily copy of the state store of each partition, which nodes may share: a node without the store ' +
-      'begins with it. None are made when not set.',
+      'starts from the copy. No copies when not set.',
     parse: text,
   },
   standby: {
@@ -128,7 +128,7 @@ export const settings = {
     variable: 'SVC_PROXY_TIMEOUT_SECONDS',
     default: '3600',
     doc:
-      'Longest that one call through the proxy may take, in seconds, from its first byte to the last of its answer, ' +
+      'Time limit of one call through the proxy, in seconds, from its first byte to the last of its response, ' +
       'with all of its attempts.',
     parse: integer(1, 604_800),
   },
@@ -149,35 +149,35 @@ export const settings = {
   encryptionKey: {
     variable: 'SVC_ENCRYPTION_KEY',
     default: null,
-    doc: 'Root key, base64 of 32 bytes, or a comma list: the first seals, all open. Made on the first start when not set; required with Kafka.',
+    doc: 'Root key, base64 of 32 bytes, or a comma list: the first seals, all open. Generated on the first start when not set; required with Kafka.',
     isSecret: true,
     parse: parseRootKeys,
   },
   bootstrapAccountKey: {
     variable: 'SVC_BOOTSTRAP_ACCOUNT_KEY',
     default: null,
-    doc: 'Account API key of the first start, `svc_acct_` and 43 characters of base64url; made and printed once when not set.',
+    doc: 'Account API key of the first start, `svc_acct_` and 43 characters of base64url; generated and printed once when not set.',
     isSecret: true,
     parse: keyOf('account'),
   },
   bootstrapKeyDev: {
     variable: 'SVC_BOOTSTRAP_KEY_DEV',
     default: null,
-    doc: 'Full access key of the environment dev, `svc_env_` and 43 characters of base64url; made and printed once when not set.',
+    doc: 'Full access key of the environment dev, `svc_env_` and 43 characters of base64url; generated and printed once when not set.',
     isSecret: true,
     parse: keyOf('environment'),
   },
   bootstrapKeyProd: {
     variable: 'SVC_BOOTSTRAP_KEY_PROD',
     default: null,
-    doc: 'Full access key of the environment prod, in the same form; made and printed once when not set.',
+    doc: 'Full access key of the environment prod, in the same form; generated and printed once when not set.',
     isSecret: true,
     parse: keyOf('environment'),
   },
   providers: {
     variable: 'SVC_PROVIDERS',
     default: null,
-    doc: 'Folder or file (YAML or JSON) of provider definitions laid over the built-in catalog.',
+    doc: 'Folder or file (YAML or JSON) of provider definitions that add to or replace the built-in catalog.',
     parse: text,
   },
   connectOrigins: {
@@ -191,7 +191,7 @@ export const settings = {
   egressAllow: {
     variable: 'SVC_EGRESS_ALLOW',
     default: '',
-    doc: 'Comma list of host:port entries or CIDRs that outbound requests may reach though they are private.',
+    doc: 'Comma list of host:port entries or CIDRs that outbound requests may reach although they are private.',
     parse: egressEntries,
   },
   logLevel: {
@@ -203,7 +203,7 @@ export const settings = {
   faultPoint: {
     variable: 'SVC_TEST_FAULT_POINT',
     default: null,
-    doc: 'For crash tests only: the process kills itself when it comes by this point, `name` or `name@nth`.',
+    doc: 'For crash tests only: the process kills itself when it reaches this point, `name` or `name@nth`.',
     parse: text,
   },
 } as const;

@@ -14,7 +14,7 @@ const groups: Readonly<Record<string, readonly SettingName[]>> = {
     'webhookUnsignedMbPerHour',
     'connectOrigins',
   ],
-  'Where data are': [
+  Storage: [
     'dataDir',
     'logUrl',
     'registryUrl',
@@ -25,7 +25,7 @@ const groups: Readonly<Record<string, readonly SettingName[]>> = {
     'clickhouseCluster',
     'redisUrl',
   ],
-  'What this process does': ['roles', 'standby', 'snapshotDir'],
+  Roles: ['roles', 'standby', 'snapshotDir'],
   'Keys and secrets': [
     'encryptionKey',
     'bootstrapAccountKey',
@@ -52,8 +52,8 @@ const servers = {
 
 const examples: readonly Example[] = [
   {
-    title: 'One process, everything in a folder',
-    text: 'No setting is needed; these are for one that others reach.',
+    title: 'One process, all data in a folder',
+    text: 'No setting is required; these make it reachable from other machines.',
     env: {
       SVC_HOST: '0.0.0.0',
       SVC_PUBLIC_URL: 'https://gateway.example.com',
@@ -62,17 +62,17 @@ const examples: readonly Example[] = [
   },
   {
     title: 'Every role in one process, on servers',
-    text: 'Start as many as you like: they share the work.',
+    text: 'Start any number of processes: they share the work.',
     env: { ...servers, SVC_HOST: '0.0.0.0', SVC_PUBLIC_URL: 'https://gateway.example.com' },
   },
   {
     title: 'One role for each process',
-    text: 'The same in every process but for SVC_ROLES; deploy/helm does it.',
+    text: 'All processes have the same settings except SVC_ROLES; deploy/helm sets them.',
     env: { ...servers, SVC_ROLES: 'owner', SVC_HOST: '0.0.0.0' },
   },
   {
-    title: 'Two installations on one Kafka, and a second key that opens what the first sealed',
-    text: 'Prefix and key are the same in every process of an installation.',
+    title: 'Two installations on one Kafka, and a second root key',
+    text: 'Prefix and keys are the same in every process of an installation; the second key only opens.',
     env: {
       ...servers,
       SVC_TOPIC_PREFIX: 'gateway-eu',
@@ -101,7 +101,7 @@ ${sections.join('\n\n')}
 
 ## Examples
 
-The keys stand here for all to read: make your own with \`openssl rand -base64 32\`.
+The keys here are public: generate your own with \`openssl rand -base64 32\`.
 
 ${examples.map(exampleText).join('\n\n')}
 `;

@@ -14,7 +14,7 @@ export function requireProject(root: string): void {
   const yaml = yamlNames.find((name) => existsSync(join(root, name)));
   if (yaml !== undefined) {
     throw new CommandFailure(
-      `${yaml} is no longer supported: define functions in TypeScript and name them in index.ts, as in the project that "svc init" makes.`,
+      `${yaml} is no longer supported: define functions in TypeScript and import them in index.ts, as in the project that "svc init" creates.`,
     );
   }
   if (statSync(join(root, '.svc'), { throwIfNoEntry: false })?.isDirectory() !== true) {

@@ -22,7 +22,7 @@ export async function revertRun(
   const isDry = options['dry-run'] === true;
   if (isDry || options.json !== true) show(context, planned, options.json);
   if (isDry) return;
-  await confirm(context, options, 'Take this back?');
+  await confirm(context, options, 'Revert these changes?');
   const done = await revert(false);
   if (options.json === true) show(context, done, true);
   else context.output.result(`Reverted, as the run ${done.revert_run_id ?? ''}.`);

@@ -34,7 +34,7 @@ export const catalogue = {
   missing_connection_id: kind(400, 'The header Connection-Id is missing.'),
   missing_api_url: kind(400, 'The provider has no usable base URL for this connection.'),
   url_not_allowed: kind(400, 'Requests to this address are not allowed.'),
-  too_many_redirects: kind(400, 'The answer redirected more than five times.'),
+  too_many_redirects: kind(400, 'The provider redirected the request more than five times.'),
   // state
   unknown_provider: kind(400, 'The provider does not exist.'),
   unsupported_provider: kind(400, 'The provider has no base URL.'),
@@ -195,7 +195,7 @@ export const catalogue = {
   ),
   registry_unavailable: retryable(503, 'The schema registry is temporarily unavailable.'),
   incompatible_schema: kind(500, 'The schema is not compatible with readers of the topic.'),
-  server_error: kind(500, 'Something went wrong.'),
+  server_error: kind(500, 'An internal error occurred.'),
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof catalogue;

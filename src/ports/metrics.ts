@@ -17,55 +17,55 @@ export const metricDefinitions = {
   svc_build_info: { kind: 'gauge', help: 'Always 1; the version is a label.', labels: ['version'] },
   svc_http_request_duration_seconds: {
     kind: 'histogram',
-    help: 'From the request to the end of its answer, by route as the API documents it.',
+    help: 'Time from the request to the end of the response, by route as the API documents it.',
     labels: ['route', 'method', 'status'],
     buckets: quick,
   },
   svc_log_append_duration_seconds: {
     kind: 'histogram',
-    help: 'From handing messages to the log until they are durable.',
+    help: 'Time from the append of messages to the log until they are durable.',
     labels: ['thread'],
     buckets: quick,
   },
   svc_event_loop_delay_seconds: {
     kind: 'gauge',
-    help: 'How late the thread came to its work, 99th percentile since the last scrape.',
+    help: 'Event loop delay of the thread, 99th percentile since the last scrape.',
     labels: ['thread'],
   },
   svc_projection_lag_events: {
     kind: 'gauge',
-    help: 'Offsets of the topic that the tables lack.',
+    help: 'Offsets of the topic that are not yet in the tables.',
     labels: ['projection', 'partition'],
   },
   svc_projection_lag_seconds: {
     kind: 'gauge',
-    help: 'Age of the oldest message that the tables lack.',
+    help: 'Age of the oldest message that is not yet in the tables.',
     labels: ['projection', 'partition'],
   },
   svc_projection_events_total: {
     kind: 'counter',
-    help: 'Offsets of the topics that were read into tables here.',
+    help: 'Offsets of the topics that this process has read into tables.',
     labels: ['projection', 'result'],
   },
   svc_projection_rebuild_progress_ratio: {
     kind: 'gauge',
-    help: 'How much of the topic a generation that is being built has read.',
+    help: 'Share of the topic that a generation in build has read.',
     labels: ['projection'],
   },
   svc_runs_total: {
     kind: 'counter',
-    help: 'Runs that ended here; interrupted ones are tried again elsewhere.',
+    help: 'Runs that ended in this process; interrupted ones are retried elsewhere.',
     labels: ['kind', 'status'],
   },
   svc_run_duration_seconds: {
     kind: 'histogram',
-    help: 'From the start of a run to its end.',
+    help: 'Time from the start of a run to its end.',
     labels: ['kind', 'status'],
     buckets: long,
   },
   svc_run_queue_age_seconds: {
     kind: 'gauge',
-    help: 'Age of the oldest message of the runs that no runner has taken.',
+    help: 'Age of the oldest queued run that no runner has started.',
     labels: [],
   },
   svc_webhook_attempts_total: {
@@ -90,27 +90,27 @@ export const metricDefinitions = {
   },
   svc_credential_refresh_total: {
     kind: 'counter',
-    help: 'Refreshes of credentials that ended here.',
+    help: 'Refreshes of credentials that ended in this process.',
     labels: ['result'],
   },
   svc_provider_requests_total: {
     kind: 'counter',
-    help: 'Requests to providers by proxy and functions; status 0: no answer.',
+    help: 'Requests to providers by proxy and functions; status 0: no response.',
     labels: ['integration', 'status'],
   },
   svc_dead_letters_total: {
     kind: 'gauge',
-    help: 'Messages that are set aside and wait for an operator.',
+    help: 'Parked messages (dead letters) that wait for an operator.',
     labels: ['consumer'],
   },
   svc_sandbox_kills_total: {
     kind: 'counter',
-    help: 'Runs of functions that were cut short.',
+    help: 'Runs of functions that the sandbox ended early.',
     labels: ['reason'],
   },
   kafka_consumergroup_lag: {
     kind: 'gauge',
-    help: 'Offsets that the group has not committed, as kafka_exporter names it.',
+    help: 'Offsets that the group has not committed, under the name of kafka_exporter.',
     labels: ['consumergroup', 'topic', 'partition'],
   },
 } as const satisfies Record<string, Definition>;

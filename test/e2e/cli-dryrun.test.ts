@@ -110,7 +110,7 @@ describe('what svc dryrun prints', () => {
     const ended = await world.svc(more, { variables, answers: ['n'] });
     expect(ended).toMatchObject({
       exitCode: 0,
-      questions: [expect.stringContaining('go on y/n?')],
+      questions: [expect.stringContaining('continue y/n?')],
     });
   });
 });
@@ -158,9 +158,9 @@ describe('svc dryrun --replay', () => {
   });
 
   it.each([
-    [['waits'], 12, 'There is no slack/tests/waits.test.json'],
+    [['waits'], 12, 'slack/tests/waits.test.json does not exist'],
     [['issues'], 12, 'choose with --integration-id'],
-    [['companies', '--input', '{}'], 1, '--input does not go with --replay'],
+    [['companies', '--input', '{}'], 1, '--input cannot be combined with --replay'],
     [[], 1, 'dryrun --replay takes a function'],
   ])('ends as it should for %j', async (words, exitCode, message) => {
     const ended = await world.svc(['dryrun', '--replay', ...words]);

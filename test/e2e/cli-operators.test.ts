@@ -63,7 +63,7 @@ describe('svc consumers', () => {
   it('says what a reset would do, asks, and does it', async () => {
     const reset = 'consumers reset svc.sync-instances --to-start';
     const plan = await svc(`${reset} --dry-run`);
-    expect(rowsOf(plan)[0]).toEqual(['partition', 'from', 'to', 'read again', 'left out']);
+    expect(rowsOf(plan)[0]).toEqual(['partition', 'from', 'to', 'read again', 'skipped']);
     expect(await svc(reset)).toMatchObject({ exitCode: 4 });
     const refused = await svc(reset, { answers: ['n'] });
     expect(refused).toMatchObject({ exitCode: 4 });
@@ -77,12 +77,12 @@ describe('svc consumers', () => {
 
   it.each([
     ['consumers reset svc.record-owners --to-start -y', 4, 'only a hint'],
-    ['consumers reset svc.runners', 1, 'Say where to'],
-    ['consumers reset svc.runners --to-start --to-end', 1, 'Say where to'],
+    ['consumers reset svc.runners', 1, 'Choose the position'],
+    ['consumers reset svc.runners --to-start --to-end', 1, 'Choose the position'],
     ['consumers reset svc.runners --to-time soon', 1, 'takes a time'],
     ['consumers show nobody', 1, 'there are'],
     ['consumers frobnicate', 1, 'has no "frobnicate"'],
-    ['consumers show', 1, 'Name it'],
+    ['consumers show', 1, 'Name the consumer group'],
   ])('%s ends with %i', async (line, exitCode, reason) => {
     const ended = await svc(line);
     expect(ended).toMatchObject({ exitCode, out: '' });

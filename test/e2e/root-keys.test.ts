@@ -139,7 +139,7 @@ describe('the root key', () => {
       .split('\n')
       .map((line) => line.split(/\s{2,}/));
     expect(rows.map(([, role, mayGo]) => [role, mayGo])).toEqual([
-      ['role', 'may go'],
+      ['role', 'removable'],
       ['wraps new keys', 'no'],
       ['opens', 'yes'],
     ]);

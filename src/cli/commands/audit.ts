@@ -179,13 +179,13 @@ class ChainVerifier {
   }
 
   #whyNot(line: Line, before: Line | null): string | null {
-    if (line.environment !== this.#environment) return 'it is of another chain';
+    if (line.environment !== this.#environment) return 'it belongs to another chain';
     if (before !== null && line.seq !== before.seq + 1)
       return `events are missing after ${before.seq}`;
     // Older events have expired: the first remaining one is taken as valid.
     if (before === null && line.seq !== 1) return null;
     const expected = chainHash(before?.chain_hash ?? chainStart, line);
-    return expected === line.chain_hash ? null : 'its hash is not that of what it says';
+    return expected === line.chain_hash ? null : 'its hash does not match its content';
   }
 
   /** @param end the end as the owner keeps it; later events are ignored */
@@ -197,8 +197,7 @@ class ChainVerifier {
   #endsOtherwise({ length, hash }: Chain): Verdict['broken'] {
     const found = this.#hashes.get(length);
     if (found === hash) return null;
-    const why =
-      found === undefined ? 'the events up to the end are missing' : 'the end is another one';
+    const why = found === undefined ? 'the events up to the end are missing' : 'the end differs';
     return { seq: length, why };
   }
 }

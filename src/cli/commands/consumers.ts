@@ -57,7 +57,7 @@ Examples
     if (rest.length > 0) throw usageError(`"${rest.join(' ')}" is one word too many`);
     if (!['list', 'show', 'reset'].includes(word)) throw usageError(`consumers has no "${word}"`);
     if (word !== 'list' && name === undefined)
-      throw usageError(`Name it: svc consumers ${word} <group>`);
+      throw usageError(`Name the consumer group: svc consumers ${word} <group>`);
     await withAccount(context, async (client) => {
       if (word === 'list') await list(context, client, values);
       else if (word === 'show') await show(context, client, values, name ?? '');
@@ -115,15 +115,15 @@ async function reset(
   if (isPlanOnly || !isJson) say(output, isJson ? planned : resetLines(planned));
   if (isPlanOnly) return;
   const { replayed, skipped } = planned;
-  const what = `at most ${replayed} messages again, ${skipped} left out`;
-  await confirm(context, values, `Move ${name}: ${what}. Go on?`);
+  const what = `at most ${replayed} messages are read again, ${skipped} are skipped`;
+  await confirm(context, values, `Move ${name}: ${what}. Continue?`);
   const { data: made } = await move(false);
   const waiting = made.partitions.filter(({ state }) => state === 'waiting').length;
   if (isJson) say(output, made);
   output.note(
     waiting === 0
       ? `${name} has moved.`
-      : `${waiting} partitions move when somebody holds them: svc consumers show ${name}`,
+      : `${waiting} partitions move once a process owns them: svc consumers show ${name}`,
   );
 }
 
@@ -137,7 +137,9 @@ function targetOf(values: Values): Reset['to'] {
   ];
   const [target] = targets;
   if (target !== undefined && targets.length === 1) return target;
-  throw usageError('Say where to with one of --to-time, --to-offset, --to-start and --to-end');
+  throw usageError(
+    'Choose the position with one of --to-time, --to-offset, --to-start and --to-end',
+  );
 }
 
 function timeOf(text: string): string {
@@ -150,7 +152,7 @@ function resetLines({ partitions }: ConsumerGroupReset): string[] {
   const rows = partitions.map(({ partition, from, to, replayed, skipped }) => {
     return [partition, from, to, replayed, skipped];
   });
-  return columns(['partition', 'from', 'to', 'read again', 'left out'], rows, 0);
+  return columns(['partition', 'from', 'to', 'read again', 'skipped'], rows, 0);
 }
 
 function say(output: Context['output'], what: readonly string[] | object): void {

@@ -58,7 +58,7 @@ Examples
     const task = tasks[word];
     if (task === undefined) throw usageError(`dead-letters has no "${word}"`);
     if (word !== 'list' && ids.length === 0)
-      throw usageError(`Name it: svc dead-letters ${word} <id>`);
+      throw usageError(`Name the dead letter: svc dead-letters ${word} <id>`);
     await withAccount(context, (client) => task({ context, client, values, ids }));
   },
 };

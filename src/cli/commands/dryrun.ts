@@ -176,7 +176,7 @@ const showingOf = (values: Values, canAsk: boolean) => ({
 async function replay(context: Context, values: Values, words: readonly string[]): Promise<void> {
   const refused = notReplayed.find((name) => values[name] !== undefined);
   if (refused !== undefined) {
-    const message = `--${refused} does not go with --replay, which takes what was saved`;
+    const message = `--${refused} cannot be combined with --replay, which uses the saved mocks`;
     throw usageError(message);
   }
   const [name, ...others] = words;

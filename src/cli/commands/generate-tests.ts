@@ -95,7 +95,7 @@ async function writeConfiguration(
     if (isThere && readFileSync(path, 'utf8') === text) continue;
     const asks = isThere && !isAgreed;
     if (asks && !mayPrompt(context, interactive)) {
-      output.note(`${file} is left as it is: --auto-confirm replaces it`);
+      output.note(`${file} is unchanged: --auto-confirm replaces it`);
       continue;
     }
     if (asks && !/^y(es)?$/i.test(await context.prompt(`Replace ${file} y/n? `))) continue;

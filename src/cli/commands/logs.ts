@@ -70,11 +70,11 @@ Examples
 function checkTogether(values: Values): void {
   if (values.follow !== true) {
     if (values.level === undefined) return;
-    throw usageError('--level goes with --follow');
+    throw usageError('--level requires --follow');
   }
   const refused = notFollowed.find((name) => values[name] !== undefined);
   if (refused === undefined) return;
-  throw usageError(`--${refused} does not go with --follow`);
+  throw usageError(`--${refused} cannot be combined with --follow`);
 }
 
 /** Until Ctrl-C, the regular end. */

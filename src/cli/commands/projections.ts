@@ -76,7 +76,8 @@ Examples
     if (task === undefined && word !== 'list') throw usageError(`projections has no "${word}"`);
     await withAccount(context, async (client) => {
       if (task === undefined) await list(context, client, values);
-      else if (name === undefined) throw usageError(`Name it: svc projections ${word} <name>`);
+      else if (name === undefined)
+        throw usageError(`Name the projection: svc projections ${word} <name>`);
       else await task({ context, client, name, values });
     });
   },
@@ -94,12 +95,12 @@ const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
     say(task, await projectionOf(task));
   },
   async switch(task) {
-    await confirm(task.context, task.values, `Read the built tables of ${task.name} from now on?`);
+    await confirm(task.context, task.values, `Switch to the built tables of ${task.name}?`);
     say(task, await switchTables(task, task.values.force === true));
   },
   async rollback(task) {
     const { context, client, name, values } = task;
-    await confirm(context, values, `Read the former tables of ${name} again?`);
+    await confirm(context, values, `Switch back to the former tables of ${name}?`);
     const params = { name };
     say(task, (await client.request('POST /projections/{name}/rollback', { params })).data);
   },
@@ -135,7 +136,7 @@ async function rebuild(task: Task): Promise<void> {
     return;
   }
   const body = { pace_percent: numberOf('pace', values.pace) };
-  await confirm(context, values, `Rebuild ${name}: ${what}. Go on?`);
+  await confirm(context, values, `Rebuild ${name}: ${what}. Continue?`);
   await client.request('POST /projections/{name}/rebuild', { params: { name }, body });
   if (values.detach === true) {
     say(task, await projectionOf(task));
@@ -177,7 +178,7 @@ async function drop(task: Task): Promise<void> {
   const beside = besideOf(await projectionOf(task));
   const generation = numberOf('generation', values.generation) ?? beside?.generation;
   if (generation === undefined) {
-    throw new CommandFailure(`${name} has one generation, which is read.`, {
+    throw new CommandFailure(`${name} has only one generation, the active one.`, {
       exitCode: exitCodes.refused,
     });
   }

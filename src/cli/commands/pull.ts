@@ -70,7 +70,7 @@ async function write(
       mayPrompt(context, interactive) &&
       /^y(es)?$/i.test(await context.prompt(`Replace ${file}, which is another, y/n? `));
     if (!isAgreed) {
-      throw new CommandFailure(`${file} is there and another: --force replaces it`, {
+      throw new CommandFailure(`${file} exists with other content: --force replaces it`, {
         exitCode: exitCodes.refused,
       });
     }

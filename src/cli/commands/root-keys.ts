@@ -16,10 +16,10 @@ export const rootKeys: Command = {
   usage: '<show|rewrap>',
   summary: 'Show which root key wraps which data keys, and rewrap all with the first one',
   help: `To change the root key: give every process the new key after the old one in SVC_ENCRYPTION_KEY, then before it,
-then rewrap; when "show" says that the old one may go, take it away.
+then rewrap; when "show" lists the old one as removable, remove it.
 
 Words
-  show                    each root key by its id: data keys that it wraps, whether it may go
+  show                    each root key by its id: data keys that it wraps, whether it can be removed
   rewrap                  have the first root key wrap every data key; reads and writes go on
 
 Options
@@ -73,7 +73,7 @@ async function rewrapAndFollow(
     output.status(`wrapped ${done} of ${total} data keys`);
     await sleep(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     if (!stopping.signal.aborted) continue;
-    const message = 'It goes on without you. To see how: svc root-keys show';
+    const message = 'It continues in the background. To see its progress: svc root-keys show';
     throw new CommandFailure(message, { exitCode: exitCodes.interrupted });
   }
 }
@@ -87,7 +87,7 @@ function say({ output }: Context, shown: RootKeys, { json }: Values): void {
     const role = id === shown.sealing ? 'wraps new keys' : known ? 'opens' : 'missing here';
     return [id, role, removable ? 'yes' : 'no', data_keys];
   });
-  for (const line of columns(['root key', 'role', 'may go', 'data keys'], rows, 3))
+  for (const line of columns(['root key', 'role', 'removable', 'data keys'], rows, 3))
     output.result(line);
   const { rewrap } = shown;
   if (rewrap?.state === 'running') {

@@ -80,10 +80,10 @@ function check(word: Word | 'list', names: readonly string[], values: Values): v
     throw usageError(`sync ${word} takes the names of syncs`);
   }
   if (word !== 'run' && (values.reset === true || values['empty-cache'] === true)) {
-    throw usageError('--reset and --empty-cache go with run');
+    throw usageError('--reset and --empty-cache are options of run');
   }
   if (values['empty-cache'] === true && values.reset !== true) {
-    throw usageError('--empty-cache goes with --reset');
+    throw usageError('--empty-cache requires --reset');
   }
 }
 
@@ -134,9 +134,12 @@ async function listedIntegrations(
   const having = await integrationsWith(client, names);
   const keys = having.filter((key) => integration === undefined || key === integration);
   if (keys.length > 0 || names.length === 0) return keys;
-  const where =
-    integration === undefined ? 'No integration' : `${integration} is no integration that`;
-  throw new CommandFailure(`${where} has the sync ${names.join(', ')}`);
+  const what = `sync ${names.join(', ')}`;
+  throw new CommandFailure(
+    integration === undefined
+      ? `No integration has the ${what}`
+      : `The integration ${integration} has no ${what}`,
+  );
 }
 
 async function report(

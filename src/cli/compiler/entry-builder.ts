@@ -161,7 +161,7 @@ function consoleUses(root: string, file: ts.SourceFile): Problem[] {
   const found: Problem[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isPropertyAccessExpression(node) && node.expression.getText(file) === 'console') {
-      const message = `console.${node.name.text}() goes nowhere in a run, use log() of the handle`;
+      const message = `console.${node.name.text}() has no effect in a run, use log() of the handle`;
       found.push(problemAt(root, node, message));
     }
     ts.forEachChild(node, visit);

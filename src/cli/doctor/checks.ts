@@ -35,7 +35,7 @@ export async function projectFindings({ root, own }: Context): Promise<Finding[]
   const what = 'project';
   if (!existsSync(join(root, '.svc'))) {
     const mend = 'go to a project, or create one with svc init';
-    return [{ what, state: 'warn', reported: `${root} is no svc folder`, mend }];
+    return [{ what, state: 'warn', reported: `${root} is not a project of svc`, mend }];
   }
   const missing = missingDependencies(root, own);
   return [
@@ -104,7 +104,7 @@ export async function serviceFindings(client: Client, host: string): Promise<Fin
 
 async function readyFinding(client: Client): Promise<Finding> {
   const response = await client.fetch('/ready');
-  if (response.status === 200) return ok('ready', 'it can do its work');
+  if (response.status === 200) return ok('ready', 'ready');
   const { reasons } = objectOf(await response.json().catch(() => null));
   const fields = Array.isArray(reasons)
     ? reasons.map(String).join('; ')
@@ -124,7 +124,7 @@ function skewFinding(date: string | null, now: number): Finding {
     return {
       what,
       state: 'warn',
-      reported: 'the service names no time',
+      reported: 'the response has no Date header',
       mend: 'check the proxy in front of it',
     };
   // The header has whole seconds.
@@ -148,8 +148,8 @@ export async function keyFinding(
     return { what, state: 'warn', reported: 'none is set', mend: `set ${variable} in .env` };
   }
   const { status } = await open(key).fetch('/integrations');
-  if (status === 200) return ok(what, 'is taken');
-  if (status === 403) return ok(what, 'is taken; it may not list integrations');
+  if (status === 200) return ok(what, 'accepted');
+  if (status === 403) return ok(what, 'accepted; it may not list integrations');
   const mend = `create a new key in the environment ${environment} and set ${variable}`;
   return { what, state: 'fail', reported: `the service answered ${status}`, mend };
 }
@@ -161,7 +161,7 @@ export async function operatorFindings(client: Client): Promise<Finding[]> {
     const query = { state: 'parked', limit: 1 } as const;
     const { data: parked } = await client.request('GET /dead-letters', { query });
     return [
-      ok('account key', 'is taken'),
+      ok('account key', 'accepted'),
       ...projections.map(projectionFinding),
       deadLettersFinding(parked.length),
     ];
@@ -187,12 +187,12 @@ function projectionFinding(projection: Projection): Finding {
     const reported = 'its table is of an older version';
     return { what, state: 'warn', reported, mend: `svc projections rebuild ${name}` };
   }
-  return ok(what, 'is fed');
+  return ok(what, 'running');
 }
 
 function deadLettersFinding(parked: number): Finding {
   const what = 'dead letters';
-  if (parked === 0) return ok(what, 'none is parked');
+  if (parked === 0) return ok(what, 'none parked');
   const mend = 'svc dead-letters list --state parked, then retry or drop';
   return { what, state: 'warn', reported: 'there are parked messages', mend };
 }

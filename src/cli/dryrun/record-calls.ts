@@ -147,7 +147,7 @@ export class DryRecords {
       });
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error;
-      const message = 'Stored records are not seen: the key has no scope environment:records:read';
+      const message = 'Stored records are not read: the key has no scope environment:records:read';
       if (!this.#saidUnreadable) this.#world.say('warn', message);
       this.#saidUnreadable = true;
       return null;

@@ -22,7 +22,7 @@ export async function replaySaved(
   const { entry, bundle, definition } = fn;
   const file = mocksPath(entry.integrationKey, entry.name);
   if (!existsSync(join(root, file))) {
-    const message = `There is no ${file}: make it with svc dryrun ${entry.name} <connection> --save`;
+    const message = `${file} does not exist: create it with svc dryrun ${entry.name} <connection> --save`;
     throw new CommandFailure(message, { exitCode: exitCodes.dryRunFailed });
   }
   const mocks = JSON.parse(readFileSync(join(root, file), 'utf8')) as Mocks;

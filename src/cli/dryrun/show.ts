@@ -67,7 +67,7 @@ async function showMessages(
   for (const [at, message] of messages.entries()) {
     if (isAsked && at > 0 && at % messagesPerScreen === 0) {
       const left = messages.length - at;
-      if (!/^(y(es)?)?$/i.test(await context.prompt(`${left} more: go on y/n? `))) return;
+      if (!/^(y(es)?)?$/i.test(await context.prompt(`${left} more: continue y/n? `))) return;
     }
     context.output.result(message);
   }

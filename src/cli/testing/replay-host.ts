@@ -120,7 +120,7 @@ const answersTo = (saved: SavedAnswers, method: string, path: string): readonly 
 
 function unsaved(what: string, wanted: unknown, saved: readonly unknown[]): GatewayError {
   const message =
-    `${what} was not asked for when the mocks were saved: ${JSON.stringify(wanted)}. ` +
+    `${what} was not requested when the mocks were saved: ${JSON.stringify(wanted)}. ` +
     `Saved are ${JSON.stringify(saved).slice(0, 2000)}. Save them again with svc dryrun --save.`;
   return new GatewayError('invalid_request', { message });
 }

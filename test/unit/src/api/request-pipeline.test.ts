@@ -265,7 +265,7 @@ describe('answers', () => {
     expect(await response.json()).toEqual({
       error: {
         code: 'server_error',
-        message: 'Something went wrong.',
+        message: 'An internal error occurred.',
         fix: expect.stringContaining('error.request_id') as string,
         request_id,
       },

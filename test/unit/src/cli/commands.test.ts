@@ -79,8 +79,8 @@ describe('svc sync', () => {
   it.each([
     ['run', 'takes the names of syncs'],
     ['stop contacts', 'sync has no "stop"'],
-    ['pause contacts --reset', 'go with run'],
-    ['run contacts --empty-cache', 'goes with --reset'],
+    ['pause contacts --reset', 'are options of run'],
+    ['run contacts --empty-cache', 'requires --reset'],
   ])('refuses %s', async (line, message) => {
     const ended = await svc(['sync', ...line.split(' '), '-e', 'dev']);
     expect(ended).toMatchObject({ exitCode: 1, out: '' });

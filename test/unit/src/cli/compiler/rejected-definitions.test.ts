@@ -176,7 +176,7 @@ export default svc.createAction({
     const { warnings } = await compile(project, sandbox);
     expect(warnings.map(({ line, message }) => [line, message])).toEqual([
       [7, expect.stringContaining('trackDeletes is deprecated')],
-      [9, expect.stringContaining('console.log() goes nowhere')],
+      [9, expect.stringContaining('console.log() has no effect')],
     ]);
   });
 });
