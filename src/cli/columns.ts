@@ -1,3 +1,5 @@
+import type { Context } from './context.ts';
+
 type Cells = readonly (string | number)[];
 
 /** Rows as aligned lines below their headings: the first `left` columns aligned left, the others right. */
@@ -14,4 +16,17 @@ export function columns(heads: readonly string[], rows: readonly Cells[], left: 
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** Rows as a table, its first `left` columns aligned left, or as one JSON document. */
+export function showRows<T>(
+  { output }: Pick<Context, 'output'>,
+  isJson: boolean | undefined,
+  rows: readonly T[],
+  heads: readonly string[],
+  cells: (row: T) => Cells,
+  left = heads.length,
+): void {
+  if (isJson === true) output.result(JSON.stringify(rows));
+  else for (const line of columns(heads, rows.map(cells), left)) output.result(line);
 }

@@ -16,38 +16,54 @@ const lockFiles: readonly (readonly [string, PackageManager])[] = [
   ['bun.lockb', 'bun'],
 ];
 
+interface Updates {
+  /** Otherwise only warns. */
+  readonly mayUpdate: boolean;
+  readonly output: Output;
+}
+
 /**
  * Ensures that the project's package.json has this package and the exact zod of the sandbox; writes and installs
  * differences, unless updates are off (docs/reference/cli.md#project).
  */
-export function alignDependencies(
+export function alignDependencies(root: string, own: OwnPackage, updates: Updates): void {
+  const manifest = readManifest(root);
+  addDependencies(root, manifest, wrongDependencies(root, own, manifest), updates);
+}
+
+/** Ensures that package.json has any version of vitest; writes and installs it if missing. */
+export function alignTestRunner(root: string, updates: Updates): void {
+  const manifest = readManifest(root);
+  const groups = ['dependencies', 'devDependencies'].map((group) => objectOf(manifest[group]));
+  if (groups.some((group) => 'vitest' in group)) return;
+  addDependencies(root, manifest, [['vitest', vitestVersion]], updates);
+}
+
+/** The version of vitest that generated tests were tested with. */
+const vitestVersion = '5.1.1';
+
+function addDependencies(
   root: string,
-  own: OwnPackage,
-  options: { readonly mayUpdate: boolean; readonly output: Output },
+  manifest: JsonObject,
+  wanted: Wanted,
+  { mayUpdate, output }: Updates,
 ): void {
-  const { output } = options;
-  const path = join(root, 'package.json');
-  const manifest = readManifest(path);
-  const wrong = wrongDependencies(root, own, manifest);
-  if (wrong.length === 0) return;
-  const list = listed(wrong);
-  if (!options.mayUpdate) {
+  if (wanted.length === 0) return;
+  const list = listed(wanted);
+  if (!mayUpdate) {
     output.note(output.paint('yellow', `warn - package.json should have ${list}`));
     return;
   }
   const present = objectOf(manifest['devDependencies']);
-  const changed = {
-    ...manifest,
-    devDependencies: { ...present, ...Object.fromEntries(wrong) },
-  };
-  writeFileSync(path, `${JSON.stringify(changed, null, 2)}\n`);
+  const changed = { ...manifest, devDependencies: { ...present, ...Object.fromEntries(wanted) } };
+  writeFileSync(join(root, 'package.json'), `${JSON.stringify(changed, null, 2)}\n`);
   output.note(`Updated package.json: ${list}`);
   installDependencies(root, output);
 }
 
 /** What package.json lacks, as text; empty when it is complete. */
 export function missingDependencies(root: string, own: OwnPackage): string {
-  return listed(wrongDependencies(root, own, readManifest(join(root, 'package.json'))));
+  return listed(wrongDependencies(root, own, readManifest(root)));
 }
 
 type Wanted = readonly (readonly [name: string, spec: string])[];
@@ -59,30 +75,6 @@ const wrongDependencies = (root: string, own: OwnPackage, manifest: JsonObject):
 
 const listed = (wanted: Wanted): string =>
   wanted.map(([name, spec]) => `${name} ${spec}`).join(', ');
-
-/** The version of vitest that generated tests were tested with. */
-const vitestVersion = '5.1.1';
-
-/** Ensures that package.json has any version of vitest; writes and installs it if missing. */
-export function alignTestRunner(
-  root: string,
-  options: { readonly mayUpdate: boolean; readonly output: Output },
-): void {
-  const { output, mayUpdate } = options;
-  const path = join(root, 'package.json');
-  const manifest = readManifest(path);
-  const groups = ['dependencies', 'devDependencies'].map((group) => manifest[group]);
-  if (groups.some((group) => isJsonObject(group) && 'vitest' in group)) return;
-  if (!mayUpdate) {
-    output.note(output.paint('yellow', `warn - package.json should have vitest ${vitestVersion}`));
-    return;
-  }
-  const present = objectOf(manifest['devDependencies']);
-  const changed = { ...manifest, devDependencies: { ...present, vitest: vitestVersion } };
-  writeFileSync(path, `${JSON.stringify(changed, null, 2)}\n`);
-  output.note(`Updated package.json: vitest ${vitestVersion}`);
-  installDependencies(root, output);
-}
 
 /** The development dependencies that a project needs. */
 export function wantedDependencies(
@@ -101,8 +93,7 @@ function isSatisfied(
   wanted: string,
 ): boolean {
   const input = ['dependencies', 'devDependencies'].flatMap((group) => {
-    const entries = manifest[group];
-    const value = isJsonObject(entries) ? entries[name] : undefined;
+    const value = objectOf(manifest[group])[name];
     return typeof value === 'string' ? [value] : [];
   });
   if (name !== 'svc') return input.includes(wanted);
@@ -116,7 +107,8 @@ function isFolder(root: string, spec: string, own: OwnPackage): boolean {
   return existsSync(folder) && realpathSync(folder) === realpathSync(own.root);
 }
 
-function readManifest(path: string): JsonObject {
+function readManifest(root: string): JsonObject {
+  const path = join(root, 'package.json');
   if (!existsSync(path)) return { private: true, type: 'module' };
   try {
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as Json;
@@ -143,7 +135,7 @@ export function installDependencies(root: string, output: Output): void {
 
 /** `packageManager` of package.json, otherwise by the lock file, otherwise npm. */
 function packageManager(root: string): PackageManager {
-  const named = readManifest(join(root, 'package.json'))['packageManager'];
+  const named = readManifest(root)['packageManager'];
   const name = typeof named === 'string' ? named.split('@')[0] : undefined;
   const existing = lockFiles.find(([, manager]) => manager === name);
   const locked = lockFiles.find(([file]) => existsSync(join(root, file)));

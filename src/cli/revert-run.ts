@@ -1,7 +1,7 @@
 import type { Answer, Client } from '../client/index.ts';
 import { confirm } from './account.ts';
+import { showRows } from './columns.ts';
 import type { Context } from './context.ts';
-import { showRows } from './service-command.ts';
 
 type Revert = Answer<'POST /runs/{id}/revert'>['data'];
 

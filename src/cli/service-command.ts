@@ -1,6 +1,5 @@
 import type { Answer, Client } from '../client/index.ts';
 import { failCommand } from './account.ts';
-import { columns } from './columns.ts';
 import { mayPrompt, type Context } from './context.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
 import { wholeNumber } from './options.ts';
@@ -89,16 +88,4 @@ export async function configuredIntegrations(
 ): Promise<readonly ConfiguredIntegration[]> {
   const answer = await client.request('GET /scripts/config');
   return 'data' in answer ? [] : answer;
-}
-
-/** Rows as a table, or as one JSON document. */
-export function showRows<T>(
-  { output }: Context,
-  isJson: boolean | undefined,
-  rows: readonly T[],
-  heads: readonly string[],
-  cells: (row: T) => readonly (string | number)[],
-): void {
-  if (isJson === true) output.result(JSON.stringify(rows));
-  else for (const line of columns(heads, rows.map(cells), heads.length)) output.result(line);
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Answer, Client } from '../../client/index.ts';
 import { chainHash, chainStart, type ChainedEntry } from '../../kernel/audit-chain.ts';
 import { accountHelp, withAccount } from '../account.ts';
-import { columns } from '../columns.ts';
+import { showRows } from '../columns.ts';
 import type { Command, Context } from '../context.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
@@ -69,19 +69,10 @@ const chainsOf = async (client: Client): Promise<readonly Chain[]> =>
   (await client.request('GET /audit/chains')).data;
 
 async function showChains(context: Context, client: Client, { json }: Values): Promise<void> {
-  const chains = await chainsOf(client);
-  if (json === true) {
-    context.output.result(JSON.stringify(chains));
-    return;
-  }
-  const rows = chains.map(({ environment, name, length, hash }) => [
-    environment,
-    name ?? '',
-    length,
-    hash,
-  ]);
-  for (const line of columns(['chain', 'environment', 'events', 'ends with'], rows, 2))
-    context.output.result(line);
+  const heads = ['chain', 'environment', 'events', 'ends with'];
+  const cells = ({ environment, name, length, hash }: Chain) =>
+    [environment, name ?? '', length, hash] as const;
+  showRows(context, json, await chainsOf(client), heads, cells, 2);
 }
 
 async function exportChain(

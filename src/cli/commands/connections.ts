@@ -1,13 +1,8 @@
+import { showRows } from '../columns.ts';
 import type { Command } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { entriesOf, parseCommand } from '../options.ts';
-import {
-  inEnvironment,
-  limitOf,
-  serviceHelp,
-  serviceOptions,
-  showRows,
-} from '../service-command.ts';
+import { inEnvironment, limitOf, serviceHelp, serviceOptions } from '../service-command.ts';
 
 export const connections: Command = {
   name: 'connections',

@@ -1,6 +1,6 @@
-import type { Client, ConsumerGroupReset, Input } from '../../client/index.ts';
+import type { Client, ConsumerGroup, ConsumerGroupReset, Input } from '../../client/index.ts';
 import { accountHelp, confirm, withAccount } from '../account.ts';
-import { columns } from '../columns.ts';
+import { showRows } from '../columns.ts';
 import type { Command, Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { parseCommand, wholeNumber } from '../options.ts';
@@ -66,29 +66,33 @@ Examples
   },
 };
 
-async function list({ output }: Context, client: Client, { json }: Values): Promise<void> {
+async function list(context: Context, client: Client, { json }: Values): Promise<void> {
   const { data: groups } = await client.request('GET /consumer-groups');
-  const rows = groups.map(({ name, topic, lag, resettable }) => {
-    return [name, topic, resettable ? 'yes' : 'no', lag];
-  });
-  const lines = columns(['group', 'topic', 'resettable', 'lag'], rows, 3);
-  say(output, json === true ? groups : lines);
+  const heads = ['group', 'topic', 'resettable', 'lag'];
+  const cells = ({ name, topic, resettable, lag }: ConsumerGroup) =>
+    [name, topic, resettable ? 'yes' : 'no', lag] as const;
+  showRows(context, json, groups, heads, cells, 3);
 }
 
 async function show(
-  { output }: Context,
+  context: Context,
   client: Client,
   { json }: Values,
   name: string,
 ): Promise<void> {
+  const { output } = context;
   const { data: group } = await client.request('GET /consumer-groups/{name}', { params: { name } });
-  const rows = group.partitions.map(({ partition, start, committed, end, lag, reset: moved }) => {
-    const isWaiting = moved !== null && moved.applied_at === null;
-    return [partition, start, committed ?? '-', end, lag, isWaiting ? `to ${moved.to}` : '-'];
-  });
   output.note(`${group.name} reads ${group.topic}. ${group.replay}`);
-  const head = ['partition', 'start', 'position', 'end', 'lag', 'reset waiting'];
-  say(output, json === true ? group : columns(head, rows, 0));
+  if (json === true) {
+    output.result(JSON.stringify(group));
+    return;
+  }
+  const heads = ['partition', 'start', 'position', 'end', 'lag', 'reset waiting'];
+  const cells = ({ reset: moved, ...one }: ConsumerGroup['partitions'][number]) => {
+    const waiting = moved?.applied_at === null ? `to ${moved.to}` : '-';
+    return [one.partition, one.start, one.committed ?? '-', one.end, one.lag, waiting];
+  };
+  showRows(context, false, group.partitions, heads, cells, 0);
 }
 
 async function reset(
@@ -112,14 +116,14 @@ async function reset(
   const { data: planned } = await move(true);
   const isPlanOnly = values['dry-run'] === true;
   const isJson = values.json === true;
-  if (isPlanOnly || !isJson) say(output, isJson ? planned : resetLines(planned));
+  if (isPlanOnly || !isJson) showReset(context, planned, isJson);
   if (isPlanOnly) return;
   const { replayed, skipped } = planned;
   const what = `at most ${replayed} messages are read again, ${skipped} are skipped`;
   await confirm(context, values, `Move ${name}: ${what}. Continue?`);
   const { data: made } = await move(false);
   const waiting = made.partitions.filter(({ state }) => state === 'waiting').length;
-  if (isJson) say(output, made);
+  if (isJson) showReset(context, made, true);
   output.note(
     waiting === 0
       ? `${name} has moved.`
@@ -148,16 +152,13 @@ function timeOf(text: string): string {
   throw usageError(`--to-time takes a time such as 2026-05-01T12:00:00Z, not "${text}"`);
 }
 
-function resetLines({ partitions }: ConsumerGroupReset): string[] {
-  const rows = partitions.map(({ partition, from, to, replayed, skipped }) => {
-    return [partition, from, to, replayed, skipped];
-  });
-  return columns(['partition', 'from', 'to', 'read again', 'skipped'], rows, 0);
-}
-
-function say(output: Context['output'], what: readonly string[] | object): void {
-  const isLines = (lines: object): lines is readonly string[] =>
-    Array.isArray(lines) && lines.every((line) => typeof line === 'string');
-  if (isLines(what)) for (const line of what) output.result(line);
-  else output.result(JSON.stringify(what));
+function showReset(context: Context, reset: ConsumerGroupReset, isJson: boolean): void {
+  if (isJson) {
+    context.output.result(JSON.stringify(reset));
+    return;
+  }
+  const heads = ['partition', 'from', 'to', 'read again', 'skipped'];
+  const cells = (one: ConsumerGroupReset['partitions'][number]) =>
+    [one.partition, one.from, one.to, one.replayed, one.skipped] as const;
+  showRows(context, false, reset.partitions, heads, cells, 0);
 }

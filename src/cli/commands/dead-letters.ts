@@ -1,6 +1,6 @@
 import type { Client, DeadLetter } from '../../client/index.ts';
 import { accountHelp, confirm, withAccount } from '../account.ts';
-import { columns } from '../columns.ts';
+import { columns, showRows } from '../columns.ts';
 import type { Command, Context } from '../context.ts';
 import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand, uncheckedWord } from '../options.ts';
@@ -70,29 +70,20 @@ async function list({ context, client, values }: Task): Promise<void> {
   const page = await client.request('GET /dead-letters', {
     query: { state: uncheckedWord(state), consumer, topic, limit: limitOf(limit) },
   });
-  const { output } = context;
-  if (values.json === true) output.result(JSON.stringify(page.data));
-  else for (const line of deadLetterLines(page.data)) output.result(line);
-  if (page.next_cursor !== null) output.note('There are more: raise --limit or filter.');
+  showRows(context, values.json, page.data, heads, cells);
+  if (page.next_cursor !== null) context.output.note('There are more: raise --limit or filter.');
 }
 
 const heads = ['id', 'state', 'consumer', 'message', 'error', 'since'];
 
-function deadLetterLines(deadLetters: readonly DeadLetter[]): string[] {
-  const rows = deadLetters.map(
-    ({ id, state, consumer, topic, partition, offset, error, parked_at }) => {
-      return [
-        id,
-        state,
-        consumer,
-        `${topic}/${partition}/${offset}`,
-        error?.code ?? '-',
-        parked_at,
-      ];
-    },
-  );
-  return columns(heads, rows, heads.length);
-}
+const cells = ({ topic, partition, offset, ...one }: DeadLetter): string[] => [
+  one.id,
+  one.state,
+  one.consumer,
+  `${topic}/${partition}/${offset}`,
+  one.error?.code ?? '-',
+  one.parked_at,
+];
 
 async function show({ context, client, ids }: Task): Promise<void> {
   for (const id of ids) {
@@ -109,7 +100,12 @@ async function retry({ context, client, values, ids }: Task): Promise<void> {
       params: { id },
     });
     if (values.json === true) output.result(JSON.stringify(deadLetter));
-    else for (const line of deadLetterLines([deadLetter]).slice(1)) output.result(line);
+    else
+      output.result(
+        columns(heads, [cells(deadLetter)], heads.length)
+          .slice(1)
+          .join('\n'),
+      );
     if (deadLetter.state === 'parked') failed.push(`${id}: ${deadLetter.error?.message ?? ''}`);
   }
   if (failed.length > 0) throw new CommandFailure(`Parked again:\n  ${failed.join('\n  ')}`);

@@ -1,5 +1,6 @@
 import type { Client, LogMessage, LogOperation } from '../../client/index.ts';
 import { isoMillis, systemClock } from '../../kernel/time.ts';
+import { showRows } from '../columns.ts';
 import { stopOnInterrupt, type Command, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { entriesOf, parseCommand, uncheckedWords } from '../options.ts';
@@ -9,7 +10,6 @@ import {
   listHelp,
   listOptions,
   serviceHelp,
-  showRows,
   sinceOf,
 } from '../service-command.ts';
 

@@ -1,4 +1,5 @@
 import { ApiError, type Answer, type Client } from '../../client/index.ts';
+import { showRows } from '../columns.ts';
 import type { Command, Context } from '../context.ts';
 import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
@@ -8,7 +9,6 @@ import {
   limitOf,
   serviceHelp,
   serviceOptions,
-  showRows,
 } from '../service-command.ts';
 
 export const records: Command = {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, RootKeys } from '../../client/index.ts';
 import { accountHelp, withAccount } from '../account.ts';
-import { columns } from '../columns.ts';
+import { showRows } from '../columns.ts';
 import { stopOnInterrupt, type Command, type Context } from '../context.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
@@ -78,17 +78,18 @@ async function rewrapAndFollow(
   }
 }
 
-function say({ output }: Context, shown: RootKeys, { json }: Values): void {
+function say(context: Context, shown: RootKeys, { json }: Values): void {
+  const { output } = context;
   if (json === true) {
     output.result(JSON.stringify(shown));
     return;
   }
-  const rows = shown.root_keys.map(({ id, known, data_keys, removable }) => {
+  const cells = ({ id, known, data_keys, removable }: RootKeys['root_keys'][number]) => {
     const role = id === shown.sealing ? 'wraps new keys' : known ? 'opens' : 'missing here';
     return [id, role, removable ? 'yes' : 'no', data_keys];
-  });
-  for (const line of columns(['root key', 'role', 'removable', 'data keys'], rows, 3))
-    output.result(line);
+  };
+  const heads = ['root key', 'role', 'removable', 'data keys'];
+  showRows(context, false, shown.root_keys, heads, cells, 3);
   const { rewrap } = shown;
   if (rewrap?.state === 'running') {
     output.note(`Rewrapping: ${rewrap.done} of ${rewrap.total} data keys.`);

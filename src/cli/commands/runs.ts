@@ -1,3 +1,4 @@
+import { showRows } from '../columns.ts';
 import type { Command } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { parseCommand, uncheckedWords } from '../options.ts';
@@ -8,7 +9,6 @@ import {
   listOptions,
   listQuery,
   serviceHelp,
-  showRows,
 } from '../service-command.ts';
 
 const options = {

@@ -1,5 +1,6 @@
 import type { Client } from '../../client/index.ts';
 import { confirm } from '../account.ts';
+import { showRows } from '../columns.ts';
 import type { Command, Context } from '../context.ts';
 import { CommandFailure, usageError } from '../exit.ts';
 import { parseCommand } from '../options.ts';
@@ -8,7 +9,6 @@ import {
   inEnvironment,
   serviceHelp,
   serviceOptions,
-  showRows,
 } from '../service-command.ts';
 
 const options = {

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/index.ts';
+import { showRows } from '../columns.ts';
 import type { Command, Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { parseCommand, uncheckedWord } from '../options.ts';
@@ -8,7 +9,6 @@ import {
   listOptions,
   listQuery,
   serviceHelp,
-  showRows,
 } from '../service-command.ts';
 
 const options = {
