@@ -9,7 +9,7 @@ module.exports = {
       'kernel-stands-alone',
       'The kernel imports nothing from outside itself but Node.',
       { path: '^src/kernel' },
-      { pathNot: '^src/kernel|^(node:)?(crypto|buffer)$' },
+      { pathNot: '^src/kernel|^(node:)?(crypto|buffer|timers/promises)$' },
     ),
     forbid(
       'deciders-are-pure',

@@ -1,3 +1,4 @@
+import { overridden } from '../kernel/overridden.ts';
 import type { EventLog, TransactionalWriter } from '../ports/event-log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 
@@ -14,22 +15,8 @@ export function observeLog(log: EventLog, metrics: Metrics, thread: string): Eve
     commit: (...input) => timed(() => writer.commit(...input)),
     [Symbol.asyncDispose]: () => writer[Symbol.asyncDispose](),
   });
-  return {
-    erasureMs: log.erasureMs,
-    identity: () => log.identity(),
-    ensureTopics: (specs) => log.ensureTopics(specs),
-    partitions: (topic) => log.partitions(topic),
+  return overridden(log, {
     append: (...supplied) => timed(() => log.append(...supplied)),
     openWriter: async (name) => observed(await log.openWriter(name)),
-    startOffset: (topic, partition) => log.startOffset(topic, partition),
-    endOffset: (topic, partition) => log.endOffset(topic, partition),
-    offsetAt: (topic, partition, timestamp) => log.offsetAt(topic, partition, timestamp),
-    follow: (from, options) => log.follow(from, options),
-    read: (from, options) => log.read(from, options),
-    join: (group, topics, handler) => log.join(group, topics, handler),
-    committed: (group, topic) => log.committed(group, topic),
-    commit: (consumed) => log.commit(consumed),
-    deleteBefore: (position) => log.deleteBefore(position),
-    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
-  };
+  });
 }

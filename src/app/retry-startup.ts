@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { CannotStart } from '../kernel/cannot-start.ts';
-import { catalogue, GatewayError } from '../kernel/errors.ts';
+import { isOutage } from '../kernel/errors.ts';
 
 const waitFirstMs = 500;
 const waitMaxMs = 5_000;
@@ -45,8 +45,4 @@ export function gaveUp(what: string, error: unknown, withinMs: number): CannotSt
   const reason = cause instanceof Error ? cause.message : String(cause);
   const message = `gave up waiting for ${what} after ${withinMs / 1000} s: ${reason}`;
   return new CannotStart(message, { cause: error });
-}
-
-function isOutage(error: unknown): error is GatewayError {
-  return error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
 }

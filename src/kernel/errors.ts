@@ -241,3 +241,7 @@ export class GatewayError extends Error {
     return new GatewayError('server_error', json.details);
   }
 }
+
+/** A temporary failure of something that is needed: the same call may succeed later. */
+export const isOutage = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && 'isRetryable' in catalogue[error.code];

@@ -18,6 +18,7 @@ import {
   type OwnerNote,
 } from '../../src/control-plane/message-codec.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
+import { isFenced } from './own-partition.ts';
 import { splitKey } from '../../src/kernel/ids.ts';
 import { inTrace, traceHeader, traceOf } from '../../src/control-plane/trace.ts';
 import type { Clock, Instant } from '../../src/kernel/time.ts';
@@ -349,6 +350,3 @@ export class PartitionOwner {
 
 const unknownOutcome = (cause: unknown): GatewayError =>
   new GatewayError('log_unavailable', { message: 'The log did not acknowledge.' }, { cause });
-
-export const isFenced = (error: unknown): boolean =>
-  error instanceof GatewayError && error.code === 'writer_fenced';

@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { removeDisposableDatabase } from '../../src/control-plane/disposable-database.ts';
 import type { EntityDefinitions } from '../../src/control-plane/entity.ts';
 import {
   commandsTopic,
@@ -11,16 +9,16 @@ import {
 } from '../../src/control-plane/message-codec.ts';
 import type { InProcessOwners } from '../../src/control-plane/in-process-owners.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
-import { isDatabaseCorruption } from '../../src/kernel/sqlite-corruption.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import { ownersGroup } from './decide-command.ts';
-import { isFenced, PartitionOwner, type OwnerDeps } from './partition-owner.ts';
+import { HeldPartitions } from '../held-partitions.ts';
+import { ownPartition } from './own-partition.ts';
+import { PartitionOwner, type OwnerDeps } from './partition-owner.ts';
 import { ControlStateStore } from './state-store.ts';
 import { openTopicWriters } from './topic-writers.ts';
 
-const retakeAfterMs = 250;
 const positionEveryMs = 1_000;
 const trimEveryMs = 3_600_000;
 const commandsKeptMs = 86_400_000;
@@ -55,32 +53,13 @@ export async function startControlOwners(
     partitions: await log.partitions(controlTopic),
   };
   const owners = new Map<number, PartitionOwner>();
-  const held = new Map<
-    number,
-    { readonly ending: AbortController; readonly ended: Promise<void> }
-  >();
-
-  const release = async (partition: number): Promise<void> => {
-    const holding = held.get(partition);
-    held.delete(partition);
-    holding?.ending.abort();
-    await holding?.ended;
-  };
-
-  const membership = await log.join(ownersGroup, [commandsTopic], {
-    async assigned(partitions) {
-      for (const partition of partitions) {
-        await release(partition);
-        const ending = new AbortController();
-        const file = join(folder, `control-${partition}.sqlite`);
-        const position = { partition, file, owners };
-        held.set(partition, { ending, ended: hold(ownerDeps, position, ending.signal) });
-      }
-    },
-    async revoked(partitions) {
-      await Promise.all(partitions.map(release));
-    },
+  const held = new HeldPartitions((partition, signal) => {
+    const file = join(folder, `control-${partition}.sqlite`);
+    return ownPartition(() => holdOnce(ownerDeps, { partition, file, owners }, signal), {
+      ...{ partition, file, logger, signal },
+    });
   });
+  const membership = await log.join(ownersGroup, [commandsTopic], held);
 
   return {
     async decide(command, trace) {
@@ -90,7 +69,7 @@ export async function startControlOwners(
     },
     async [Symbol.asyncDispose]() {
       await membership[Symbol.asyncDispose]();
-      await Promise.all([...held.keys()].map(release));
+      await held.releaseAll();
     },
   };
 }
@@ -100,26 +79,6 @@ interface Held {
   readonly partition: number;
   readonly file: string;
   readonly owners: Map<number, PartitionOwner>;
-}
-
-/** Owns a partition while it is assigned: takes it over again after errors, gives it up when fenced. */
-async function hold(deps: OwnerDeps, held: Held, signal: AbortSignal): Promise<void> {
-  const { partition } = held;
-  const isEnding = (): boolean => signal.aborted;
-  while (!isEnding()) {
-    try {
-      await holdOnce(deps, held, signal);
-    } catch (err) {
-      if (isEnding()) return;
-      if (isFenced(err)) {
-        deps.logger.warn({ partition }, 'another node took over a control partition');
-        return;
-      }
-      if (isDatabaseCorruption(err)) removeDisposableDatabase(held.file);
-      deps.logger.error({ err, partition }, 'a control partition is taken over again');
-      await delay(retakeAfterMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
 }
 
 async function holdOnce(

@@ -10,7 +10,7 @@ import {
   type BatchRange,
   type TableProjectorDeps,
 } from './table-projector.ts';
-import { pause } from './throttle.ts';
+import { pause } from '../../src/kernel/retry.ts';
 
 /** Rows of one insert. */
 const rowsMax = 20_000;

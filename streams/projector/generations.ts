@@ -10,7 +10,7 @@ import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
 import { type TableSet, dropTables } from './define.ts';
 import { GenerationFeed, type FeedDeps } from './generation-feed.ts';
-import { isOutage } from './throttle.ts';
+import { isOutage } from '../../src/kernel/errors.ts';
 
 /** Readers of other nodes may learn of a switch this late; what they had read ahead has a shorter lifetime. */
 const readersLeaveMs = 10_000;

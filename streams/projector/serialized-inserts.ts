@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '../../src/kernel/errors.ts';
+import { overridden } from '../../src/kernel/overridden.ts';
 import type { Coordination, Lease } from '../../src/ports/coordination.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 
@@ -21,18 +22,12 @@ export function serializeInserts(
     readonly logger: Pick<Logger, 'debug'>;
   },
 ): ProjectionStore {
-  return {
-    create: (definition) => store.create(definition),
-    drop: (name) => store.drop(name),
-    command: (sql, options) => store.command(sql, options),
-    queryBinary: (sql, params, queryClass) => store.queryBinary(sql, params, queryClass),
-    queryRows: (sql, params, queryClass) => store.queryRows(sql, params, queryClass),
+  return overridden(store, {
     insert: async (insert) => {
       await using _ = await turnOf(`projection/inserts/${insert.table}`, deps);
       await store.insert(insert);
     },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
+  });
 }
 
 type Deps = Parameters<typeof serializeInserts>[1];

@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { overridden } from '../../src/kernel/overridden.ts';
+import { isOver, retrying } from '../../src/kernel/retry.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { EventLog, Membership } from '../../src/ports/event-log.ts';
 import type { Insert, ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Logger } from 'pino';
 import type { TopicName } from '../topics.ts';
 import type { ProjectionTables, TableSet } from './define.ts';
-import { isOutage } from './throttle.ts';
+import { isOutage } from '../../src/kernel/errors.ts';
 
 /** Each generation has a consumer group of its own. */
 export const projectorGroup = ({ name }: ProjectionTables, { generation }: TableSet): string =>
@@ -146,21 +147,22 @@ class Shared implements SharedProjector {
   /** Null when the signal aborted first; an outage is waited out. */
   async #start(held: readonly number[], signal: AbortSignal): Promise<HeldProjector | null> {
     const { logger, forget, begin } = this.#deps;
-    while (!isOver(signal)) {
-      try {
-        await this.#deps.prepare();
-        // Others have projected since.
-        forget();
-        const projector = await begin(held, this.#store);
-        this.#inserts.reset();
-        return projector;
-      } catch (error) {
-        if (!isOutage(error)) throw error;
-        logger.warn({ err: error, partitions: held }, 'partitions cannot be projected yet');
-        await sleep(retryMs, undefined, { signal }).catch(() => undefined);
-      }
-    }
-    return null;
+    const start = async (): Promise<HeldProjector> => {
+      await this.#deps.prepare();
+      // Others have projected since.
+      forget();
+      const projector = await begin(held, this.#store);
+      this.#inserts.reset();
+      return projector;
+    };
+    return retrying(start, {
+      signal,
+      failed: (err) => logger.warn({ err, partitions: held }, 'partitions cannot be projected yet'),
+      firstMs: retryMs,
+    }).catch((error: unknown) => {
+      if (isOver(signal)) return null;
+      throw error;
+    });
   }
 
   #tick(): void {
@@ -188,23 +190,14 @@ class Shared implements SharedProjector {
 
   /** Right after a suspension this process must not write: it does not know yet that it was replaced. */
   #guarded(store: ProjectionStore): ProjectionStore {
-    return {
-      create: (definition) => store.create(definition),
-      drop: (name) => store.drop(name),
-      command: (sql, options) => store.command(sql, options),
-      queryBinary: (sql, params, queryClass) => store.queryBinary(sql, params, queryClass),
-      queryRows: (sql, params, queryClass) => store.queryRows(sql, params, queryClass),
+    return overridden(store, {
       insert: async (insert: Insert) => {
         if (this.#isSilent()) throw new GatewayError('projection_unavailable');
         await this.#inserts.during(() => store.insert(insert));
       },
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-    };
+    });
   }
 }
-
-/** Not constant: the signal may abort during an await. */
-const isOver = (signal: AbortSignal): boolean => signal.aborted;
 
 /** A slower insert delays what was saved since: readers must not conclude that there is nothing new. */
 const slowMs = 5_000;

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import { GatewayError } from '../../src/kernel/errors.ts';
+import { GatewayError, isOutage } from '../../src/kernel/errors.ts';
+import { pause, retrying } from '../../src/kernel/retry.ts';
 import type { Clock, Instant } from '../../src/kernel/time.ts';
 import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
@@ -7,7 +8,6 @@ import type { TopicName } from '../topics.ts';
 import { BatchPair } from './batch-pair.ts';
 import type { TableSet } from './define.ts';
 import type { Positions, Start, StoredPosition } from './positions.ts';
-import { isOutage, pause, retrying, throttle } from './throttle.ts';
 
 const retryFirstMs = 100;
 const retryMaxMs = 5_000;
@@ -156,7 +156,6 @@ export abstract class TableProjector<
     const { topic } = this.#habits;
     return retrying(task, {
       signal: this.stop.signal,
-      isRetryable: isOutage,
       failed: (err) => logger.warn({ err, topic }, 'log or tables failed; trying again'),
     });
   }
@@ -222,10 +221,16 @@ export abstract class TableProjector<
       const startedAt = performance.now();
       await this.#publish(batch);
       this.batches.giveBack(batch);
-      await throttle(performance.now() - startedAt, this.deps.pacePercent?.() ?? 100, signal);
+      await this.#throttle(performance.now() - startedAt);
     }
     // Inserted messages are not read again after a graceful stop.
     if (!this.isSaved) await this.save().catch(() => undefined);
+  }
+
+  /** Pauses so that inserts take only their share of the time. */
+  async #throttle(tookMs: number): Promise<void> {
+    const percent = this.deps.pacePercent?.() ?? 100;
+    if (percent < 100) await pause((tookMs * (100 - percent)) / percent, this.stop.signal);
   }
 
   /** Until there is something to write; meanwhile positions are kept fresh. */

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
+import { GatewayError, isOutage } from '../../src/kernel/errors.ts';
+import { isOver, pause as wait } from '../../src/kernel/retry.ts';
 import type { MessageReactor, Taken } from './reactor.ts';
 import type { DeadLetter } from '../dead-letters/state.ts';
 
@@ -23,6 +23,7 @@ export async function retryMessage(
       const { partition, message } = taken;
       const position = { err: error, group, partition, offset: message.offset, attempt };
       logger.warn(position, 'a message could not be processed');
+      // In an outage the message is not to blame: it is retried without limit.
       if (attempt >= attemptsMax && !isOutage(error)) {
         if (await parked(options, taken, error, attempt)) return true;
       }
@@ -47,21 +48,13 @@ async function parked(
   }
 }
 
-/** Not constant: the signal may abort during an await. */
-const isOver = (signal: AbortSignal): boolean => signal.aborted;
-
-/** The message is not to blame: it is retried without limit. */
-function isOutage(error: unknown): boolean {
-  return error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
-}
-
 export async function pause(
   { retryWaitMs = retryFirstWaitMs }: MessageReactor,
   attempt: number,
   signal: AbortSignal,
 ): Promise<void> {
   const ms = Math.min(retryWaitMs * 2 ** Math.min(attempt, 10), retryWaitMaxMs);
-  await wait(ms, undefined, { signal }).catch(() => undefined);
+  await wait(ms, signal);
 }
 
 /**

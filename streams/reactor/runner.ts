@@ -2,6 +2,8 @@ import type { Batch } from '../../src/ports/event-log.ts';
 import { inTrace, traceHeader, traceOf } from '../../src/control-plane/trace.ts';
 import { retryMessage, pause, retryDeadLetters } from './retry-message.ts';
 import type { MessageReactor, ReactorDeps, ReactorOptions } from './reactor.ts';
+import { isOver } from '../../src/kernel/retry.ts';
+import { HeldPartitions } from '../held-partitions.ts';
 import { Watermark } from './watermark.ts';
 
 /** Starts a reactor to the values of a topic; tombstones are skipped. */
@@ -26,47 +28,17 @@ export async function startReactor<Value>(
  * finished (a low watermark), so that a crash repeats and never skips.
  */
 export async function startMessageReactor(options: MessageReactor): Promise<AsyncDisposable> {
-  const held = new Map<number, Holder>();
-  const release = async (partitions: readonly number[]): Promise<void> => {
-    await Promise.all(
-      partitions.map(async (partition) => {
-        const holder = held.get(partition);
-        held.delete(partition);
-        await holder?.stop();
-      }),
-    );
-  };
-  const membership = await options.log.join(options.group, [options.topic], {
-    assigned(partitions) {
-      for (const partition of partitions) {
-        if (!held.has(partition)) held.set(partition, hold(options, partition));
-      }
-    },
-    revoked: release,
+  const held = new HeldPartitions(async (partition, signal) => {
+    await Promise.all([
+      runTasks(options, partition, signal),
+      retryDeadLetters(options, partition, signal),
+    ]);
   });
+  const membership = await options.log.join(options.group, [options.topic], held);
   return {
     async [Symbol.asyncDispose]() {
-      await release([...held.keys()]);
+      await held.releaseAll();
       await membership[Symbol.asyncDispose]();
-    },
-  };
-}
-
-interface Holder {
-  stop(): Promise<void>;
-}
-
-function hold(options: MessageReactor, partition: number): Holder {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const running = Promise.all([
-    runTasks(options, partition, signal),
-    retryDeadLetters(options, partition, signal),
-  ]);
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
     },
   };
 }
@@ -176,6 +148,3 @@ async function take(
   }
   tracker.readTo(batch.next);
 }
-
-/** Not constant: the signal may abort during an await. */
-const isOver = (signal: AbortSignal): boolean => signal.aborted;

@@ -6,7 +6,7 @@ import { functionName, modelName } from '../../http/fields.ts';
 import { checkHeaders, checkQuery } from '../../http/check-parts.ts';
 import { errorAt } from '../../http/define-route.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
-import { catalogue, GatewayError } from '../../kernel/errors.ts';
+import { GatewayError, isOutage } from '../../kernel/errors.ts';
 import { findKey } from '../access/api-keys/queries.ts';
 import { findConnection } from '../connections/connections/queries.ts';
 import { connectionHeaders, streamOf } from './stream-of-request.ts';
@@ -116,7 +116,7 @@ async function pageAfter(
     const { body } = await reader.page({ stream, cursor, ...all });
     return JSON.parse(Buffer.from(body).toString()) as ReadPage;
   } catch (error) {
-    if (error instanceof GatewayError && 'isRetryable' in catalogue[error.code]) return null;
+    if (isOutage(error)) return null;
     throw error;
   }
 }

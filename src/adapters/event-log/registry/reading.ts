@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '../../../kernel/errors.ts';
+import { overridden } from '../../../kernel/overridden.ts';
 import type { Batch, EventLog } from '../../../ports/event-log.ts';
 import type { RegistrySchemas } from './open.ts';
 
@@ -34,16 +35,7 @@ export function readWithSchemas(
     }
   };
 
-  return {
-    erasureMs: log.erasureMs,
-    identity: () => log.identity(),
-    ensureTopics: (specs) => log.ensureTopics(specs),
-    partitions: (topic) => log.partitions(topic),
-    append: (batch, options) => log.append(batch, options),
-    openWriter: (name) => log.openWriter(name),
-    startOffset: (topic, partition) => log.startOffset(topic, partition),
-    endOffset: (topic, partition) => log.endOffset(topic, partition),
-    offsetAt: (topic, partition, timestamp) => log.offsetAt(topic, partition, timestamp),
+  return overridden(log, {
     async *follow(from, options) {
       const { signal } = options;
       const aborted = new Promise<void>((resolve) => {
@@ -61,10 +53,5 @@ export function readWithSchemas(
         yield batch;
       }
     },
-    join: (group, topics, handler) => log.join(group, topics, handler),
-    committed: (group, topic) => log.committed(group, topic),
-    commit: (consumed) => log.commit(consumed),
-    deleteBefore: (position) => log.deleteBefore(position),
-    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
-  };
+  });
 }

@@ -1,12 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { consume } from '../../../control-plane/consume.ts';
 import { splitKey } from '../../../kernel/ids.ts';
 import type { EventLog, Position } from '../../../ports/event-log.ts';
-import type { Codec, Schemas } from '../../../ports/schemas.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
 import { isEnd, type RunChanged } from './events.ts';
 
 const topic = 'svc.runs.v1';
-const outageWaitMs = 200;
 
 /** Notifies waiting callers on this node of the outcome of a run. */
 export interface RunCompletions extends AsyncDisposable {
@@ -30,7 +29,22 @@ export async function consumeRunCompletions(deps: {
   const waiting: Waiting = new Map();
   const positions = await ends(deps.log);
   const stopping = new AbortController();
-  const running = follow(deps, codec, waiting, positions, stopping.signal);
+  const running = consume(
+    deps.log,
+    positions,
+    ({ messages }) => {
+      for (const message of messages) {
+        const published = waiting.get(splitKey(message.key).at(-1) ?? '');
+        if (published === undefined || message.value === null) continue;
+        const change = codec.decode(message.value);
+        if (isEnd(change.action)) for (const publish of published) publish(change);
+      }
+    },
+    {
+      signal: stopping.signal,
+      failed: (err) => deps.logger.warn({ err }, 'ends of runs are followed again'),
+    },
+  );
 
   return {
     next(runId, signal) {
@@ -66,32 +80,3 @@ async function ends(log: EventLog): Promise<Position[]> {
     })),
   );
 }
-
-async function follow(
-  { log, logger }: { readonly log: EventLog; readonly logger: Logger },
-  codec: Codec<RunChanged>,
-  waiting: Waiting,
-  positions: Position[],
-  signal: AbortSignal,
-): Promise<void> {
-  const at = new Map(positions.map((position) => [position.partition, position]));
-  while (!signal.aborted) {
-    try {
-      for await (const batch of log.follow([...at.values()], { signal })) {
-        for (const message of batch.messages) {
-          const published = waiting.get(splitKey(message.key).at(-1) ?? '');
-          if (published === undefined || message.value === null) continue;
-          const change = codec.decode(message.value);
-          if (isEnd(change.action)) for (const publish of published) publish(change);
-        }
-        at.set(batch.partition, { topic, partition: batch.partition, offset: batch.next });
-      }
-    } catch (error) {
-      if (isOver(signal)) return;
-      logger.warn({ err: error }, 'ends of runs are followed again');
-      await wait(outageWaitMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
-}
-
-const isOver = (signal: AbortSignal): boolean => signal.aborted;

@@ -1,5 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { HeldPartitions } from '../../../../streams/held-partitions.ts';
+import { isFenced } from '../../../../streams/owner/own-partition.ts';
+import { retrying } from '../../../kernel/retry.ts';
 import type { Connection } from '../../connections/connections/state.ts';
 import type { RecordChange } from '../../records/events.ts';
 import { recordsTopic } from '../../records/stream-head.ts';
@@ -46,47 +47,14 @@ async function run(shared: Shared, signal: AbortSignal): Promise<void> {
       await ended(AbortSignal.any([signal, changed]));
     }
     if (signal.aborted) return;
-    const holders = new Holders(shared);
+    const holders = new HeldPartitions((partition, held) =>
+      retryUntilDone(shared, held, () => fillPartition(shared, partition, held)),
+    );
     await using membership = await shared.log.join(typedTopicsGroup, [recordsTopic], holders);
     shared.logger.debug({ group: membership.group }, 'typed topics are written');
     await ended(signal);
     await holders.releaseAll();
   });
-}
-
-/** The partitions that are assigned to this process. */
-class Holders {
-  readonly #shared: Shared;
-  readonly #held = new Map<
-    number,
-    { readonly abort: AbortController; readonly done: Promise<void> }
-  >();
-
-  constructor(shared: Shared) {
-    this.#shared = shared;
-  }
-
-  assigned(partitions: readonly number[]): void {
-    for (const partition of partitions) {
-      if (this.#held.has(partition)) continue;
-      const abort = new AbortController();
-      const task = () => fillPartition(this.#shared, partition, abort.signal);
-      const done = retryUntilDone(this.#shared, abort.signal, task).finally(() => {
-        if (this.#held.get(partition)?.abort === abort) this.#held.delete(partition);
-      });
-      this.#held.set(partition, { abort, done });
-    }
-  }
-
-  async revoked(partitions: readonly number[]): Promise<void> {
-    const held = partitions.flatMap((partition) => this.#held.get(partition) ?? []);
-    for (const { abort } of held) abort.abort();
-    await Promise.all(held.map(({ done }) => done));
-  }
-
-  releaseAll(): Promise<void> {
-    return this.revoked([...this.#held.keys()]);
-  }
 }
 
 /** Retries the work over failures of the log. A fenced writer gives up: another process has acquired the partition. */
@@ -95,22 +63,15 @@ async function retryUntilDone(
   signal: AbortSignal,
   task: () => Promise<void>,
 ): Promise<void> {
-  for (let failures = 0; !signal.aborted; failures++) {
-    try {
-      await task();
-      return;
-    } catch (error) {
-      if (isOver(signal)) return;
-      if (error instanceof GatewayError && error.code === 'writer_fenced') return;
-      logger.warn({ err: error, group: typedTopicsGroup }, 'typed topics are taken up again');
-      const ms = Math.min(retryMs * 2 ** failures, retryMaxMs);
-      await wait(ms, undefined, { signal }).catch(() => undefined);
-    }
-  }
+  const again = 'typed topics are taken up again';
+  await retrying(task, {
+    signal,
+    firstMs: retryMs,
+    lastMs: retryMaxMs,
+    isRetryable: (error) => !isFenced(error),
+    failed: (err) => logger.warn({ err, group: typedTopicsGroup }, again),
+  }).catch(() => undefined);
 }
-
-/** Reads the signal again after an await. */
-const isOver = (signal: AbortSignal): boolean => signal.aborted;
 
 function ended(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

@@ -1,4 +1,5 @@
-import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
+import { isOver, pause, retrying } from '../../../kernel/retry.ts';
 import type { Shared } from './deps.ts';
 import { Restoring } from './state/restore.ts';
 import { openStore } from './state/store-file.ts';
@@ -50,15 +51,13 @@ export class Standbys {
 
   /** Runs until the signal aborts. Never rejects. */
   async #tail(partition: number, signal: AbortSignal): Promise<void> {
-    while (!isOver(signal)) {
-      try {
-        await this.#follow(partition, signal);
-      } catch (err) {
-        if (isOver(signal)) return;
-        this.#shared.logger.warn({ err, partition }, 'a standby of records begins again');
-        await pause(retryMs, signal);
-      }
-    }
+    const { logger } = this.#shared;
+    await retrying(() => this.#follow(partition, signal), {
+      signal,
+      isRetryable: () => true,
+      failed: (err) => logger.warn({ err, partition }, 'a standby of records begins again'),
+      firstMs: retryMs,
+    }).catch(() => undefined);
   }
 
   async #follow(partition: number, signal: AbortSignal): Promise<void> {
@@ -98,9 +97,3 @@ export class Standbys {
     }
   }
 }
-
-/** A signal that may have ended while something was awaited. */
-const isOver = (signal: AbortSignal): boolean => signal.aborted;
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  delay(ms, undefined, { signal, ref: false }).catch(() => undefined);

@@ -1,9 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { removeDisposableDatabase } from '../../../control-plane/disposable-database.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { isDatabaseCorruption } from '../../../kernel/sqlite-corruption.ts';
+import { HeldPartitions } from '../../../../streams/held-partitions.ts';
+import { ownPartition } from '../../../../streams/owner/own-partition.ts';
 import { recordCommandsTopic } from '../commands.ts';
-import { recordOwnersGroup, share, type RecordOwnersDeps, type Shared } from './deps.ts';
+import { recordOwnersGroup, share, type RecordOwnersDeps } from './deps.ts';
 import { recordsTopic } from '../stream-head.ts';
 import { PartitionOwner } from './partition.ts';
 import { Standbys } from './standby.ts';
@@ -19,18 +17,9 @@ export interface RecordOwners extends AsyncDisposable {
   standbys(): ReadonlyMap<number, number>;
 }
 
-interface Running {
-  readonly ending: AbortController;
-  readonly done: Promise<void>;
-}
-
-const retryMsDefault = 100;
-const retryMaxMs = 10_000;
-
 /** Owns the partitions of records that the group assigns to this node, until it is disposed of. */
 export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordOwners> {
   const shared = await share(deps);
-  const running = new Map<number, Running>();
   const states = new Map<number, 'restoring' | 'deciding'>();
 
   const standbys = new Standbys(shared);
@@ -42,29 +31,29 @@ export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordO
     for (const partition of partitions) if (!owned.has(partition)) standbys.start(partition);
   };
 
-  async function end(partitions: readonly number[]): Promise<void> {
-    const ended = partitions.map(async (partition) => {
-      const owned = running.get(partition);
-      owned?.ending.abort();
-      await owned?.done;
-      running.delete(partition);
-    });
-    await Promise.all(ended);
-  }
-
+  const held = new HeldPartitions(async (partition, signal) => {
+    const { logger, retryMs } = shared;
+    const file = storeFile(shared, partition);
+    await ownPartition(
+      async () => {
+        states.set(partition, 'restoring');
+        const acquired = await acquirePartition(shared, partition, signal);
+        await using owner = new PartitionOwner(shared, acquired);
+        states.set(partition, 'deciding');
+        await owner.run(signal);
+      },
+      { partition, file, logger, signal, ...(retryMs === undefined ? {} : { retryMs }) },
+    );
+    states.delete(partition);
+  });
   const membership = await deps.log.join(recordOwnersGroup, [recordCommandsTopic], {
     async assigned(partitions) {
       for (const partition of partitions) owned.add(partition);
-      await end(partitions);
       await Promise.all(partitions.map((partition) => standbys.stop(partition)));
-      for (const partition of partitions) {
-        const ending = new AbortController();
-        const done = own(shared, partition, states, ending.signal);
-        running.set(partition, { ending, done });
-      }
+      await held.assigned(partitions);
     },
     async revoked(partitions) {
-      await end(partitions);
+      await held.revoked(partitions);
       for (const partition of partitions) owned.delete(partition);
       standBy(partitions);
     },
@@ -78,41 +67,7 @@ export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordO
       isEnding = true;
       await standbys.stopAll();
       await membership[Symbol.asyncDispose]();
-      await end([...running.keys()]);
+      await held.releaseAll();
     },
   };
-}
-
-/** Owns the partition until the signal aborts or another node acquires it. Never rejects. */
-async function own(
-  shared: Shared,
-  partition: number,
-  states: Map<number, 'restoring' | 'deciding'>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { logger, retryMs = retryMsDefault } = shared;
-  const isEnded = (): boolean => signal.aborted;
-  for (let waitMs = retryMs; !isEnded(); waitMs = Math.min(2 * waitMs, retryMaxMs)) {
-    try {
-      states.set(partition, 'restoring');
-      await using owner = new PartitionOwner(
-        shared,
-        await acquirePartition(shared, partition, signal),
-      );
-      states.set(partition, 'deciding');
-      waitMs = retryMs;
-      await owner.run(signal);
-    } catch (error) {
-      if (isEnded()) break;
-      if (error instanceof GatewayError && error.code === 'writer_fenced') {
-        logger.warn({ partition }, 'another node has taken over a partition of records');
-        break;
-      }
-      // It is filled from the log again, which takes longer than continuing from it.
-      if (isDatabaseCorruption(error)) removeDisposableDatabase(storeFile(shared, partition));
-      logger.error({ err: error, partition, waitMs }, 'a partition of records is acquired again');
-      await delay(waitMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
-  states.delete(partition);
 }

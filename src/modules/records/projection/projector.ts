@@ -13,7 +13,7 @@ import type { Cleanup } from './cleanup.ts';
 import { createCleanup, purgedPartitions } from './cleanup.ts';
 import { createInserter, type Inserter } from './inserter.ts';
 import { RowBuilder } from './row-builder.ts';
-import { pause } from '../../../../streams/projector/throttle.ts';
+import { pause } from '../../../kernel/retry.ts';
 import type { Start } from '../../../../streams/projector/positions.ts';
 import { Positions, startPositions } from '../../../../streams/projector/positions.ts';
 import type { Publication } from '../../../../streams/projector/publication.ts';

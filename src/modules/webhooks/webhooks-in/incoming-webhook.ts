@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { catalogue, GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError, isOutage } from '../../../kernel/errors.ts';
 import { incomingTopic } from './incoming.ts';
 import type { WebhookIn } from './events.ts';
 import { receiverOf } from './receiver.ts';
@@ -56,8 +56,7 @@ async function evaluateAgain(
     const receiver = await receiverOf(deps, step.environment_id, step.integration ?? '');
     await processWebhook(deps, receiver, stored, isRepeat);
   } catch (error) {
-    const isOver = error instanceof GatewayError && !('isRetryable' in catalogue[error.code]);
-    if (!isOver) throw error;
+    if (!(error instanceof GatewayError) || isOutage(error)) throw error;
   }
 }
 

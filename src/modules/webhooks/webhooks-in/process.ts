@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { catalogue, GatewayError } from '../../../kernel/errors.ts';
+import { isOutage, GatewayError } from '../../../kernel/errors.ts';
 import { joinKey, uuidV5, uuidV7 } from '../../../kernel/ids.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { connectionsOfIntegration } from '../../connections/connections/queries.ts';
@@ -116,7 +116,7 @@ const evaluated = async (
 
 /** A temporary error is not a rejection: the webhook is evaluated again. */
 const isRejection = (error: unknown): error is GatewayError =>
-  error instanceof GatewayError && !('isRetryable' in catalogue[error.code]);
+  error instanceof GatewayError && !isOutage(error);
 
 /** Appends the rejection of a stored webhook to the log. */
 async function rejecting<T>(

@@ -1,8 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { retrying } from '../../../../kernel/retry.ts';
 import type { Logger } from 'pino';
 import { type ControlPlane, findCaughtUp } from '../../../../control-plane/control-plane.ts';
 import type { CommandBody, EntityRef } from '../../../../control-plane/entity.ts';
-import { catalogue, GatewayError } from '../../../../kernel/errors.ts';
+import { GatewayError } from '../../../../kernel/errors.ts';
 import type { Clock } from '../../../../kernel/time.ts';
 import type { RecordWriter } from '../../../records/writer.ts';
 import type { PayloadStore } from '../payload-store.ts';
@@ -163,7 +163,7 @@ export async function executeUntilDecided<S extends object>(
   report: Report,
   signal: AbortSignal,
 ): Promise<S | null> {
-  return throughOutage(() => request<S>(control, report), signal);
+  return retrying(() => request<S>(control, report), { signal });
 }
 
 const request = <S extends object>(
@@ -171,27 +171,6 @@ const request = <S extends object>(
   { ref, body, actor, isDirect = false }: Report,
 ): Promise<S | null> =>
   control.execute<S>(ref, body, { actor, isDirect, isViewAwaited: !isDirect });
-
-/**
- * Retries temporary errors.
- * @throws the task's other errors; the signal's reason
- */
-export async function throughOutage<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await task();
-    } catch (error) {
-      if (!isOutage(error)) throw error;
-      signal.throwIfAborted();
-      const ms = Math.min(200 * 2 ** attempt, 5_000);
-      await wait(ms, undefined, { signal }).catch(() => undefined);
-      signal.throwIfAborted();
-    }
-  }
-}
-
-const isOutage = (error: unknown): boolean =>
-  error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
 
 /** The owner does not have the attempt: another one runs, or the run was ended. */
 export const isStale = (error: unknown): boolean =>

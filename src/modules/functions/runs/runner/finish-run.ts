@@ -1,8 +1,9 @@
+import { retrying } from '../../../../kernel/retry.ts';
 import { GatewayError } from '../../../../kernel/errors.ts';
 import type { Stream } from '../../../records/stream.ts';
 import type { WriteOrigin } from '../../../records/writer.ts';
 import type { ModelPosition, ModelResult } from '../../../records/events.ts';
-import { failureOf, throughOutage, type Ending, type Over, type RunDeps } from './attempt.ts';
+import { failureOf, type Ending, type Over, type RunDeps } from './attempt.ts';
 
 /** The outcome of an attempt, with its changes in the streams of its models. */
 export interface FinishedRun {
@@ -30,7 +31,7 @@ export async function finishRun(
   if (ending.kind === 'interrupted') return { ending, counts: [], positions: [] };
   const end = { hasSucceeded };
   const answers = await Promise.allSettled(
-    streams.map((stream) => throughOutage(() => deps.records.barrier(stream, origin, end), signal)),
+    streams.map((stream) => retrying(() => deps.records.barrier(stream, origin, end), { signal })),
   );
   const counts: ModelResult[] = [];
   const positions: ModelPosition[] = [];

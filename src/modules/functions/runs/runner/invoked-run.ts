@@ -1,3 +1,4 @@
+import { retrying } from '../../../../kernel/retry.ts';
 import { findCaughtUp } from '../../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../../kernel/errors.ts';
 import type { Stream } from '../../../records/stream.ts';
@@ -19,7 +20,6 @@ import {
   keepAlive,
   logEnd,
   runUserCode,
-  throughOutage,
   type Ending,
   type RunDeps,
 } from './attempt.ts';
@@ -65,7 +65,9 @@ export interface InvokedWith {
 export const onLog =
   (deps: RunDeps, change: CalledRun, closing: AbortSignal): InvokedWith['keepBody'] =>
   (json) =>
-    throughOutage(() => deps.bodies.put(ownerOf(change), 'output', json), closing).catch(bodyLost);
+    retrying(() => deps.bodies.put(ownerOf(change), 'output', json), { signal: closing }).catch(
+      bodyLost,
+    );
 
 /**
  * Runs one attempt of an action, an on-event function or a webhook, from its `started` to its outcome. Resolves with

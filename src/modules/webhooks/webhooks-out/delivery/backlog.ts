@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isOver } from '../../../../kernel/retry.ts';
 import type { Clock } from '../../../../kernel/time.ts';
 import type { Delivery } from '../delivery-store.ts';
 import type { Deliveries } from '../deliveries.ts';
@@ -169,4 +170,3 @@ export class Backlog {
 const nameOf = ({ messageId, endpointId }: Delivery): string => `${messageId}/${endpointId}`;
 
 /** Reads the signal again after an await. */
-const isOver = (signal: AbortSignal): boolean => signal.aborted;

@@ -1,6 +1,6 @@
 import type { PublicMessage } from '../../../../control-plane/entity.ts';
 import type { Publisher } from '../../../../control-plane/publisher.ts';
-import { throughOutage } from '../../../functions/runs/runner/attempt.ts';
+import { retrying } from '../../../../kernel/retry.ts';
 import { whenAborted } from './when-aborted.ts';
 
 const batchMax = 1_000;
@@ -66,10 +66,9 @@ export class StepWriter {
   /** The offset of the last message of each partition. */
   async #append(batch: readonly Said[]): Promise<ReadonlyMap<number, number>> {
     const messages = batch.map(({ message }) => message);
-    const positions = await throughOutage(
-      () => this.#publisher.publish(messages, 'system'),
-      this.#signal,
-    );
+    const positions = await retrying(() => this.#publisher.publish(messages, 'system'), {
+      signal: this.#signal,
+    });
     return new Map(
       positions.map(({ partition, offset }) => {
         const count = batch.filter((fields) => fields.partition === partition).length;

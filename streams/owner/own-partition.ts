@@ -1,0 +1,45 @@
+import type { Logger } from 'pino';
+import { removeDisposableDatabase } from '../../src/control-plane/disposable-database.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import { retrying } from '../../src/kernel/retry.ts';
+import { isDatabaseCorruption } from '../../src/kernel/sqlite-corruption.ts';
+
+const retryMaxMs = 10_000;
+
+/** Another process has acquired the partition. */
+export const isFenced = (error: unknown): boolean =>
+  error instanceof GatewayError && error.code === 'writer_fenced';
+
+/**
+ * Owns a partition until the signal aborts or another process acquires it; errors lead to another attempt. Never
+ * rejects.
+ */
+export async function ownPartition(
+  own: () => Promise<void>,
+  owning: {
+    readonly partition: number;
+    /** Its state store: restored from the log, which takes longer, when it is corrupt. */
+    readonly file: string;
+    readonly logger: Logger;
+    readonly signal: AbortSignal;
+    readonly retryMs?: number;
+  },
+): Promise<void> {
+  const { partition, file, logger, signal, retryMs = 100 } = owning;
+  const task = async (): Promise<void> => {
+    // An owner that ends without an error has been stopped.
+    if (!signal.aborted) await own();
+  };
+  await retrying(task, {
+    signal,
+    firstMs: retryMs,
+    lastMs: retryMaxMs,
+    isRetryable: (error) => !isFenced(error),
+    failed(err) {
+      if (isDatabaseCorruption(err)) removeDisposableDatabase(file);
+      logger.error({ err, partition, file }, 'a partition is acquired again');
+    },
+  }).catch(() => {
+    if (!signal.aborted) logger.warn({ partition, file }, 'another node has acquired a partition');
+  });
+}
