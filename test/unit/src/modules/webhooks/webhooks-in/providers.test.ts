@@ -110,7 +110,7 @@ describe('the id of a delivery', () => {
       'utf8',
     );
     const [, dropped = '', never = ''] =
-      /### Repeats([^]*)No repeat of any other([^]*)/.exec(page) ?? [];
+      /### Repeats([^]*)Repeats of other providers([^]*)/.exec(page) ?? [];
     const namesIn = (text: string): string[] =>
       [...text.matchAll(/^\| (`[^|]*)\|/gm)].flatMap(([, cell = '']) =>
         [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
