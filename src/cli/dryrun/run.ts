@@ -1,13 +1,9 @@
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import { functionTypeOf } from '../../modules/functions/functions/state.ts';
-import { runLimits } from '../../modules/functions/runs/runtime/run-limits.ts';
 import { dryHost } from './host.ts';
 import { DryRecords } from './record-calls.ts';
+import { runFunction } from './run-function.ts';
 import { schemaCheck, type Violation } from './schema.ts';
 import type { DryRunResult, DryRunRequest, DryRunSession } from './session.ts';
-
-/** Between Ctrl-C and the forced end: short, because the user is waiting. */
-const graceMs = 1_000;
 
 /**
  * Runs a function locally, in the sandbox of the service, with a connection of the service.
@@ -22,29 +18,16 @@ export async function dryRun(session: DryRunSession, order: DryRunRequest): Prom
   if (refused !== null) return { output: undefined, failure: null, violation: refused };
 
   const records = new DryRecords(session, name, definition, stubs);
-  const type = functionTypeOf(entry.kind);
-  const result = await session.sandbox.run(
+  const { provider } = connection;
+  const paginate = await session.connections.pagination(provider);
+  const { variant, lastSyncDate } = stubs;
+  const environmentName = session.environment;
+  const { output, failure } = await runFunction(
+    session.sandbox,
+    { entry, bundle: fn.bundle, models: Object.keys(definition.models) },
     {
-      bundle: fn.bundle,
-      fileName: `${entry.bundleName}.cjs`,
-      type,
-      entry: 'exec',
-      input: input === undefined ? undefined : JSON.stringify(input),
-      context: {
-        connectionId,
-        providerConfigKey: entry.integrationKey,
-        provider: connection.provider,
-        environmentName: session.environment,
-        environmentId: 0,
-        variant: stubs.variant,
-        lastSyncDate: stubs.lastSyncDate,
-        models: Object.keys(definition.models),
-        loggerLevel: 'debug',
-        paginate: await session.connections.pagination(connection.provider),
-        // Checked here, against the schemas of the definition.
-        validation: 'off',
-      },
-      limits: { ...runLimits[entry.kind], graceMs },
+      input,
+      facts: { connectionId, provider, environmentName, variant, lastSyncDate, paginate },
       signal: session.signal,
     },
     dryHost(session, { fn, name, stubs, records, depth: order.depth }, (other) =>
@@ -54,10 +37,7 @@ export async function dryRun(session: DryRunSession, order: DryRunRequest): Prom
   if (session.isValidated && records.violation !== null) {
     return { output: undefined, failure: null, violation: records.violation };
   }
-  if (result.status === 'error') {
-    return { output: undefined, failure: result.error, violation: null };
-  }
-  const output = result.output === undefined ? undefined : (JSON.parse(result.output) as Json);
+  if (failure !== null) return { output, failure, violation: null };
   const code = 'invalid_action_output';
   const violation = violationOf(session, code, definition.output, output, entry.kind);
   return { output, failure: null, violation };

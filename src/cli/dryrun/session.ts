@@ -1,9 +1,10 @@
 import type { Client } from '../../client/index.ts';
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import type { LogLevel, RunFailure, Sandbox } from '../../ports/sandbox.ts';
+import type { LogLevel, Sandbox } from '../../ports/sandbox.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import type { DryConnections } from './connections.ts';
 import type { Journal } from './journal.ts';
+import type { FunctionEnd } from './run-function.ts';
 import type { Violation } from './schema.ts';
 
 /** Shared by all runs of one dry run. */
@@ -41,9 +42,7 @@ export interface DryRunRequest {
   readonly depth: number;
 }
 
-export interface DryRunResult {
-  readonly output: Json | undefined;
-  readonly failure: RunFailure | null;
+export interface DryRunResult extends FunctionEnd {
   /** The schema violation that ended the run. */
   readonly violation: Violation | null;
 }

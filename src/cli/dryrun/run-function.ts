@@ -1,0 +1,62 @@
+import type { Json } from '../../kernel/stable-json.ts';
+import { functionTypeOf } from '../../modules/functions/functions/state.ts';
+import { runLimits } from '../../modules/functions/runs/runtime/run-limits.ts';
+import type { HostCalls, RunContext, RunFailure, Sandbox } from '../../ports/sandbox.ts';
+import type { Entry } from '../compiler/entries.ts';
+
+/** Between Ctrl-C and the forced end: short, because the user is waiting. */
+const graceMs = 1_000;
+
+export interface BuiltFunction {
+  readonly entry: Entry;
+  readonly bundle: string;
+  /** Names of the models. */
+  readonly models: readonly string[];
+}
+
+/** The facts that the handle shows about a run. */
+export type RunFacts = Pick<
+  RunContext,
+  'connectionId' | 'provider' | 'environmentName' | 'variant' | 'lastSyncDate' | 'paginate'
+>;
+
+export interface FunctionEnd {
+  /** Undefined when the function returned nothing. */
+  readonly output: Json | undefined;
+  /** Null when the function ended well. */
+  readonly failure: RunFailure | null;
+}
+
+/** Runs a function in the sandbox of the service, with the calls of a host. */
+export async function runFunction(
+  sandbox: Sandbox,
+  { entry, bundle, models }: BuiltFunction,
+  run: { readonly input: Json | undefined; readonly facts: RunFacts; readonly signal: AbortSignal },
+  calls: HostCalls,
+): Promise<FunctionEnd> {
+  const { input, facts, signal } = run;
+  const result = await sandbox.run(
+    {
+      bundle,
+      fileName: `${entry.bundleName}.cjs`,
+      type: functionTypeOf(entry.kind),
+      entry: 'exec',
+      input: input === undefined ? undefined : JSON.stringify(input),
+      context: {
+        ...facts,
+        providerConfigKey: entry.integrationKey,
+        environmentId: 0,
+        models,
+        loggerLevel: 'debug',
+        // A host checks values against the schemas of the definition, if at all.
+        validation: 'off',
+      },
+      limits: { ...runLimits[entry.kind], graceMs },
+      signal,
+    },
+    calls,
+  );
+  if (result.status === 'error') return { output: undefined, failure: result.error };
+  const output = result.output === undefined ? undefined : (JSON.parse(result.output) as Json);
+  return { output, failure: null };
+}
