@@ -28,9 +28,11 @@ const refusals: ReadonlySet<string> = new Set<ErrorCode>([
   'too_many_request',
 ]);
 
+type Session = Pick<DryRunSession, 'client' | 'connections' | 'journal' | 'say' | 'signal'>;
+
 /** Requests of a function: to its provider through the proxy of the service, and plain ones from here. */
 export function providerCalls(
-  session: DryRunSession,
+  session: Session,
   own: ConnectionName,
 ): Pick<HostCalls, 'http' | 'fetch'> {
   return {
@@ -80,7 +82,7 @@ const asBody = (body: string | Uint8Array | undefined) =>
 type HttpArgs = ReturnType<typeof parseArgs<typeof shapes.http>>;
 
 /** The request to the proxy that represents the call. */
-async function proxied(session: DryRunSession, own: ConnectionName, call: HttpArgs) {
+async function proxied(session: Session, own: ConnectionName, call: HttpArgs) {
   const name = {
     integrationKey: call.providerConfigKey ?? own.integrationKey,
     connectionId: call.connectionId ?? own.connectionId,
@@ -157,7 +159,7 @@ function answerOf(
 }
 
 /** From this machine: a dry run can reach only what the user can reach anyway. */
-async function plainFetch(session: DryRunSession, text: string): Promise<HostAnswer> {
+async function plainFetch(session: Session, text: string): Promise<HostAnswer> {
   const call = parseArgs(shapes.fetch, text);
   if (!URL.canParse(call.url)) throw new GatewayError('url_not_allowed');
   const headers: Record<string, string> = { ...call.headers };

@@ -75,6 +75,18 @@ describe('a service that does not answer', () => {
   });
 });
 
+describe('a limit that is no number', () => {
+  it.each(['connections', 'runs list', 'logs', 'webhooks list'])(
+    'is refused by %s',
+    async (line) => {
+      const args = [...line.split(' '), '-e', 'dev', '--limit', 'many'];
+      const ended = await svc(args, { variables: { SVC_SECRET_KEY: 'k' } });
+      expect(ended).toMatchObject({ exitCode: 1, out: '' });
+      expect(ended.err).toContain('--limit takes a whole number, not "many"');
+    },
+  );
+});
+
 describe('svc sync', () => {
   it.each([
     ['run', 'takes the names of syncs'],
