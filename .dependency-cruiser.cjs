@@ -17,7 +17,7 @@ module.exports = {
       { path: '^src/modules/.+/(decider|events|rules)\\.ts$' },
       {
         pathNot:
-          '^src/kernel/|^(src/modules|streams)/.+/(events|decider|fields|rules|state|projection-state|reset-state)\\.ts$',
+          '^src/kernel/|^streams/values\\.ts$|^(src/modules|streams)/.+/(events|decider|fields|rules|state|projection-state|reset-state)\\.ts$',
       },
     ),
     forbid(

@@ -9,6 +9,7 @@ import { configurationPage } from './configuration-page.ts';
 import { code, table, withBlocks } from './markdown.ts';
 import { providerWebhooksPage } from './provider-webhooks-page.ts';
 import { referenceBlocks } from './reference-blocks.ts';
+import { topicValues, valuesFile } from './topic-values.ts';
 import { metricDefinitions } from '../ports/metrics.ts';
 import { version } from './version.ts';
 import { commands, overview, usageOf } from '../cli/commands/help.ts';
@@ -110,5 +111,6 @@ if (import.meta.main) {
     writeFileSync(new URL(file, docsFolder), text);
   }
   writeFileSync(overlaySchemaFile, overlaySchemaPage());
+  writeFileSync(valuesFile, topicValues());
   writeFileSync(operationsFile, await clientOperations());
 }

@@ -1,5 +1,5 @@
 import { splitKey } from '../kernel/ids.ts';
-import type { Instant } from '../kernel/time.ts';
+import type * as values from '../../streams/values.ts';
 import type { ControlCommand, EntityRef } from './entity.ts';
 
 export const commandsTopic = 'svc.internal.commands.v1';
@@ -8,44 +8,14 @@ export const repliesTopic = 'svc.internal.replies.v1';
 export const deadLettersTopic = 'svc.dead-letters.v1';
 
 /** A value of `svc.internal.commands.v1`. */
-export interface CommandValue {
-  readonly id: string;
-  readonly scope: string;
-  readonly items: readonly {
-    readonly kind: string;
-    readonly path: string[];
-    readonly body: string;
-  }[];
-  readonly actor: string;
-  readonly at: Instant;
-  readonly deadline: Instant;
-  readonly reply_to: string | null;
-  readonly idempotency_key: string | null;
-  readonly request_hash: string | null;
-}
+export type CommandValue = values.ControlCommand;
 
-/** A value of `svc.internal.control.v1`. */
-export interface EntityValue {
-  readonly kind: string;
-  readonly scope: string;
-  readonly path: readonly string[];
-  /** JSON. */
-  readonly state: string;
-  readonly decided_at: Instant;
-}
+/** A value of `svc.internal.control.v1`; `state` is JSON. */
+export type EntityValue = values.ControlEntity;
 
-/** A value of `svc.internal.replies.v1`. */
-export interface ReplyValue {
-  readonly command_id: string;
-  readonly node: string;
+/** A value of `svc.internal.replies.v1`; `details` is JSON of `ErrorDetails`. */
+export interface ReplyValue extends values.Reply {
   readonly outcome: 'done' | 'refused';
-  readonly partition: number;
-  readonly offset: number;
-  readonly code: string | null;
-  /** JSON of `ErrorDetails`. */
-  readonly details: string | null;
-  /** JSON. */
-  readonly body: Uint8Array | null;
 }
 
 /** Header of every control message: messages of an epoch lower than one already seen are ignored. */

@@ -1,41 +1,18 @@
+import type * as values from '../values.ts';
 import type { PublicFields } from '../../src/kernel/public-fields.ts';
 import type { Projection, Verification } from './projection-state.ts';
 import { verificationState } from './projection-state.ts';
 
 export const projectionsTopic = 'svc.projections.v1';
 
-/** A generation, with what projectors and readers need. */
-export interface PublishedGeneration {
-  readonly generation: number;
-  readonly schema_version: number;
-  /** As `GenerationState`; an open set. */
-  readonly state: string;
-  readonly is_paused: boolean;
-  readonly pace_percent: number;
-  /** When it was last activated or deactivated, µs. */
-  readonly switched_at: number | null;
-  /** Set while it must be compared with `active_generation`. */
-  readonly verification_id: string | null;
-}
+/** A generation, with what projectors and readers need; `state` as `GenerationState`, an open set. */
+export type PublishedGeneration = values.ProjectionGeneration;
 
-/**
- * Fields of a value of `svc.projections.v1` besides the common ones: the full state, because the topic is
- * compacted.
- */
-export interface PublishedProjection {
-  readonly action: string;
-  readonly schema_version: number;
-  /** The generation that the action is about. */
-  readonly generation: number;
-  /** By partition, the next offset to read. */
-  readonly position: Readonly<Record<string, number>>;
-  readonly end_position: Readonly<Record<string, number>>;
-  readonly rows: number;
-  readonly active_generation: number;
-  readonly generations: readonly PublishedGeneration[];
-}
+/** A value of `svc.projections.v1`: the full state, because the topic is compacted. */
+export type ProjectionMessage = values.ProjectionChanged;
 
-export type ProjectionMessage = PublicFields & PublishedProjection;
+/** The same without the common fields. */
+export type PublishedProjection = Omit<ProjectionMessage, keyof PublicFields>;
 
 export function messageOf(
   projection: Projection,

@@ -1,3 +1,4 @@
+import type * as values from '../../../streams/values.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { PayloadEncoding } from './events.ts';
 
@@ -32,32 +33,9 @@ export type CommandEncoding = PayloadEncoding | 'json-block+aes256gcm';
 /**
  * A value of `svc.internal.record-commands.v1`, without `hashes`. Records are columns, so that a command with a
  * thousand is read without creating a thousand objects.
- * @see schemas/records/record-command.v1.avsc
  */
-export interface RecordCommandValue {
-  readonly command_id: string;
-  /** One of `CommandKind`; another is dead-lettered. */
-  readonly kind: string;
-  readonly environment_id: string;
-  readonly integration: string;
-  readonly connection_id: string;
-  readonly connection_uid: string;
-  readonly model: string;
-  readonly variant: string;
-  readonly actor: string;
-  readonly run_id: string | null;
-  readonly attempt: number;
-  readonly n: number;
-  readonly sync_name: string | null;
-  readonly asked_at: Micros;
-  readonly reply_to: string | null;
+export interface RecordCommandValue extends Omit<values.RecordCommand, 'hashes'> {
   readonly encoding: CommandEncoding;
-  readonly ids: readonly string[];
-  /** End of each payload in the joined payloads, before they are sealed. */
-  readonly ends: readonly number[];
-  readonly payloads: Uint8Array;
-  readonly deleted_at: readonly Micros[];
-  readonly args: string | null;
 }
 
 /** Arguments and replies of the commands with a reply, by kind. */

@@ -1,5 +1,4 @@
-import type { PublicFields } from '../../kernel/public-fields.ts';
-import type { Micros } from '../../kernel/time.ts';
+import type * as values from '../../../streams/values.ts';
 
 export type RecordAction = 'added' | 'updated' | 'deleted' | 'pruned' | 'purged' | 'restored';
 /**
@@ -11,37 +10,10 @@ export type PayloadEncoding = 'json' | 'json+aes256gcm' | 'json+deflate+aes256gc
 /**
  * A value of `svc.records.v1` (docs/reference/topics.md#svcrecordsv1), with the names of the topic, so that the hot
  * path needs no translation.
- * @see schemas/records/record-change.v1.avsc
  */
-export interface RecordChange extends PublicFields {
-  readonly connection_uid: string;
-  readonly model: string;
-  readonly variant: string;
-  readonly record_id: string;
+export interface RecordChange extends values.RecordChange {
   readonly action: RecordAction;
-  /** Starts at 1 and grows by 1 for each change of the stream. */
-  readonly stream_seq: number;
-  readonly stream_generation: string;
-  readonly owner_epoch: number;
-  /** Of the record, from 1. */
-  readonly version: number;
-  /** The seq of the record's last modification: the order of pages. */
-  readonly position: number;
-  /** The position before this change moved it; null for a first change and for one that keeps the position. */
-  readonly previous_position: number | null;
-  readonly payload: Uint8Array | null;
   readonly payload_encoding: PayloadEncoding;
-  readonly key_id: string | null;
-  /** Hex of a keyed hash of 128 bits; kept after pruning. */
-  readonly payload_hash: string;
-  readonly previous_hash: string | null;
-  readonly changed_fields: readonly string[] | null;
-  readonly first_seen_at: Micros;
-  readonly last_modified_at: Micros;
-  readonly deleted_at: Micros | null;
-  readonly pruned_at: Micros | null;
-  readonly sync_name: string | null;
-  readonly delete_pass_id: string | null;
 }
 
 /** A change without content. */
@@ -88,17 +60,7 @@ export function lastActionOf(
 }
 
 /** Changes of a run in one model. */
-export type ModelResult = {
-  readonly model: string;
-  readonly added: number;
-  readonly updated: number;
-  readonly deleted: number;
-  readonly unchanged: number;
-};
+export type ModelResult = values.ModelCounts;
 
 /** All changes of the run on the model's stream are before this position of `svc.records.v1`. */
-export type ModelPosition = {
-  readonly model: string;
-  readonly partition: number;
-  readonly offset: number;
-};
+export type ModelPosition = values.ModelPlace;

@@ -1,16 +1,10 @@
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Cipher } from '../../../ports/cipher.ts';
+import type * as values from '../../../../streams/values.ts';
 import type { RootKey } from './root-keys.ts';
 
 /** A value of `svc.internal.keys.v1`. */
-export interface WrappedKey {
-  readonly key_id: string;
-  /** Id of the root key that wrapped it. */
-  readonly root_id: string;
-  readonly wrapped: Uint8Array;
-  /** Milliseconds since the epoch. */
-  readonly created_at: number;
-}
+export type WrappedKey = values.WrappedKey;
 
 /** How many data keys each root key wraps, by its id. */
 export interface RootKeyUse {

@@ -7,6 +7,8 @@ import type {
 import { whileDeleting } from '../../../control-plane/entity.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { joinKey } from '../../../kernel/ids.ts';
+import type { PublicFields } from '../../../kernel/public-fields.ts';
+import type { ConnectionChanged } from '../../../../streams/values.ts';
 import { connection, type ConnectionCommand } from './decider.ts';
 import type { ConnectionEvent } from './events.ts';
 import { plainValues } from './fields.ts';
@@ -118,7 +120,7 @@ function lifeMessages(
     topic: 'svc.connections.v1',
     type: `svc.connection.${action}`,
   };
-  const value = {
+  const value: Omit<ConnectionChanged, keyof PublicFields> = {
     action,
     connection_uid: subject.uid,
     provider: subject.provider,

@@ -5,19 +5,11 @@ import type { Refresher } from './refresher.ts';
 import type { Connection } from './state.ts';
 import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
+import type { CredentialsChanged } from '../../../../streams/values.ts';
 
 const topic = 'svc.credentials.v1';
 /** Refreshes of one partition at once: providers are not to be flooded when many come due together. */
 const atOnceMax = 8;
-
-/** What is read of a value of the topic. */
-interface CredentialsChanged {
-  readonly action: string;
-  readonly environment_id: string;
-  readonly integration: string | null;
-  readonly connection_id: string | null;
-  readonly connection_uid: string;
-}
 
 interface TokenRefreshDeps extends ReactorDeps {
   readonly control: ControlPlane;

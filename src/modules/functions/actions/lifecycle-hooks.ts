@@ -6,21 +6,12 @@ import { findConnection } from '../../connections/connections/queries.ts';
 import type { RunsClient } from '../runs/client.ts';
 import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
+import type { ConnectionChanged } from '../../../../streams/values.ts';
 
 const topic = 'svc.connections.v1';
 const event = 'post-connection-creation';
 /** Maximum age of a connection: a new group on an old log runs nothing for older ones. */
 const newsMs = 24 * 3_600_000;
-
-/** The fields used of a value of the topic. */
-interface ConnectionChanged {
-  readonly event_id: string;
-  readonly action: string;
-  readonly environment_id: string;
-  readonly integration: string | null;
-  readonly connection_id: string | null;
-  readonly connection_uid: string;
-}
 
 interface LifecycleHooksDeps extends ReactorDeps {
   readonly control: ControlPlane;

@@ -1,6 +1,6 @@
 import type { PublicFields } from '../../../kernel/public-fields.ts';
 import type { Instant, Micros } from '../../../kernel/time.ts';
-import type { ModelPosition, ModelResult } from '../../records/events.ts';
+import type * as values from '../../../../streams/values.ts';
 
 export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook' | 'dryrun';
 export type RunAction =
@@ -16,28 +16,12 @@ export type RunAction =
 /** Position of a body on `svc.internal.run-bodies.v1`. */
 export type BodyPlace = { readonly partition: number; readonly offset: number };
 
-/** One step of a run. Fields that do not apply are null. */
-export interface TimelineEntry {
-  readonly at: Micros;
-  /**
-   * `request` (method, path, status, duration_ms), `save`, `update`, `delete` (model, count), `track_deletes_start`,
-   * `track_deletes_end` (model, count), `checkpoint_saved` (message), `checkpoint_cleared`, `log` (level, message),
-   * `truncated`: the rest is omitted. An open set.
-   */
-  readonly what: string;
-  readonly method: string | null;
-  /** Of the address, without its query. */
-  readonly path: string | null;
-  /** Null without a response. */
-  readonly status: number | null;
-  readonly duration_ms: number | null;
-  readonly model: string | null;
-  /** Of records. */
-  readonly count: number | null;
-  readonly level: string | null;
-  /** At most 2 KiB, with secrets masked. */
-  readonly message: string | null;
-}
+/**
+ * One step of a run. Fields that do not apply are null. `what`: `request` (method, path, status, duration_ms), `save`,
+ * `update`, `delete` (model, count), `track_deletes_start`, `track_deletes_end` (model, count), `checkpoint_saved`
+ * (message), `checkpoint_cleared`, `log` (level, message), `truncated`: the rest is omitted. An open set.
+ */
+export type TimelineEntry = values.TimelineEntry;
 
 /** Defaults of fields that most entries do not have. */
 export const quietEntry = {
@@ -51,42 +35,14 @@ export const quietEntry = {
   message: null,
 } as const satisfies Partial<TimelineEntry>;
 
-/**
- * A value of `svc.runs.v1` after the common fields.
- * @see schemas/runs/run-changed.v1.avsc
- */
-export interface RunStep {
+/** A value of `svc.runs.v1`. */
+export interface RunChanged extends values.RunChanged {
   readonly kind: RunKind;
-  readonly function: string;
-  readonly function_version: string;
   readonly action: RunAction;
-  readonly attempt: number;
-  readonly connection_uid: string;
-  readonly variant: string;
-  readonly models: readonly string[];
-  readonly trigger: string | null;
-  readonly start_by: Micros | null;
-  readonly empty_cache: boolean;
-  readonly is_initial: boolean;
-  readonly started_at: Micros | null;
-  readonly checkpoint_from: string | null;
-  readonly checkpoint_to: string | null;
-  readonly counts: readonly ModelResult[];
-  readonly positions: readonly ModelPosition[];
-  readonly duration_ms: number | null;
-  readonly input_hash: string | null;
-  readonly output_hash: string | null;
-  readonly body_partition: number | null;
-  readonly body_offset: number | null;
-  readonly error_code: string | null;
-  readonly error_message: string | null;
-  readonly log_id: string;
-  /** On `progress`: the steps of the attempt since the last one. */
-  readonly timeline: readonly TimelineEntry[];
 }
 
-/** The whole value of `svc.runs.v1`. */
-export type RunChanged = PublicFields & RunStep;
+/** The same without the common fields. */
+export type RunStep = Omit<RunChanged, keyof PublicFields>;
 
 /** Defaults of fields that most steps do not have. */
 export const quietStep = {

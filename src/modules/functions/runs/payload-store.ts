@@ -1,3 +1,4 @@
+import type { RunBody } from '../../../../streams/values.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { partitionOf } from '../../../kernel/partition.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
@@ -16,18 +17,6 @@ export interface BodyOwner {
   readonly runId: string;
   readonly environmentUid: string;
   readonly connectionUid: string;
-}
-
-/**
- * A value of the topic.
- * @see schemas/runs/run-body.v1.avsc
- */
-interface RunBody {
-  readonly run_id: string;
-  readonly part: string;
-  readonly key_id: string;
-  readonly environment_id: string;
-  readonly body: Uint8Array;
 }
 
 /** Inputs and outputs of runs, sealed under the key of their connection; kept for 7 days. */

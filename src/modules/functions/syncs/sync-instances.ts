@@ -4,16 +4,9 @@ import { findConnection } from '../../connections/connections/queries.ts';
 import { createInstancesFor } from './reconcile.ts';
 import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
+import type { ConnectionChanged } from '../../../../streams/values.ts';
 
 const topic = 'svc.connections.v1';
-
-/** The fields of a value of the topic that are read. */
-interface ConnectionChanged {
-  readonly action: string;
-  readonly environment_id: string;
-  readonly integration: string | null;
-  readonly connection_id: string | null;
-}
 
 /**
  * Creates the syncs of every new connection, also when the node that created it crashed right after.

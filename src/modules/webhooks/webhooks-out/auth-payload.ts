@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Connection, EndUser } from '../../connections/connections/state.ts';
+import type { CredentialsChanged } from '../../../../streams/values.ts';
 import type { Environment } from '../../access/environments/state.ts';
 
 /** A change of the credentials of a connection, as published to the application. */
@@ -10,23 +11,13 @@ export interface AuthEvent {
   readonly error: { readonly type: string; readonly description: string } | null;
 }
 
-/** The fields used of a value of `svc.credentials.v1`. */
-export interface CredentialsChanged {
-  readonly event_id: string;
-  readonly action: string;
-  readonly environment_id: string;
-  readonly integration: string | null;
-  readonly connection_id: string | null;
-  readonly connection_uid: string;
-  readonly auth_mode: string;
-  readonly attempt: number;
-  readonly error_code: string | null;
-  readonly provider_status: number | null;
-  readonly recovers: boolean;
-}
+type Change = Pick<
+  CredentialsChanged,
+  'action' | 'auth_mode' | 'attempt' | 'error_code' | 'provider_status' | 'recovers'
+>;
 
 /** Null for events that are not sent to the application: a successful refresh, and the deletion of a connection. */
-export function authEventOf(change: CredentialsChanged): AuthEvent | null {
+export function authEventOf(change: Change): AuthEvent | null {
   switch (change.action) {
     case 'stored':
       // The first set of credentials of a connection is that of its creation.
@@ -58,7 +49,7 @@ const errorTypes: Readonly<Record<string, string>> = {
   TBA: testFailed,
 };
 
-function refreshError(change: CredentialsChanged): NonNullable<AuthEvent['error']> {
+function refreshError(change: Change): NonNullable<AuthEvent['error']> {
   const { auth_mode: mode, error_code: code, provider_status: status } = change;
   const isTest = code === testFailed;
   const fields = [status === null ? [] : [String(status)], code === null || isTest ? [] : [code]];

@@ -1,5 +1,5 @@
 import type { PublicFields } from '../../../kernel/public-fields.ts';
-import type { Micros } from '../../../kernel/time.ts';
+import type * as values from '../../../../streams/values.ts';
 
 /** What a webhook of each kind reports; the table of docs/reference/webhooks-out.md#payloads. */
 export const webhookMeanings = {
@@ -19,33 +19,15 @@ export type EndpointId = string;
 export type DeliveryAction =
   'created' | 'attempt_succeeded' | 'attempt_failed' | 'exhausted' | 'replayed' | 'cancelled';
 
-/**
- * A value of `svc.webhooks-out.v1` after the common fields.
- * @see schemas/webhooks/webhook-out.v1.avsc
- */
-export interface DeliveryStep {
-  /** The same at every endpoint and in every attempt: receivers de-duplicate on it. */
-  readonly message_id: string;
+/** A value of `svc.webhooks-out.v1`; body, address and headers only on `created`. */
+export interface WebhookOut extends values.WebhookOut {
   readonly endpoint_id: EndpointId;
   readonly action: DeliveryAction;
   readonly event_kind: WebhookKind;
-  /** On `created` only: the bytes to send, sealed under the key of the environment. */
-  readonly body: Uint8Array | null;
-  /** On `created` only, when no connection has the URL: sealed like the body. */
-  readonly address: Uint8Array | null;
-  /** On `created` of a forwarded webhook only: the provider's headers as JSON, sealed like the body. */
-  readonly headers: Uint8Array | null;
-  /** From 1; 0 on `created`. */
-  readonly attempt: number;
-  readonly status: number | null;
-  readonly latency_ms: number | null;
-  readonly next_attempt_at: Micros | null;
-  readonly error_code: string | null;
-  readonly replay_of: string | null;
 }
 
-/** The whole value. */
-export type WebhookOut = PublicFields & DeliveryStep;
+/** The same without the common fields. */
+export type DeliveryStep = Omit<WebhookOut, keyof PublicFields>;
 
 /** Sealing context of the address. */
 export const addressContext = (environmentUid: string, messageId: string): string =>

@@ -8,15 +8,9 @@ import {
 } from '../../../access/environments/retention.ts';
 import type { Batch, EventLog } from '../../../../ports/event-log.ts';
 import type { Schemas } from '../../../../ports/schemas.ts';
+import type { ConfigChanged } from '../../../../../streams/values.ts';
 
 const configTopic = 'svc.config.v1';
-
-/** The fields of a value of `svc.config.v1` that are read. */
-interface ConfigValue {
-  readonly kind: string;
-  readonly environment_id: string;
-  readonly document: string;
-}
 
 /** The retention of records of each environment, as this thread knows it. */
 export interface RetentionPolicies extends AsyncDisposable {
@@ -31,7 +25,7 @@ export async function followRetention(deps: {
   readonly logger: Pick<Logger, 'error'>;
 }): Promise<RetentionPolicies> {
   const { log, schemas, logger } = deps;
-  const codec = await schemas.codec<ConfigValue>(configTopic);
+  const codec = await schemas.codec<ConfigChanged>(configTopic);
   const policies = new Map<string, Retention>();
   const ending = new AbortController();
   const position = { topic: configTopic, partition: 0 };

@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  authEventOf,
-  type CredentialsChanged,
-} from '../../../../../../src/modules/webhooks/webhooks-out/auth-payload.ts';
+import { authEventOf } from '../../../../../../src/modules/webhooks/webhooks-out/auth-payload.ts';
 
-const changed = (more: Partial<CredentialsChanged>): CredentialsChanged => ({
-  event_id: 'ev1',
+type Change = Parameters<typeof authEventOf>[0];
+const changed = (more: Partial<Change>): Change => ({
   action: 'refresh_failed',
-  environment_id: 'e1',
-  integration: 'crm',
-  connection_id: 'acme',
-  connection_uid: 'u1',
   auth_mode: 'API_KEY',
   attempt: 1,
   error_code: null,

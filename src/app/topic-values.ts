@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { topics } from '../../streams/topics.ts';
+
+/** `streams/values.ts`: the types of the values of every topic, from their Avro schemas. */
+
+export const valuesFile = new URL('../../streams/values.ts', import.meta.url);
+
+interface Field {
+  readonly name: string;
+  readonly type: unknown;
+  readonly doc?: string;
+}
+interface Schema extends Field {
+  readonly fields?: readonly Field[];
+  readonly items?: unknown;
+  readonly values?: unknown;
+  readonly logicalType?: string;
+}
+
+const head = `/**
+ * The values of the topics, made of their Avro schemas in \`schemas\` by \`npm run generate\`; do not edit. Open sets are
+ * strings.
+ */
+import type { PublicFields } from '../src/kernel/public-fields.ts';
+import type { Instant, Micros } from '../src/kernel/time.ts';
+`;
+
+const common = new Set(
+  'event_id type occurred_at environment_id integration connection_id actor run_id'.split(' '),
+);
+
+export function topicValues(): string {
+  const records = Object.values(topics).flatMap(({ schema }) => {
+    const file = new URL(`../../schemas/${schema}`, import.meta.url);
+    return recordsIn(JSON.parse(readFileSync(file, 'utf8')));
+  });
+  return `${head}\n${records.map(interfaceOf).join('\n')}`;
+}
+
+/** The records within the type, and the type itself where it is one. */
+function recordsIn(type: unknown): Schema[] {
+  if (Array.isArray(type)) return type.flatMap(recordsIn);
+  if (typeof type !== 'object' || type === null) return [];
+  const { fields, items, values } = type as Schema;
+  if (fields === undefined) return recordsIn(items ?? values);
+  return [...fields.flatMap((field) => recordsIn(field.type)), type as Schema];
+}
+
+function interfaceOf({ name, doc, fields = [] }: Schema): string {
+  const isPublic = fields.filter((field) => common.has(field.name)).length === common.size;
+  const lines = fields
+    .filter((field) => !isPublic || !common.has(field.name))
+    .map((field) => `  ${comment(field.doc)}readonly ${field.name}: ${typeOf(field.type)};\n`);
+  const parent = isPublic ? ' extends PublicFields' : '';
+  return `${comment(doc)}export interface ${name}${parent} {\n${lines.join('')}}\n`;
+}
+
+const comment = (doc: string | undefined): string => (doc === undefined ? '' : `/** ${doc} */ `);
+
+const typeNames: Readonly<Record<string, string>> = {
+  bytes: 'Uint8Array',
+  int: 'number',
+  long: 'number',
+  'timestamp-micros': 'Micros',
+  'timestamp-millis': 'Instant',
+};
+
+function typeOf(type: unknown): string {
+  if (Array.isArray(type)) {
+    const branches = type.filter((branch) => branch !== 'null').map(typeOf);
+    return [...branches, ...(type.includes('null') ? ['null'] : [])].join(' | ');
+  }
+  if (typeof type === 'string') return typeNames[type] ?? type;
+  const schema = type as Schema;
+  if (schema.type === 'array') return `readonly ${typeOf(schema.items)}[]`;
+  if (schema.type === 'map') return `Readonly<Record<string, ${typeOf(schema.values)}>>`;
+  return schema.type === 'record' ? schema.name : typeOf(schema.logicalType ?? schema.type);
+}
