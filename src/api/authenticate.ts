@@ -1,3 +1,4 @@
+import { BoundedMap } from '../kernel/bounded-map.ts';
 import { GatewayError } from '../kernel/errors.ts';
 import { authenticate, createUseNoter } from '../modules/access/api-keys/handlers.ts';
 import { isKeyFormat } from '../modules/access/api-keys/key-format.ts';
@@ -38,7 +39,7 @@ interface Known {
  */
 export async function openAuthenticator(services: Services): Promise<Authenticator> {
   const revocations = await openRevocations(services.coordination);
-  const cached = new Map<string, Known>();
+  const cached = new BoundedMap<string, Known>(cachedMax);
   const kinds = new Set(['api-key', 'account-key', 'environment']);
   const stop = services.control.view.onChange((changed) => {
     if (changed.some((ref) => kinds.has(ref.kind))) cached.clear();
@@ -67,7 +68,6 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
       if (isConnectToken(secret)) return sessionCaller(secret, services);
       const found = await lookUp(secret, services);
       if (revocations.has(found.key.id)) throw new GatewayError('unknown_account');
-      if (cached.size >= cachedMax) cached.clear();
       if (header !== undefined) cached.set(header, found);
       void note(found.key);
       return found.caller;

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../kernel/bounded-map.ts';
 import type { Logger } from 'pino';
 import { joinKey } from '../kernel/ids.ts';
 import type { Clock } from '../kernel/time.ts';
@@ -113,7 +114,7 @@ class MaterializedView {
   readonly #store: ViewStore;
   readonly #codec: Codec<EntityValue>;
   readonly #progress: Map<number, PartitionProgress>;
-  readonly #cached = new Map<string, unknown>();
+  readonly #cached = new BoundedMap<string, unknown>(cachedMax);
   readonly #listeners = new Set<(changed: readonly EntityRef[]) => void>();
 
   constructor(
@@ -200,8 +201,6 @@ class MaterializedView {
 
   #remember(key: string, text: string): unknown {
     const state: unknown = JSON.parse(text);
-    const [oldest] = this.#cached.keys();
-    if (this.#cached.size >= cachedMax && oldest !== undefined) this.#cached.delete(oldest);
     this.#cached.set(key, state);
     return state;
   }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../kernel/bounded-map.ts';
 import { createHash } from 'node:crypto';
 import { createContext, Script } from 'node:vm';
 import type { ValidateFunction } from 'ajv';
@@ -16,7 +17,7 @@ const compiledMax = 200;
  */
 export class TenantSchemas {
   /** The least recently used first; null = checks nothing. */
-  readonly #compiled = new Map<string, ValidateFunction | null>();
+  readonly #compiled = new BoundedMap<string, ValidateFunction | null>(compiledMax);
 
   /** The first thing that does not fit; empty when the value fits, or the schema checks nothing. */
   problems(schema: JsonObject, value: Json): readonly Problem[] {
@@ -36,8 +37,6 @@ export class TenantSchemas {
     const validate = existing === undefined ? withinTime(() => compiled(schema)) : existing;
     this.#compiled.delete(hash);
     this.#compiled.set(hash, validate);
-    const [oldest] = this.#compiled.keys();
-    if (this.#compiled.size > compiledMax && oldest !== undefined) this.#compiled.delete(oldest);
     return validate;
   }
 }

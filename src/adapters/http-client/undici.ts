@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../kernel/bounded-map.ts';
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, request as send, type Dispatcher } from 'undici';
@@ -34,7 +35,6 @@ const maxBytesDefault = 64 * 1024 ** 2;
 const redirectsMost = 5;
 const bodiless = new Set([204, 304]);
 const redirects = new Set([301, 302, 303, 307, 308]);
-const connectorsMax = 1000;
 const secretHeaders = ['authorization', 'cookie', 'proxy-authorization'];
 const codes: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'ECONNRESET',
@@ -194,13 +194,12 @@ function guardedConnector(
   client?: OutgoingRequest['certificate'],
 ): buildConnector.connector {
   // One per origin keeps its TLS sessions; the lookup needs the port, which Node does not pass to it.
-  const connectors = new Map<string, buildConnector.connector>();
+  const connectors = new BoundedMap<string, buildConnector.connector>(1000);
   return (options, callback) => {
     const port = Number(options.port || (options.protocol === 'https:' ? 443 : 80));
     const key = `${options.hostname}:${port}`;
     let connect = connectors.get(key);
     if (!connect) {
-      if (connectors.size >= connectorsMax) connectors.clear();
       const lookup = guardedLookup(policy, resolve, port);
       const proof = client ? { cert: client.certificate, key: client.privateKey } : {};
       connect = buildConnector({ allowH2: false, timeout: connectTimeoutMs, lookup, ...proof });

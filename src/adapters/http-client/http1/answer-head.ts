@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../kernel/bounded-map.ts';
 import { HttpFailure } from '../../../ports/http-client.ts';
 import { token } from './fields.ts';
 
@@ -32,8 +33,7 @@ const digits = /^\d{1,15}$/;
 const framingFields = new Set(['content-length', 'transfer-encoding']);
 
 /** Cache of lower-case names: servers send the same few. */
-const names = new Map<string, string>();
-const namesMax = 1000;
+const names = new BoundedMap<string, string>(1000);
 
 /** Why a response is rejected; a framing that two readers may interpret differently is never guessed. */
 export const notHttp = (what: string): HttpFailure =>
@@ -124,7 +124,6 @@ function nameOf(sent: string): string {
   if (!token.test(sent)) throw notHttp('the name of a field');
   // Property names are interned, so that comparing them is a pointer comparison.
   const [name = ''] = Object.keys({ [sent.toLowerCase()]: null });
-  if (names.size >= namesMax) names.clear();
   names.set(sent, name);
   return name;
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../kernel/bounded-map.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Cipher } from '../../../ports/cipher.ts';
 import type * as values from '../../../../streams/values.ts';
@@ -26,7 +27,9 @@ export class KeyRing {
   readonly #wrappedBy = new Map<string, number>();
   /** Ids of keys that are not wrapped by the first root key. */
   readonly #outdated = new Set<string>();
-  readonly #opened = new Map<string, { readonly bytes: Buffer; readonly cipher: Cipher }>();
+  readonly #opened = new BoundedMap<string, { readonly bytes: Buffer; readonly cipher: Cipher }>(
+    openedMax,
+  );
 
   constructor(roots: readonly RootKey[], newCipher: (key: Uint8Array) => Cipher) {
     this.#roots = roots.map(({ id, bytes }) => ({ id, cipher: newCipher(bytes) }));
@@ -106,8 +109,6 @@ export class KeyRing {
     }
     const bytes = root.cipher.open(wrapped.wrapped, context(keyId));
     const opened = { bytes, cipher: this.#newCipher(bytes) };
-    const [oldest] = this.#opened.keys();
-    if (this.#opened.size >= openedMax && oldest !== undefined) this.#opened.delete(oldest);
     this.#opened.set(keyId, opened);
     return opened;
   }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../kernel/bounded-map.ts';
 import { atPath } from '../../../kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 import { isoMillis, type Instant } from '../../../kernel/time.ts';
@@ -113,13 +114,11 @@ function resolveAll(parts: readonly Part[], values: TemplateValues, encode: Enco
 }
 
 /** Each call fills the same few templates. */
-const existing = new Map<string, readonly (readonly Part[])[]>();
-const knownMax = 1000;
+const existing = new BoundedMap<string, readonly (readonly Part[])[]>(1000);
 
 function alternativesOf(template: string): readonly (readonly Part[])[] {
   const parsed = existing.get(template);
   if (parsed !== undefined) return parsed;
-  if (existing.size >= knownMax) existing.clear();
   const read = readAlternatives(template);
   existing.set(template, read);
   return read;

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../kernel/bounded-map.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { withoutTrailingSlashes } from '../../../kernel/trailing-slashes.ts';
 import type { Destination } from '../../../ports/http-client.ts';
@@ -72,8 +73,7 @@ interface Base {
 }
 
 /** Every call of a connection has the same base. */
-const bases = new Map<string, Base>();
-const basesMax = 1000;
+const bases = new BoundedMap<string, Base>(1000);
 
 /** @throws as `joinUrl` */
 function knownBase(base: string): Base {
@@ -84,7 +84,6 @@ function knownBase(base: string): Base {
   const url = URL.canParse(base) ? URL.parse(root) : null;
   if (url === null) throw new GatewayError('missing_api_url');
   if (!/^https?:$/.test(url.protocol)) throw new GatewayError('url_not_allowed');
-  if (bases.size >= basesMax) bases.clear();
   const read = { root, query, origin: url.origin, pathname: url.pathname };
   bases.set(base, read);
   return read;

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../kernel/bounded-map.ts';
 import { splitKey } from '../../../kernel/ids.ts';
 import { partitionOf } from '../../../kernel/partition.ts';
 import type { Instant } from '../../../kernel/time.ts';
@@ -144,7 +145,7 @@ function fingerprint(generation: string): bigint {
 /** Finds the place of a stream without hashing its name for every change. */
 export class Places {
   readonly #partitions: number;
-  readonly #places = new Map<string, StreamPlace>();
+  readonly #places = new BoundedMap<string, StreamPlace>(100_000);
   #last: { readonly parts: readonly string[]; readonly place: StreamPlace } | null = null;
 
   constructor(partitions: number) {
@@ -179,14 +180,11 @@ export class Places {
         partition: partitionOf(key, this.#partitions),
         number: streamNumber(key).toString(),
       };
-      if (this.#places.size >= placesKept) this.#places.clear();
       this.#places.set(name, position);
     }
     return position;
   }
 }
-
-const placesKept = 100_000;
 
 /** The parts of a record's message key, or null for a key of another form. */
 export function partsOfKey(key: string): {

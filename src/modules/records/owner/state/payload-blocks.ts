@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../../kernel/bounded-map.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   Block,
@@ -30,8 +31,6 @@ interface BlockRow {
 
 type RowValues = [number, number, number, number, number, number, Uint8Array | null, number];
 
-/** Keys of streams in memory. */
-const keysMax = 1000;
 /** Bytes of decompressed blocks in memory. */
 const cachedBytesMax = 16 * 1024 ** 2;
 
@@ -51,7 +50,7 @@ const columns = 'stream, first, last, count, gone, size, places, no';
 export class PayloadBlocks {
   readonly #db: DatabaseSync;
   readonly #sealing: AtRestEncryption;
-  readonly #keys = new Map<number, string>();
+  readonly #keys = new BoundedMap<number, string>(1000);
   readonly #statements = new Map<string, StatementSync>();
   readonly #cached = new Map<number, Block>();
   #cachedBytes = 0;
@@ -235,7 +234,6 @@ export class PayloadBlocks {
     if (key === undefined) {
       const row = this.#statement('SELECT key FROM streams WHERE no = ?').get(stream);
       [key = ''] = row as unknown as [string];
-      if (this.#keys.size >= keysMax) this.#keys.clear();
       this.#keys.set(stream, key);
     }
     return key;
