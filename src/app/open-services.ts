@@ -23,7 +23,7 @@ import { createPublisher } from '../control-plane/publisher.ts';
 import { consumeRunCompletions } from '../modules/functions/runs/run-completions.ts';
 import { createConnectionFinder } from '../modules/webhooks/webhooks-in/find-connections.ts';
 import { createProviderKeys } from '../modules/webhooks/webhooks-in/provider-keys.ts';
-import { openIncoming } from '../modules/webhooks/webhooks-in/incoming.ts';
+import { openIncoming } from '../modules/webhooks/webhooks-in/incoming-store.ts';
 import { openDeliveries } from '../modules/webhooks/webhooks-out/deliveries.ts';
 import { collect } from '../modules/operations/metrics/collect.ts';
 import { countOperation } from '../modules/operations/metrics/operations.ts';

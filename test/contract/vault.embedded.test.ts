@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
 import type { Sealed } from '../../src/kernel/ids.ts';
-import { fillerKey } from '../../src/modules/access/vault/key-filler.ts';
-import { keysTopic } from '../../src/modules/access/vault/key-log.ts';
+import { fillerKey, keysTopic } from '../../src/modules/access/vault/key-log.ts';
 import type { WrappedKey } from '../../src/modules/access/vault/key-ring.ts';
 import {
   makeRootKeyFile,

@@ -12,7 +12,7 @@ import { createRefresher } from '../../src/modules/connections/connections/refre
 import { openDeadLetters } from '../../src/modules/operations/dead-letters/view.ts';
 import { createConnectionFinder } from '../../src/modules/webhooks/webhooks-in/find-connections.ts';
 import { createProviderKeys } from '../../src/modules/webhooks/webhooks-in/provider-keys.ts';
-import { openIncoming } from '../../src/modules/webhooks/webhooks-in/incoming.ts';
+import { openIncoming } from '../../src/modules/webhooks/webhooks-in/incoming-store.ts';
 import { openDeliveries } from '../../src/modules/webhooks/webhooks-out/deliveries.ts';
 import { createAuditRecorder } from '../../src/modules/access/audit/recorder.ts';
 import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';

@@ -29,7 +29,7 @@ import type { RunChanged } from '../../src/modules/functions/runs/events.ts';
 import { openHost } from '../../src/modules/functions/runs/open-host.ts';
 import { createConnectionFinder } from '../../src/modules/webhooks/webhooks-in/find-connections.ts';
 import { createProviderKeys } from '../../src/modules/webhooks/webhooks-in/provider-keys.ts';
-import { openIncoming } from '../../src/modules/webhooks/webhooks-in/incoming.ts';
+import { openIncoming } from '../../src/modules/webhooks/webhooks-in/incoming-store.ts';
 import { openDeliveries } from '../../src/modules/webhooks/webhooks-out/deliveries.ts';
 import { openDeadLetters } from '../../src/modules/operations/dead-letters/view.ts';
 import { createPublisher, type Publisher } from '../../src/control-plane/publisher.ts';

@@ -9,7 +9,7 @@ import { connectionHeaders, streamOf } from './stream-of-request.ts';
 import { pageAsOf } from './as-of.ts';
 import type { PageQuery } from './reader.ts';
 import { historyOf } from './record-history.ts';
-import { historyShape, pageShape, prunedShape } from './shapes.ts';
+import { historyShape, pageShape, prunedShape } from './presenter.ts';
 
 const headers = connectionHeaders;
 

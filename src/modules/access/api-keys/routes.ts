@@ -7,12 +7,10 @@ import { askOptions } from '../../../http/options.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { requireEnvironmentById } from '../environments/queries.ts';
 import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
-import { profileNames, profiles, type Profile } from './profiles.ts';
-import { presentKey, presentSecretKey } from './presenter.ts';
+import { profileNames, profiles, type Profile, environmentScope } from './scopes.ts';
+import { presentKey, presentSecretKey, keysShape, secretKeyShape } from './presenter.ts';
 import { findKey, listKeys } from './queries.ts';
-import { environmentScope } from './scopes.ts';
 import type { ApiKey } from './state.ts';
-import { keysShape, secretKeyShape } from './shapes.ts';
 
 const noStore = { 'cache-control': 'no-store' };
 const environmentId = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);

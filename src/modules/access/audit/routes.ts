@@ -5,9 +5,8 @@ import { defineRoute } from '../services.ts';
 import { text, wholeNumber } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { microsOf } from '../../../kernel/time.ts';
-import { presentEvent } from './presenter.ts';
+import { presentEvent, chainsShape, eventsShape } from './presenter.ts';
 import { chainsOf, findEvents, type AuditPlace } from './queries.ts';
-import { chainsShape, eventsShape } from './shapes.ts';
 
 const pageSizeDefault = 100;
 const word = text(1, 1_000).optional();

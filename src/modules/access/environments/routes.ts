@@ -12,16 +12,16 @@ import {
   patchEnvironment,
   rotateSigningKey,
 } from './handlers.ts';
-import { presentEnvironment } from './presenter.ts';
-import { listEnvironments, requireEnvironmentById } from './queries.ts';
-import { defaultRetention, type Retention } from './retention.ts';
-import type { Environment } from './state.ts';
 import {
+  presentEnvironment,
   environmentShape,
   environmentsShape,
   madeEnvironmentShape,
   signingKeyShape,
-} from './shapes.ts';
+} from './presenter.ts';
+import { listEnvironments, requireEnvironmentById } from './queries.ts';
+import { defaultRetention, type Retention } from './retention.ts';
+import type { Environment } from './state.ts';
 
 const path = z.strictObject({ environmentId: wholeNumber(0, Number.MAX_SAFE_INTEGER) });
 

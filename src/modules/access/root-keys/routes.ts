@@ -3,8 +3,7 @@ import type { AnyRoute } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
 import { askOptions } from '../../../http/options.ts';
 import { orderRewrap, rootKeyFacts } from './handlers.ts';
-import { presentRootKeys } from './presenter.ts';
-import { rootKeysShape } from './shapes.ts';
+import { presentRootKeys, rootKeysShape } from './presenter.ts';
 
 const show = defineRoute({
   method: 'GET',

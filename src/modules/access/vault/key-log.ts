@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import { consume } from '../../../control-plane/consume.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import type { Clock } from '../../../kernel/time.ts';
-import type { EventLog, TransactionalWriter } from '../../../ports/event-log.ts';
+import type { Clock, Instant } from '../../../kernel/time.ts';
+import type { EventLog, TransactionalWriter, ReadMessage } from '../../../ports/event-log.ts';
 import type { Codec } from '../../../ports/schemas.ts';
-import { createKeyFiller } from './key-filler.ts';
 import type { KeyRing, WrappedKey } from './key-ring.ts';
+import { limits } from '../../../kernel/limits.ts';
 
 export const keysTopic = 'svc.internal.keys.v1';
 
@@ -191,4 +191,69 @@ function createCommit(deps: Deps, codec: Codec<WrappedKey>, follower: KeyFollowe
 function toMessage(codec: Codec<WrappedKey>, [key, wrapped]: Change) {
   const headers = { 'content-type': 'application/avro' };
   return { key, value: wrapped === null ? null : codec.encode(wrapped), headers };
+}
+
+/** Key of a message without content. */
+export const fillerKey = '-';
+
+/** Random delay: the filler of the first node makes those of the other nodes unnecessary. */
+const spreadMs = 15_000;
+
+interface KeyFiller extends Disposable {
+  /** Messages of the keys topic, in order. */
+  saw(message: Pick<ReadMessage, 'key' | 'value' | 'timestamp'>): void;
+}
+
+/**
+ * Kafka compacts closed segments only, and only an append closes one, by the times of messages: on an idle topic a key
+ * that was destroyed would stay beside its tombstone. So a minute after the last tombstone, the longest that a segment
+ * is open, one message more is appended, unless others came meanwhile.
+ */
+function createKeyFiller(
+  { log, clock, logger }: { log: EventLog; clock: Clock; logger: Logger },
+  topic: string,
+): KeyFiller {
+  /** The newest time in the log when the last key was destroyed: its segment began no later. */
+  let shreddedAt: Instant | null = null;
+  let newest: Instant = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let isClosed = false;
+
+  const fillIn = (ms: number): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = isClosed ? null : setTimeout(() => void fill(), ms).unref();
+  };
+  const fill = async (): Promise<void> => {
+    const closesAt = (shreddedAt ?? newest) + limits.keySegmentMs + 1;
+    const timestamp = Math.max(clock.now(), closesAt);
+    try {
+      const messages = [{ key: fillerKey, value: null, headers: {}, timestamp }];
+      await log.append([{ topic, partition: 0, messages }]);
+    } catch (err) {
+      logger.warn({ err }, 'the segment of destroyed keys could not be closed yet');
+      if (shreddedAt !== null) fillIn(limits.keySegmentMs);
+    }
+  };
+  const cancel = (): void => {
+    shreddedAt = null;
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  };
+
+  return {
+    saw({ key, value, timestamp }) {
+      newest = Math.max(newest, timestamp);
+      if (key !== fillerKey && value === null) {
+        shreddedAt = newest;
+        const left = newest + limits.keySegmentMs - clock.now();
+        fillIn(left <= 0 ? 0 : left + randomInt(spreadMs));
+      } else if (shreddedAt !== null && timestamp > shreddedAt + limits.keySegmentMs) {
+        cancel();
+      }
+    },
+    [Symbol.dispose]() {
+      isClosed = true;
+      cancel();
+    },
+  };
 }

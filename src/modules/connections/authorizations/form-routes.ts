@@ -15,7 +15,14 @@ import type { AuthMode, Provider } from '../providers/definition.ts';
 import { beginAttempt, type Attempt } from './attempt.ts';
 import { logged } from './log.ts';
 import { saveAuthorized } from './save.ts';
-import { connectedShape } from './shapes.ts';
+
+/** The resulting connection. */
+const connectedShape = z
+  .strictObject({ connectionId: z.string(), providerConfigKey: z.string() })
+  .meta({
+    id: 'Connected',
+    examples: [{ connectionId: 'acme-1', providerConfigKey: 'crm-prod' }],
+  });
 
 const path = z.strictObject({ providerConfigKey: integrationKey });
 const query = z.strictObject({

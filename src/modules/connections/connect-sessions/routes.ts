@@ -29,9 +29,8 @@ import {
   requireSession,
   type SessionRequest,
 } from './handlers.ts';
-import { connectLink, presentSession } from './presenter.ts';
+import { connectLink, presentSession, madeSessionShape, sessionShape } from './presenter.ts';
 import type { ConnectSession, SessionDefaults } from './state.ts';
-import { madeSessionShape, sessionShape } from './shapes.ts';
 
 const noStore = { 'cache-control': 'no-store' };
 const integrationsMax = 1000;

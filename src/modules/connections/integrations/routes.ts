@@ -22,10 +22,9 @@ import {
   readIntegrationCredentials,
   updateIntegration,
 } from './handlers.ts';
-import { presentIntegration, webhookUrlOf } from './presenter.ts';
+import { presentIntegration, webhookUrlOf, integrationShape } from './presenter.ts';
 import { listIntegrations, requireIntegration } from './queries.ts';
 import type { Integration } from './state.ts';
-import { integrationShape } from './shapes.ts';
 
 const listCredentials = 'environment:integrations:list_credentials';
 const readCredentials = 'environment:integrations:read_credentials';

@@ -1,9 +1,36 @@
+import { z } from 'zod';
+import { authModes, type Provider } from './definition.ts';
 import { languageFor } from '../../../http/negotiate.ts';
 import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
-import type { Provider } from './definition.ts';
+
+/** The whole entry of the catalog; only the fields of every provider are listed. */
+export const providerShape = z
+  .looseObject({
+    name: z.string(),
+    display_name: z.string(),
+    categories: z.array(z.string()),
+    auth_mode: z.enum(authModes),
+    docs: z.string(),
+    logo_url: z.string(),
+  })
+  .meta({
+    id: 'Provider',
+    examples: [
+      {
+        name: 'crm',
+        display_name: 'CRM',
+        categories: ['crm'],
+        auth_mode: 'OAUTH2',
+        docs: 'https://crm.example.com/docs',
+        logo_url: 'https://gateway.example.com/images/template-logos/crm.svg',
+        authorization_url: 'https://crm.example.com/oauth/authorize',
+        token_url: 'https://crm.example.com/oauth/token',
+      },
+    ],
+  });
 
 const languages = ['en', 'es', 'fr', 'de'] as const;
-export type Language = (typeof languages)[number];
+type Language = (typeof languages)[number];
 
 /** The language of titles for an `Accept-Language` header; English without a match. */
 export const languageOf = (header: string | undefined): Language => languageFor(header, languages);

@@ -5,8 +5,7 @@ import { defineRoute } from '../services.ts';
 import { integrationKey } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { logoSvg } from './logo.ts';
-import { languageOf, presentProvider } from './presenter.ts';
-import { providerShape } from './shapes.ts';
+import { languageOf, presentProvider, providerShape } from './presenter.ts';
 
 const language = z.object({ 'accept-language': z.string().optional() });
 

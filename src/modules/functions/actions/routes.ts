@@ -1,18 +1,30 @@
 import { z } from 'zod';
-import { json } from '../../../http/responses.ts';
-import { type AnyRoute, type RouteAnswer, errorAt } from '../../../http/define-route.ts';
-import { defineRoute } from '../services.ts';
-import { errorAnswer } from '../../../http/error-response.ts';
+import { anyJson, json } from '../../../http/responses.ts';
 import {
+  jsonObject,
   connectionId,
   flag,
   functionName,
   integrationKey,
   wholeNumber,
 } from '../../../http/fields.ts';
+import { type AnyRoute, type RouteAnswer, errorAt } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
+import { errorAnswer } from '../../../http/error-response.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
-import { actionFailureShape, outputShape, queuedShape } from './shapes.ts';
+
+/** Whatever the action returns. */
+const outputShape = anyJson.meta({ examples: [{ id: 'c-1' }] });
+
+const queuedShape = z
+  .strictObject({ id: z.uuid(), statusUrl: z.string() })
+  .meta({ id: 'QueuedAction' });
+
+/** Of an action that ended with an ActionError (docs/reference/errors.md#other-bodies). */
+const actionFailureShape = z
+  .strictObject({ error_type: z.literal('action_script_failure'), payload: jsonObject })
+  .meta({ id: 'ActionFailure' });
 
 const headers = z.object({
   'provider-config-key': integrationKey,

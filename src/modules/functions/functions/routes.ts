@@ -13,10 +13,10 @@ import { dryRunRoutes } from './dry-run-routes.ts';
 import { deployBody } from './deploy-body.ts';
 import { planDeployment } from './deploy.ts';
 import { deleteFunction, deployWithSyncs } from './handlers.ts';
-import { presentConfiguration, presentFunction, presentTools } from './presenter.ts';
-import { listFunctions } from './queries.ts';
-import type { DeployedFunction, FunctionKind } from './state.ts';
 import {
+  presentConfiguration,
+  presentFunction,
+  presentTools,
   codeShape,
   compiledShape,
   configurationShape,
@@ -24,7 +24,9 @@ import {
   oneFunctionShape,
   planShape,
   removedShape,
-} from './shapes.ts';
+} from './presenter.ts';
+import { listFunctions } from './queries.ts';
+import type { DeployedFunction, FunctionKind } from './state.ts';
 
 const functionType = z.enum(['sync', 'action', 'on-event']);
 const ofIntegration = z.strictObject({ uniqueKey: integrationKey });

@@ -12,7 +12,7 @@ import {
 } from '../../../http/fields.ts';
 import { cancelRun, oneRun, runsPage } from './history.ts';
 import { revertRun } from './revert-run.ts';
-import { oneRunShape, revertedShape, runsShape } from './shapes.ts';
+import { oneRunShape, revertedShape, runsShape } from './presenter.ts';
 
 const scopes = ['environment:logs:read'] as const;
 const path = z.strictObject({ id: text(1, 255) });

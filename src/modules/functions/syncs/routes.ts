@@ -12,7 +12,7 @@ import { commandSyncs, startCommand, triggerCommand } from './handlers.ts';
 import { presentSyncs, requireSync, selectSyncs, type SyncName } from './queries.ts';
 import { effectiveFrequencyMs, type SyncInstance } from './state.ts';
 import { variantRoutes } from './variant-routes.ts';
-import { frequencyShape, statusesShape } from './shapes.ts';
+import { frequencyShape, statusesShape } from './presenter.ts';
 
 const refsMax = 256;
 

@@ -10,7 +10,7 @@ import { requireFunction } from '../functions/queries.ts';
 import { connectionPathOf } from './entity.ts';
 import { createInstance, removeInstance } from './reconcile.ts';
 import type { SyncInstance } from './state.ts';
-import { variantShape } from './shapes.ts';
+import { variantShape } from './presenter.ts';
 
 const params = z.object({ name: functionName, variant: functionName });
 const body = z.strictObject({ provider_config_key: integrationKey, connection_id: connectionId });

@@ -5,7 +5,10 @@ import { defineRoute } from '../services.ts';
 import { text } from '../../../http/fields.ts';
 import { askOptions } from '../../../http/options.ts';
 import { deleteVariable, readVariables, setVariable } from './handlers.ts';
-import { variableShape } from './shapes.ts';
+
+const variableShape = z
+  .strictObject({ name: z.string(), value: z.string() })
+  .meta({ id: 'Variable', examples: [{ name: 'REGION', value: 'eu' }] });
 
 const path = z.strictObject({ name: text(1, 256) });
 const noStore = { 'cache-control': 'no-store' };

@@ -5,8 +5,14 @@ import { defineRoute } from '../services.ts';
 import { text } from '../../../http/fields.ts';
 import { askOptions } from '../../../http/options.ts';
 import { findGroup, listGroups, planReset, resetGroup, type WantedReset } from './handlers.ts';
-import { presentGroup, presentMade, presentPlan } from './presenter.ts';
-import { groupsShape, oneGroupShape, resetShape } from './shapes.ts';
+import {
+  presentGroup,
+  presentMade,
+  presentPlan,
+  groupsShape,
+  oneGroupShape,
+  resetShape,
+} from './presenter.ts';
 
 const path = z.strictObject({ name: text(1, 255) });
 

@@ -11,8 +11,12 @@ import {
   retryDeadLetter,
   type Ordering,
 } from './handlers.ts';
-import { presentDeadLetter } from './presenter.ts';
-import { deadLetterWithMessageShape, deadLettersShape, oneDeadLetterShape } from './shapes.ts';
+import {
+  presentDeadLetter,
+  deadLetterWithMessageShape,
+  deadLettersShape,
+  oneDeadLetterShape,
+} from './presenter.ts';
 
 const path = z.strictObject({ id: z.uuid() });
 const pageSizeDefault = 100;

@@ -1,8 +1,13 @@
+import { z } from 'zod';
 import { json } from '../../../http/responses.ts';
 import type { AnyRoute } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
 import { healthResponse, readyResponse } from './responses.ts';
-import { probed } from './shapes.ts';
+
+const probed = z.strictObject({
+  result: z.string().meta({ examples: ['ok'] }),
+  reasons: z.array(z.string()).optional(),
+});
 
 const health = defineRoute({
   method: 'GET',

@@ -3,7 +3,7 @@ import { json } from '../../../http/responses.ts';
 import type { AnyRoute } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
 import { connectionId, functionName, integrationKey, text } from '../../../http/fields.ts';
-import { messagesShape, oneOperationShape, operationsShape } from './shapes.ts';
+import { messagesShape, oneOperationShape, operationsShape } from './presenter.ts';
 import { messagesOf, operationsPage, requireOperation } from './handlers.ts';
 
 const limit = z.number().int().min(1).max(500).default(100);

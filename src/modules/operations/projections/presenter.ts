@@ -1,9 +1,79 @@
+import { z } from 'zod';
+import { data, timestamp } from '../../../http/responses.ts';
 import { isoMillis, type Instant } from '../../../kernel/time.ts';
 import type { GenerationFigures, PartitionFigures, ProjectionFigures } from './figures.ts';
-import type { Generation, Verification } from '../../../../streams/projector/projection-state.ts';
-import { verificationState } from '../../../../streams/projector/projection-state.ts';
+import {
+  type Generation,
+  type Verification,
+  verificationState,
+} from '../../../../streams/projector/projection-state.ts';
 
-const time = (at: Instant | null): string | null => (at === null ? null : isoMillis(at));
+const time = timestamp.nullable();
+const position = { position: z.int(), end: z.int(), lag: z.int() };
+
+const difference = z.strictObject({
+  table: z.string(),
+  partition: z.int(),
+  stream: z.string(),
+  expected_rows: z.int(),
+  found_rows: z.int(),
+  expected_last_position: z.int(),
+  found_last_position: z.int(),
+});
+
+const verificationShape = z.strictObject({
+  id: z.string(),
+  state: z.string().meta({ examples: ['matched'] }),
+  against: z.int(),
+  requested_at: timestamp,
+  failure: z.string().nullable(),
+  streams: z.int(),
+  expected_rows: z.int(),
+  found_rows: z.int(),
+  differences: z.int(),
+  examples: z.array(difference),
+});
+
+const generationShape = z
+  .strictObject({
+    generation: z.int(),
+    state: z.string().meta({ examples: ['active'] }),
+    is_paused: z.boolean(),
+    schema_version: z.int(),
+    pace_percent: z.number(),
+    tables: z.array(z.string()),
+    rows: z.int(),
+    bytes: z.int(),
+    ...position,
+    partitions: z.array(z.strictObject({ partition: z.int(), ...position })),
+    progress: z.number(),
+    rate_per_s: z.number().nullable(),
+    seconds_left: z.number().nullable(),
+    requested_at: time,
+    ready_at: time,
+    switched_at: time,
+    failure: z.string().nullable(),
+    verification: verificationShape.nullable(),
+  })
+  .meta({ id: 'ProjectionGeneration' });
+
+const projectionShape = z
+  .strictObject({
+    name: z.string().meta({ examples: ['records'] }),
+    topic: z.string(),
+    active_generation: z.int(),
+    schema_version: z.int(),
+    latest_schema_version: z.int(),
+    ...position,
+    rows: z.int(),
+    generations: z.array(generationShape),
+  })
+  .meta({ id: 'Projection' });
+
+export const oneProjectionShape = data(projectionShape);
+export const projectionsShape = data(z.array(projectionShape));
+
+const isoOrNull = (at: Instant | null): string | null => (at === null ? null : isoMillis(at));
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** A projection: the active generation, and every generation beside it. Positions are offsets of the topic. */
@@ -42,9 +112,9 @@ function presentGeneration(figures: GenerationFigures, partitions: number, now: 
     bytes,
     ...presentPlaces(figures.partitions),
     ...speedOf(generation, figures.partitions, now),
-    requested_at: generation.requestedAt === 0 ? null : time(generation.requestedAt),
-    ready_at: time(generation.readyAt),
-    switched_at: time(generation.switchedAt),
+    requested_at: generation.requestedAt === 0 ? null : isoOrNull(generation.requestedAt),
+    ready_at: isoOrNull(generation.readyAt),
+    switched_at: isoOrNull(generation.switchedAt),
     failure,
     verification: verification === null ? null : presentVerification(verification, partitions),
   };

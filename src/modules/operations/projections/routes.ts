@@ -12,8 +12,7 @@ import {
   rebuildProjection,
   verifyProjection,
 } from './handlers.ts';
-import { presentProjection } from './presenter.ts';
-import { oneProjectionShape, projectionsShape } from './shapes.ts';
+import { presentProjection, oneProjectionShape, projectionsShape } from './presenter.ts';
 
 const name = text(1, 255);
 const path = z.strictObject({ name });

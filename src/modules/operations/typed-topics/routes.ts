@@ -10,7 +10,7 @@ import { enableTypedTopic, endTypedTopic } from './handlers.ts';
 import { topicOf } from './names.ts';
 import { listTypedTopics } from './queries.ts';
 import type { TypedTopic } from './state.ts';
-import { oneTypedTopicShape, typedTopicsShape } from './shapes.ts';
+import { oneTypedTopicShape, typedTopicsShape } from './presenter.ts';
 
 const path = z.strictObject({ integration: integrationKey, model: modelName });
 

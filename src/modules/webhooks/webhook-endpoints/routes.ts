@@ -12,7 +12,7 @@ import { openUrl, urlOfEndpoint, urlOfEnvironment } from '../../access/vault/web
 import type { Environment } from '../../access/environments/state.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
-import { sentShape } from '../webhooks-out/shapes.ts';
+import { sentShape } from '../webhooks-out/presenter.ts';
 import {
   createEndpoint,
   deleteEndpoint,
@@ -21,7 +21,7 @@ import {
   requireOwnAddress,
 } from './handlers.ts';
 import { listEndpoints, requireEndpoint } from './queries.ts';
-import { endpointsShape, oneEndpointShape } from './shapes.ts';
+import { endpointsShape, oneEndpointShape } from './presenter.ts';
 import type { WebhookEndpoint } from './state.ts';
 
 const scopes = ['environment:*'];

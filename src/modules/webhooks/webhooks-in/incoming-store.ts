@@ -1,3 +1,10 @@
+import {
+  openTopicView,
+  type TopicView,
+  type TopicViewDeps,
+} from '../../../control-plane/topic-view.ts';
+import { topics } from '../../../../streams/topics.ts';
+import type { WebhookIn, Disposition } from './events.ts';
 import type { DatabaseSync } from 'node:sqlite';
 import {
   json,
@@ -8,7 +15,20 @@ import {
   where,
 } from '../../../control-plane/view-tables.ts';
 import type { Micros } from '../../../kernel/time.ts';
-import type { Disposition, WebhookIn } from './events.ts';
+
+export const incomingTopic = 'svc.webhooks-in.v1';
+
+/** The received webhooks in the view of this node, built from `svc.webhooks-in.v1`. */
+export type IncomingWebhooks = TopicView<WebhookIn, IncomingStore>;
+
+/** Opens the view of this process and resolves when it has caught up. */
+export const openIncoming = (deps: TopicViewDeps): Promise<IncomingWebhooks> =>
+  openTopicView(deps, {
+    topic: incomingTopic,
+    keptMs: topics[incomingTopic].cleanup.retentionMs,
+    layout,
+    open: (database) => new IncomingStore(database),
+  });
 
 /** A received webhook, without its body. */
 export type IncomingWebhook = ReturnType<typeof webhookOf>;
@@ -37,7 +57,7 @@ const webhookOf = rowsOf(
   { offset: 'place' },
 );
 
-export interface IncomingFilter {
+interface IncomingFilter {
   readonly disposition?: string | undefined;
   readonly integration?: string | undefined;
   readonly connectionId?: string | undefined;
@@ -57,7 +77,7 @@ export interface Repeat {
   readonly bodyHash: string;
 }
 
-export const layout = {
+const layout = {
   version: 3,
   tables: `
   CREATE TABLE incoming (
@@ -75,7 +95,7 @@ export const layout = {
 };
 
 /** The table of received webhooks; `put` applies a step of the log. */
-export class IncomingStore {
+class IncomingStore {
   readonly #tables: ViewTables;
 
   constructor(database: DatabaseSync) {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { GatewayError, isOutage } from '../../../kernel/errors.ts';
-import { incomingTopic } from './incoming.ts';
+import { incomingTopic } from './incoming-store.ts';
 import type { WebhookIn } from './events.ts';
 import { receiverOf } from './receiver.ts';
 import { openReceived, processWebhook, type ProcessDeps } from './process.ts';

@@ -5,8 +5,13 @@ import { defineRoute, type WebhooksServices } from '../services.ts';
 import { connectionId, integrationKey, text, wholeNumber } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
-import { presentIncoming } from './presenter.ts';
-import { dispositions, incomingShape, incomingsShape, incomingWithBodyShape } from './shapes.ts';
+import {
+  presentIncoming,
+  dispositions,
+  incomingShape,
+  incomingsShape,
+  incomingWithBodyShape,
+} from './presenter.ts';
 import { receiverOf } from './receiver.ts';
 import { stored, processWebhook } from './process.ts';
 

@@ -7,9 +7,15 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import { isoMicros } from '../../../kernel/time.ts';
 import { deliveryStates, type Delivery, type DeliveryFilter } from './delivery-store.ts';
 import { webhookKinds } from './events.ts';
-import { presentAttempt, presentDelivery } from './presenter.ts';
+import {
+  presentAttempt,
+  presentDelivery,
+  messageShape,
+  messagesShape,
+  replayedShape,
+  sentShape,
+} from './presenter.ts';
 import { bodyOf, repeat, replayMatching, type Ordering, type Replayed } from './replay.ts';
-import { messageShape, messagesShape, replayedShape, sentShape } from './shapes.ts';
 
 const scopes = ['environment:*'];
 const pageSizeDefault = 100;

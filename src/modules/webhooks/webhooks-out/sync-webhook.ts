@@ -1,11 +1,15 @@
 import { findFunction } from '../../functions/functions/queries.ts';
 import type { RecordReader } from '../../records/reader.ts';
-import { isEnd, type RunChanged } from '../../functions/runs/events.ts';
-import { deliveriesOf, endpointsOf } from './outbox.ts';
-import { runWebhooks } from './sync-payload.ts';
+import { isEnd, type RunChanged, millis } from '../../functions/runs/events.ts';
+import { deliveriesOf, endpointsOf, type Payload } from './outbox.ts';
 import { startWebhookSource, subjectOf, type WebhookSourceDeps } from './webhook-source.ts';
+import { uuidV5 } from '../../../kernel/ids.ts';
+import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import type { WebhookKind } from './events.ts';
 
-export interface SyncWebhookDeps extends WebhookSourceDeps {
+interface SyncWebhookDeps extends WebhookSourceDeps {
   readonly reader: Pick<RecordReader, 'published'>;
 }
 
@@ -39,3 +43,104 @@ export const startSyncWebhooks = (deps: SyncWebhookDeps): Promise<AsyncDisposabl
       return { messages, actor: `run:${runId}` };
     },
   });
+
+/** Of a run. */
+type RunPayload = Payload & { readonly payload: JsonObject };
+
+type Flags = Environment['webhookFlags'];
+
+/**
+ * The webhooks for the end of a run of a sync, or of its `onWebhook` (docs/reference/webhooks-out.md#sync): one per
+ * model on success, one in total on failure, none for a cancelled run. `hasCheckpoints`: the function declares one.
+ */
+export function syncPayloads(end: RunChanged, flags: Flags, hasCheckpoints: boolean): RunPayload[] {
+  if (end.action === 'cancelled') return [];
+  const runId = end.run_id ?? '';
+  if (end.action !== 'succeeded') {
+    if (!flags.onSyncError) return [];
+    const model = end.models.join(',');
+    const payload = { ...commonParts(end, model, hasCheckpoints), ...failureParts(end) };
+    return [{ messageId: uuidV5(runId, model), payload }];
+  }
+  return end.models.flatMap((model) => {
+    const {
+      added = 0,
+      updated = 0,
+      deleted = 0,
+    } = end.counts.find((count) => count.model === model) ?? {};
+    if (added + updated + deleted === 0 && !flags.onSyncCompletionAlways) return [];
+    const startedAt = startOf(end);
+    const payload = {
+      ...commonParts(end, model, hasCheckpoints),
+      success: true,
+      modifiedAfter: startedAt,
+      queryTimeStamp: startedAt,
+      responseResults: { added, updated, deleted },
+    };
+    return [{ messageId: uuidV5(runId, model), payload }];
+  });
+}
+
+/** The webhook of an asynchronous action's last attempt. */
+export function asyncActionPayloads(end: RunChanged, flags: Flags): RunPayload[] {
+  if (!flags.onAsyncActionCompletion) return [];
+  const id = end.run_id ?? '';
+  const payload = {
+    type: 'async_action',
+    from: 'svc',
+    connectionId: end.connection_id,
+    providerConfigKey: end.integration,
+    payload: { id, statusUrl: `/action/${id}` },
+  };
+  return [{ messageId: uuidV5(id, 'async_action'), payload }];
+}
+
+interface RunWebhook {
+  readonly kind: WebhookKind;
+  readonly isOf: (end: RunChanged) => boolean;
+  readonly payloadsOf: (end: RunChanged, flags: Flags, hasCheckpoints: boolean) => RunPayload[];
+}
+
+/** The kinds of webhooks of ended runs; a run has one of them at most. */
+const runWebhooks: readonly RunWebhook[] = [
+  {
+    kind: 'sync',
+    isOf: ({ kind }) => kind === 'sync' || kind === 'webhook',
+    payloadsOf: syncPayloads,
+  },
+  {
+    kind: 'async_action',
+    isOf: ({ kind, trigger }) => kind === 'action' && trigger === 'async',
+    payloadsOf: asyncActionPayloads,
+  },
+];
+
+function commonParts(end: RunChanged, model: string, hasCheckpoints: boolean): JsonObject {
+  const from = parsed(end.checkpoint_from);
+  const json = parsed(end.checkpoint_to);
+  // `onWebhook` runs have progress of their own.
+  const isShown = end.kind === 'sync' && (hasCheckpoints || from !== null || json !== null);
+  return {
+    type: 'sync',
+    from: 'svc',
+    connectionId: end.connection_id,
+    providerConfigKey: end.integration,
+    syncName: end.function,
+    syncVariant: end.variant,
+    syncType: end.kind === 'webhook' ? 'WEBHOOK' : end.is_initial ? 'INITIAL' : 'INCREMENTAL',
+    model,
+    ...(isShown ? { checkpoints: { from, to: json } } : {}),
+  };
+}
+
+function failureParts(end: RunChanged): JsonObject {
+  return {
+    success: false,
+    error: { type: 'script_error', description: end.error_message ?? 'The sync failed.' },
+    startedAt: startOf(end),
+    failedAt: isoMillis(millis(end.occurred_at)),
+  };
+}
+
+const startOf = (end: RunChanged): string => isoMillis(millis(end.started_at ?? end.occurred_at));
+const parsed = (json: string | null): Json => (json === null ? null : (JSON.parse(json) as Json));

@@ -1,15 +1,17 @@
 import { Mask } from '../../../../kernel/mask.ts';
 import type { HostCall, HostCalls } from '../../../../ports/sandbox.ts';
 import { secretsOfConnection } from '../given-secrets.ts';
-import { checkpointCalls } from './checkpoint-calls.ts';
 import { connectionCalls } from './connection-calls.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { lockCalls } from './lock-calls.ts';
-import { logCalls } from './log-calls.ts';
 import { abortError, providerCalls } from './provider-calls.ts';
 import { recordCalls } from './record-calls.ts';
-import { runCalls } from './run-calls.ts';
 import { SeenConnections } from './seen-connections.ts';
+import { GatewayError } from '../../../../kernel/errors.ts';
+import { limits } from '../../../../kernel/limits.ts';
+import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import { parseArgs, shapes } from './arguments.ts';
+import type { Lease } from '../../../../ports/coordination.ts';
+import { joinKey } from '../../../../kernel/ids.ts';
 
 /** The host side of one run; disposing it releases the resources of the run. */
 export interface RuntimeHost extends AsyncDisposable {
@@ -70,5 +72,158 @@ function guard(call: HostCall, signal: AbortSignal): HostCall {
   return async (args) => {
     if (signal.aborted) throw abortError(signal);
     return call(args);
+  };
+}
+
+type CheckpointCalls = Pick<HostCalls, 'getCheckpoint' | 'saveCheckpoint' | 'clearCheckpoint'>;
+
+/** Progress that outlives the run (docs/reference/functions.md#checkpoints). */
+function checkpointCalls({ checkpoint, timeline, slot }: RuntimeDeps): CheckpointCalls {
+  return {
+    getCheckpoint: async () => JSON.stringify(await checkpoint.get()),
+    saveCheckpoint: async (args) => {
+      const flat = flatCheckpoint(parseArgs(shapes.saveCheckpoint, args).checkpoint);
+      await checkpoint.save(flat);
+      timeline({ what: 'checkpoint_saved', message: JSON.stringify(flat) });
+      slot?.afterCheckpoint();
+      return 'null';
+    },
+    clearCheckpoint: async () => {
+      await checkpoint.clear();
+      timeline({ what: 'checkpoint_cleared' });
+      return 'null';
+    },
+  };
+}
+
+/** @throws GatewayError `invalid_checkpoint` unless it is a flat object of strings, numbers and booleans */
+function flatCheckpoint(checkpoint: Readonly<Record<string, unknown>>): JsonObject {
+  for (const [key, value] of Object.entries(checkpoint)) {
+    if (!['string', 'number', 'boolean'].includes(typeof value)) {
+      throw invalid(`"${key}" must be a string, a number or a boolean`);
+    }
+  }
+  if (Buffer.byteLength(JSON.stringify(checkpoint)) > limits.checkpointBytesMax) {
+    throw invalid('it is larger than 16 kB');
+  }
+  return checkpoint as JsonObject;
+}
+
+function invalid(why: string): GatewayError {
+  return new GatewayError('invalid_checkpoint', { message: `Invalid checkpoint: ${why}.` });
+}
+
+type LockCalls = Pick<HostCalls, 'tryAcquireLock' | 'releaseLock' | 'releaseAllLocks'>;
+
+/** Locks of an environment, held by the run; they end with it or with their time. */
+function lockCalls({ run, coordination }: RuntimeDeps): {
+  calls: LockCalls;
+  releaseAll: () => Promise<void>;
+} {
+  const held = new Map<string, Lease>();
+  const token = `${run.runId}/${run.attempt}`;
+
+  const release = async (key: string): Promise<boolean> => {
+    const lease = held.get(key);
+    if (lease === undefined) return false;
+    held.delete(key);
+    await coordination.release(lease);
+    return true;
+  };
+  const releaseAll = async (): Promise<void> => {
+    await Promise.all([...held.keys()].map(release));
+  };
+
+  return {
+    releaseAll,
+    calls: {
+      tryAcquireLock: async (args) => {
+        const { key, ttlMs } = parseArgs(shapes.acquireLock, args);
+        const name = joinKey('function-lock', run.environmentUid, key);
+        const lease = await coordination.acquire(name, { ttlMs, token });
+        if (lease !== null) held.set(key, lease);
+        return JSON.stringify(lease !== null);
+      },
+      releaseLock: async (args) => {
+        return JSON.stringify(await release(parseArgs(shapes.releaseLock, args).key));
+      },
+      releaseAllLocks: async () => {
+        await releaseAll();
+        return 'null';
+      },
+    },
+  };
+}
+
+/** Limit of the log of one run; further lines are dropped with one notice. */
+const linesMax = 10_000;
+const charsMax = 10 * 1024 ** 2;
+
+function logCalls({ log }: RuntimeDeps): Pick<HostCalls, 'log'> {
+  let linesLeft = linesMax;
+  let charsLeft = charsMax;
+  let isFull = false;
+  return {
+    log: async (args) => {
+      if (isFull) return 'null';
+      const { lines } = parseArgs(shapes.log, args);
+      const kept = lines.filter(({ message, payload }) => {
+        linesLeft -= 1;
+        charsLeft -= message.length + (payload?.length ?? 0);
+        return linesLeft >= 0 && charsLeft >= 0;
+      });
+      if (kept.length > 0) log.lines(kept);
+      if (kept.length < lines.length) {
+        isFull = true;
+        const message = 'The log of this run is full; further lines are dropped.';
+        log.lines([{ level: 'warn', message, payload: null }]);
+      }
+      return 'null';
+    },
+  };
+}
+
+/** Maximum call depth of actions (docs/reference/limits.md#runs). */
+const depthMax = 8;
+
+type RunCalls = Pick<HostCalls, 'triggerAction' | 'triggerSync' | 'startSync'>;
+
+/** The calls that start other functions of the environment. */
+function runCalls(deps: RuntimeDeps): RunCalls {
+  const { run, syncs, signal } = deps;
+  return {
+    triggerAction: async (args) => {
+      const { providerConfigKey, connectionId, name, input } = parseArgs(
+        shapes.triggerAction,
+        args,
+      );
+      if (run.depth >= depthMax) {
+        const message = `Actions can call one another at most ${depthMax} levels deep.`;
+        throw new GatewayError('resource_capped', { message });
+      }
+      const output = await deps.triggerAction(
+        {
+          integrationKey: providerConfigKey ?? run.integrationKey,
+          connectionId: connectionId ?? run.connectionId,
+          name,
+          input,
+          depth: run.depth + 1,
+        },
+        signal,
+      );
+      return JSON.stringify({ output });
+    },
+    triggerSync: async (args) => {
+      const call = parseArgs(shapes.triggerSync, args);
+      const { providerConfigKey: integrationKey, connectionId, name, variant = null } = call;
+      await syncs.trigger({ integrationKey, connectionId, name, variant }, call.options);
+      return 'null';
+    },
+    startSync: async (args) => {
+      const call = parseArgs(shapes.startSync, args);
+      const { providerConfigKey: integrationKey, connectionId = null } = call;
+      await syncs.start({ integrationKey, connectionId }, call.names);
+      return 'null';
+    },
   };
 }

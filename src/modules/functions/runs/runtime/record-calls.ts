@@ -1,4 +1,8 @@
 import { GatewayError } from '../../../../kernel/errors.ts';
+import type { RecordReader, PageQuery } from '../../../records/reader.ts';
+import type { Stream } from '../../../records/stream.ts';
+import type { RecordWriter, WriteOrigin, StoredRecord } from '../../../records/writer.ts';
+import { abortError } from './provider-calls.ts';
 import type {
   ConnectionId,
   ConnectionUid,
@@ -8,12 +12,55 @@ import type {
 import type { Json } from '../../../../kernel/stable-json.ts';
 import { isoMicros } from '../../../../kernel/time.ts';
 import type { HostCalls, LogLine } from '../../../../ports/sandbox.ts';
-import type { PageQuery, RecordReader } from '../../../records/reader.ts';
-import type { Stream } from '../../../records/stream.ts';
-import type { StoredRecord, WriteOrigin } from '../../../records/writer.ts';
 import { parseArgs, parseJson, shapes } from './arguments.ts';
 import type { RunScope, RuntimeDeps } from './deps.ts';
-import { ownWrites } from './own-writes.ts';
+
+/** Much more than the normal lag of the tables, and less than a run may be blocked. */
+const readableWithinMs = 60_000;
+
+/** Tracks the writes of a run, and when the tables contain them. */
+interface OwnWrites {
+  /** Runs work that writes the stream. */
+  during<T>(stream: Stream, task: () => Promise<T>): Promise<T>;
+  /**
+   * Resolves when all writes of the run to the stream are readable, including those of earlier attempts.
+   * @throws GatewayError `projection_unavailable`, and as the run is aborted
+   */
+  readable(stream: Stream): Promise<void>;
+}
+
+function ownWrites(
+  { writer, reader }: { readonly writer: RecordWriter; readonly reader: RecordReader },
+  origin: WriteOrigin,
+  signal: AbortSignal,
+): OwnWrites {
+  /** Streams that the run has not written since. */
+  const settled = new Set<Stream>();
+  return {
+    async during(stream, task) {
+      try {
+        return await task();
+      } finally {
+        settled.delete(stream);
+      }
+    },
+    async readable(stream) {
+      if (settled.has(stream)) return;
+      // Set first, because a concurrent write resets it.
+      settled.add(stream);
+      const late = AbortSignal.timeout(readableWithinMs);
+      try {
+        const { partition, offset } = await writer.barrier(stream, origin);
+        await reader.published(partition, offset, AbortSignal.any([signal, late]));
+      } catch (error) {
+        settled.delete(stream);
+        if (signal.aborted) throw abortError(signal);
+        if (!late.aborted) throw error;
+        throw new GatewayError('projection_unavailable', { retryAfterS: 1 }, { cause: error });
+      }
+    },
+  };
+}
 
 const recordsPerCallMax = 1000;
 const idsShownMax = 20;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { recordTables } from '../../../../../../src/modules/records/tables.ts';
-import { trimHistory } from '../../../../../../src/modules/records/projection/trim-history.ts';
+import { trimHistory } from '../../../../../../src/modules/records/projection/cleanup.ts';
 import { partitions, TestProjection } from '../../../../../support/projection.ts';
 import { RecordModel } from '../../../../../support/record-model.ts';
 import { storeOfFile } from '../../../../../support/record-pages.ts';

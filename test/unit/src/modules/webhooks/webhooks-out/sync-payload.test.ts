@@ -5,7 +5,7 @@ import { quietStep, type RunChanged } from '../../../../../../src/modules/functi
 import {
   asyncActionPayloads,
   syncPayloads,
-} from '../../../../../../src/modules/webhooks/webhooks-out/sync-payload.ts';
+} from '../../../../../../src/modules/webhooks/webhooks-out/sync-webhook.ts';
 
 const runId = '0b9c1a52-9d1e-4d5c-8f0e-2a6d5c3b1a00';
 const at = Date.UTC(2026, 1, 1, 8) * 1000;

@@ -1,6 +1,0 @@
-import { z } from 'zod';
-
-export const probed = z.strictObject({
-  result: z.string().meta({ examples: ['ok'] }),
-  reasons: z.array(z.string()).optional(),
-});
