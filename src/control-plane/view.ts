@@ -8,6 +8,7 @@ import type { ControlView, Found } from './control-plane.ts';
 import type { EntityDefinitions, EntityKind, EntityRef } from './entity.ts';
 import { consume } from './consume.ts';
 import { keysBelow, ViewStore, type PartitionProgress } from './view-store.ts';
+import { ViewTables, type Row } from './view-tables.ts';
 import {
   controlTopic,
   epochHeader,
@@ -112,6 +113,7 @@ async function resume(
 class MaterializedView {
   readonly waiting: Waiting;
   readonly #store: ViewStore;
+  readonly #tables: ViewTables;
   readonly #codec: Codec<EntityValue>;
   readonly #progress: Map<number, PartitionProgress>;
   readonly #cached = new BoundedMap<string, unknown>(cachedMax);
@@ -123,6 +125,7 @@ class MaterializedView {
     progress: Map<number, PartitionProgress>,
   ) {
     this.#store = store;
+    this.#tables = new ViewTables(store.database);
     this.#codec = codec;
     this.#progress = progress;
     this.waiting = new Waiting(progress);
@@ -194,8 +197,8 @@ class MaterializedView {
   #find<S>(key: string): S | null {
     const existing = this.#cached.get(key);
     if (existing !== undefined) return existing as S;
-    const row = this.#prepared('SELECT state FROM entities WHERE key = ?').get(key);
-    if (row === undefined) return null;
+    const row = this.#tables.one('SELECT state FROM entities WHERE key = ?', key);
+    if (row === null) return null;
     return this.#remember(key, String(row['state'])) as S;
   }
 
@@ -207,14 +210,14 @@ class MaterializedView {
 
   #list<S>(kind: EntityKind, prefix: readonly string[]): Found<S>[] {
     const sql = 'SELECT key, scope, state FROM entities WHERE key >= ? AND key < ? ORDER BY key';
-    const rows = this.#prepared(sql).all(...keysBelow(kind, prefix));
+    const rows = this.#tables.all(sql, ...keysBelow(kind, prefix));
     return rows.map((row) => found<S>(String(row['key']), row));
   }
 
   #listBy<S>(kind: EntityKind, index: string, value: string, limit: number): Found<S>[] {
     const sql = `SELECT e.key, e.scope FROM entity_index AS i JOIN entities AS e ON e.key = i.key
       WHERE i.kind = ? AND i.name = ? AND i.value = ? ORDER BY i.key LIMIT ?`;
-    const rows = this.#prepared(sql).all(kind, index, value, limit);
+    const rows = this.#tables.all(sql, kind, index, value, limit);
     return rows.flatMap((row) => {
       const key = String(row['key']);
       const state = this.#find<S>(key);
@@ -226,19 +229,9 @@ class MaterializedView {
     const rows = this.#store.database.prepare(sql).all(...values);
     return rows.map((row) => found<S>(String(row['key']), row));
   }
-
-  readonly #statements = new Map<string, ReturnType<ViewStore['database']['prepare']>>();
-
-  #prepared(sql: string) {
-    const existing = this.#statements.get(sql);
-    if (existing !== undefined) return existing;
-    const prepared = this.#store.database.prepare(sql);
-    this.#statements.set(sql, prepared);
-    return prepared;
-  }
 }
 
-function found<S>(key: string, row: Record<string, unknown>): Found<S> {
+function found<S>(key: string, row: Row): Found<S> {
   return { ref: refOfKey(key, String(row['scope'])), state: JSON.parse(String(row['state'])) as S };
 }
 

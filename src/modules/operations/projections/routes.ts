@@ -58,16 +58,22 @@ const get = defineRoute({
   },
 });
 
-const rebuild = defineRoute({
+const command = {
   method: 'POST',
-  path: '/projections/{name}/rebuild',
   credential: 'account',
   scopes: write,
-  summary: 'Starts to rebuild the tables from the log, beside those that are read.',
   params: path,
-  body: z.strictObject({ pace_percent: z.number().int().min(1).max(100).optional() }),
-  answers: { 202: json('It has begun.', oneProjectionShape) },
   errors: ['not_found', 'conflict'],
+} as const;
+const begun = { 202: json('It has begun.', oneProjectionShape) };
+const done = { 200: json('The projection.', oneProjectionShape) };
+
+const rebuild = defineRoute({
+  ...command,
+  path: '/projections/{name}/rebuild',
+  summary: 'Starts to rebuild the tables from the log, beside those that are read.',
+  body: z.strictObject({ pace_percent: z.number().int().min(1).max(100).optional() }),
+  answers: begun,
   async handle(input) {
     const { params, body, services } = input;
     const wanted = { pacePercent: body.pace_percent ?? pacePercentDefault };
@@ -77,14 +83,10 @@ const rebuild = defineRoute({
 });
 
 const verify = defineRoute({
-  method: 'POST',
+  ...command,
   path: '/projections/{name}/verify',
-  credential: 'account',
-  scopes: write,
   summary: 'Begins to compare the generation beside the one that is read, by counts and checksums.',
-  params: path,
-  answers: { 202: json('It has begun.', oneProjectionShape) },
-  errors: ['not_found', 'conflict'],
+  answers: begun,
   async handle(input) {
     const { params, services } = input;
     const found = await verifyProjection(services, params.name, askOptions(input));
@@ -93,15 +95,11 @@ const verify = defineRoute({
 });
 
 const switchTo = defineRoute({
-  method: 'POST',
+  ...command,
   path: '/projections/{name}/switch',
-  credential: 'account',
-  scopes: write,
   summary: 'Has the verified generation read; with `force` also one that was not verified.',
-  params: path,
   body: z.strictObject({ force: z.boolean().optional() }),
-  answers: { 200: json('The projection.', oneProjectionShape) },
-  errors: ['not_found', 'conflict'],
+  answers: done,
   async handle(input) {
     const { params, body, services } = input;
     const order = { type: 'Switch', isForced: body.force ?? false } as const;
@@ -111,14 +109,10 @@ const switchTo = defineRoute({
 });
 
 const rollBack = defineRoute({
-  method: 'POST',
+  ...command,
   path: '/projections/{name}/rollback',
-  credential: 'account',
-  scopes: write,
   summary: 'Has the former generation read again.',
-  params: path,
-  answers: { 200: json('The projection.', oneProjectionShape) },
-  errors: ['not_found', 'conflict'],
+  answers: done,
   async handle(input) {
     const { params, services } = input;
     const order = { type: 'RollBack' } as const;
@@ -129,15 +123,11 @@ const rollBack = defineRoute({
 
 const pauseOrResume = (type: 'Pause' | 'Resume', word: 'pause' | 'resume', summary: string) =>
   defineRoute({
-    method: 'POST',
+    ...command,
     path: `/projections/{name}/${word}`,
-    credential: 'account',
-    scopes: write,
     summary,
-    params: path,
     body: z.strictObject({ generation: number.optional() }),
-    answers: { 200: json('The projection.', oneProjectionShape) },
-    errors: ['not_found', 'conflict'],
+    answers: done,
     async handle(input) {
       const { params, body, services } = input;
       const order = { type, generation: body.generation ?? null };
@@ -147,14 +137,12 @@ const pauseOrResume = (type: 'Pause' | 'Resume', word: 'pause' | 'resume', summa
   });
 
 const remove = defineRoute({
+  ...command,
   method: 'DELETE',
   path: '/projections/{name}/generations/{generation}',
-  credential: 'account',
-  scopes: write,
   summary: 'Drops the tables of a generation that is not read; its building ends.',
   params: z.strictObject({ name, generation: wholeNumber(1, 1_000_000) }),
-  answers: { 202: json('It has begun.', oneProjectionShape) },
-  errors: ['not_found', 'conflict'],
+  answers: begun,
   async handle(input) {
     const { params, services } = input;
     const order = { type: 'Retire', generation: params.generation } as const;

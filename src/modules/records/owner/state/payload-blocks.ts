@@ -1,3 +1,4 @@
+import { arrayStatements } from './record-states.ts';
 import { BoundedMap } from '../../../../kernel/bounded-map.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
@@ -51,13 +52,14 @@ export class PayloadBlocks {
   readonly #db: DatabaseSync;
   readonly #sealing: AtRestEncryption;
   readonly #keys = new BoundedMap<number, string>(1000);
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statement: (sql: string) => StatementSync;
   readonly #cached = new Map<number, Block>();
   #cachedBytes = 0;
   #lastNo: number;
 
   constructor(db: DatabaseSync, sealing: AtRestEncryption) {
     this.#db = db;
+    this.#statement = arrayStatements(db);
     this.#sealing = sealing;
     this.#lastNo = this.#number('SELECT max(no) FROM payload_data') ?? 0;
   }
@@ -282,16 +284,6 @@ export class PayloadBlocks {
   #number(sql: string, ...values: number[]): number | null {
     const row = this.#statement(sql).get(...values) as unknown as [number | null];
     return row[0];
-  }
-
-  #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#db.prepare(sql);
-      statement.setReturnArrays(true);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
   }
 }
 

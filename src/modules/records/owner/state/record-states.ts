@@ -189,3 +189,17 @@ function createRows(db: DatabaseSync, before: string, columns: number): RowWrite
     },
   };
 }
+
+/** Statements that return arrays, each prepared once. */
+export function arrayStatements(db: DatabaseSync): (sql: string) => StatementSync {
+  const statements = new Map<string, StatementSync>();
+  return (sql) => {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      statement = db.prepare(sql);
+      statement.setReturnArrays(true);
+      statements.set(sql, statement);
+    }
+    return statement;
+  };
+}

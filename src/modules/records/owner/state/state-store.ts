@@ -5,7 +5,7 @@ import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import type { KeptPayload } from './payload-block.ts';
 import { blockTables } from './payload-blocks.ts';
 import { Payloads, type Placed } from './payloads.ts';
-import { RecordStates, stateTable } from './record-states.ts';
+import { arrayStatements, RecordStates, stateTable } from './record-states.ts';
 
 export type { KeptPayload } from './payload-block.ts';
 
@@ -52,7 +52,7 @@ const tables = `
 export class StateStore implements Disposable {
   readonly file: string;
   readonly #db: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statement: (sql: string) => StatementSync;
   readonly #records: RecordStates;
   readonly #payloads: Payloads;
   /** A part in progress: its writes are in memory only, or (of streams) under a savepoint as well. */
@@ -67,6 +67,7 @@ export class StateStore implements Disposable {
     this.file = file;
     const db = new DatabaseSync(file);
     this.#db = db;
+    this.#statement = arrayStatements(db);
     try {
       db.exec(
         `PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
@@ -227,16 +228,6 @@ export class StateStore implements Disposable {
   /** Drops uncommitted writes. */
   [Symbol.dispose](): void {
     this.#db.close();
-  }
-
-  #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#db.prepare(sql);
-      statement.setReturnArrays(true);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
   }
 
   #checkOrigin(origin: string): void {
