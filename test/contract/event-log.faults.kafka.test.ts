@@ -187,10 +187,10 @@ describe('a broker that is killed and comes back', () => {
     expect([...(await log.committed('kept', topic))]).toEqual([[1, 1]]);
     await expect.poll(() => said).toContain('group members work again');
     expect(said.sort()).toEqual([
-      'group member in trouble',
+      'group member cannot work',
       'group members work again',
-      'kafka answers again',
-      'no broker of kafka answers',
+      'Kafka answers again',
+      'no broker of Kafka answers',
     ]);
   });
 });

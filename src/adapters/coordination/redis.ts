@@ -67,7 +67,7 @@ export async function openRedisCoordination(
         const key = keyOf('lease', name);
         await connection.execute((client) => client.eval(releaseScript, 1, key, token));
       } catch (error) {
-        logger?.debug({ err: error, lease: name }, 'lease not released: it ends by itself');
+        logger?.debug({ err: error, lease: name }, 'lease not released: it expires by itself');
       }
     },
     async count(name, { windowMs, by = 1 }) {
@@ -77,7 +77,7 @@ export async function openRedisCoordination(
         const [value, resetMs] = counted as [number, number];
         return { value, resetMs };
       } catch (error) {
-        logger?.debug({ err: error }, 'counted on this node alone');
+        logger?.debug({ err: error }, 'counted only on this node');
         return local.count(name, { windowMs, by });
       }
     },

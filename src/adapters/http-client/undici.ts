@@ -130,7 +130,7 @@ async function exchange(request: OutgoingRequest, way: Way): Promise<Dispatcher.
   const coding = answer.headers['transfer-encoding'];
   if (coding !== undefined && String(coding).toLowerCase() !== 'chunked') {
     answer.body.destroy();
-    throw new HttpFailure('ERR_INVALID_ANSWER', 'The answer has an unknown Transfer-Encoding.');
+    throw new HttpFailure('ERR_INVALID_ANSWER', 'The response has an unknown Transfer-Encoding.');
   }
   return answer;
 }
@@ -167,7 +167,7 @@ async function read(
 /** The redirected request: after 303, and a POST answered with 301 or 302, GET without a body. */
 function redirected(request: OutgoingRequest, status: number, location: string): OutgoingRequest {
   if (!URL.canParse(location, request.url.href)) {
-    throw new HttpFailure('ERR_BAD_REDIRECT', 'The answer redirects to something that is no URL.');
+    throw new HttpFailure('ERR_BAD_REDIRECT', 'The response redirects to an invalid URL.');
   }
   const url = new URL(location, request.url);
   const method = request.method.toUpperCase();

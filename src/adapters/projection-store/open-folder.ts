@@ -75,7 +75,7 @@ async function corruptionOf(store: ProjectionStore, folder: string): Promise<str
   );
   const rowsOf = new Map(tables.map(({ name, data_paths: [path = ''] }) => [name, basename(path)]));
   for (const [table, rows] of await linkedRows(folder)) {
-    if (rowsOf.get(table) !== rows) return `the definition of ${table} is missing or another one`;
+    if (rowsOf.get(table) !== rows) return `the definition of ${table} is missing or different`;
   }
   return null;
 }

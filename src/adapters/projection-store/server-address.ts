@@ -18,7 +18,9 @@ export function parseServerAddress(url: string): ServerAddress {
   const database = decode(pathname.slice(1)) || 'default';
   // It is used unescaped in statements, and names a folder of the server.
   if (!/^[A-Za-z_]\w*$/.test(database)) {
-    throw new UnusableServer(`"${database}" is no name for a database: letters, digits and "_"`);
+    throw new UnusableServer(
+      `"${database}" is not a valid database name: use letters, digits and "_"`,
+    );
   }
   if (search !== '' || hash !== '') {
     throw new UnusableServer(

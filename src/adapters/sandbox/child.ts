@@ -99,7 +99,7 @@ function watch(on: State): void {
     const totalMs = run.cpuMs();
     on.processor.set(id, { totalMs, recentMs: totalMs - (on.processor.get(id)?.totalMs ?? 0) });
     if (totalMs > run.limits.cpuMs)
-      run.kill(timedOut('The run used more processor time than it may.'));
+      run.kill(timedOut('The run exceeded its limit of processor time.'));
   }
   const residentMb = process.memoryUsage.rss() / 1024 ** 2;
   if (residentMb > on.settings.residentMb && !on.isHunting) void hunt(on);

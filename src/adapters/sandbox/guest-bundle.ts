@@ -112,9 +112,7 @@ const generator = 'export function compileFn';
 function replaced(text: string, from: string, target: string): string {
   const parts = text.split(from);
   if (parts.length === 2) return parts.join(target);
-  throw new Error(
-    `The guest runtime cannot be made smaller: ${from} is there ${parts.length - 1} times`,
-  );
+  throw new Error(`The guest runtime cannot be reduced: ${from} occurs ${parts.length - 1} times`);
 }
 
 const onlyEnglish: Plugin = {

@@ -36,7 +36,7 @@ export class Subscriptions {
       try {
         listener(message);
       } catch (error) {
-        this.#logger?.warn({ err: error, channel: name }, 'message of a channel not taken');
+        this.#logger?.warn({ err: error, channel: name }, 'message of a channel not processed');
       }
     }
   }
@@ -61,7 +61,7 @@ export class Subscriptions {
       await this.#connection.execute((client) => client.unsubscribe(name));
     } catch (error) {
       // Without a connection there is no subscription either.
-      this.#logger?.debug({ err: error }, 'channel not left');
+      this.#logger?.debug({ err: error }, 'channel not unsubscribed');
     }
   }
 

@@ -190,7 +190,7 @@ export class Appender {
     if (errorCode === kafkaError.none && batcher.isAfterLast(baseOffset)) {
       batcher.acknowledged(baseOffset);
     } else if (errorCode === kafkaError.none || errorCode === kafkaError.duplicateSequence) {
-      batcher.lost(logUnavailable(new Error('the answer was about another batch')));
+      batcher.lost(logUnavailable(new Error('the response was for another batch')));
     } else if (isTransient(failure)) {
       batcher.mayBeWritten();
       this.failed(batcher, failure);

@@ -24,7 +24,7 @@ export class GroupTrouble {
     else if (now - this.loggedAt < everyMs) return;
     this.loggedAt = now;
     const fields = { err: error, groups: [...this.groups], seconds: this.seconds(now) };
-    this.logger?.warn(fields, 'group member in trouble');
+    this.logger?.warn(fields, 'group member cannot work');
   }
 
   works(group: string): void {

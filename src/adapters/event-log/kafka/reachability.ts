@@ -28,7 +28,7 @@ export class Reachability {
   answered(): void {
     if (this.away === null) return;
     this.away = null;
-    this.logger?.info({}, 'kafka answers again');
+    this.logger?.info({}, 'Kafka answers again');
   }
 
   lost(error: unknown): void {
@@ -37,6 +37,6 @@ export class Reachability {
       return;
     }
     this.away = { since: performance.now(), error };
-    this.logger?.warn({ err: error }, 'no broker of kafka answers');
+    this.logger?.warn({ err: error }, 'no broker of Kafka answers');
   }
 }

@@ -56,7 +56,8 @@ export class RegistryClient {
     const latest = await this.#request(() => this.#registry.getLatestSchemaId(subject));
     const ids = new Set<number>();
     for (let number = 1; latest !== null && !ids.has(latest); number += 1) {
-      if (number > versionsMax) throw this.#unavailable(`${subject} has no end of versions`);
+      if (number > versionsMax)
+        throw this.#unavailable(`${subject} has more than ${versionsMax} versions`);
       const id = await this.#request(() => this.#registry.getRegistryId(subject, number));
       if (id !== null) ids.add(id);
     }
@@ -81,9 +82,7 @@ export class RegistryClient {
     const options = { subject, compatibility: COMPATIBILITY.FULL_TRANSITIVE };
     const registered = await this.#request(() => this.#registry.register(schema, options), subject);
     if (registered !== null) return registered.id;
-    throw this.#unavailable(
-      `it knows no way to register ${subject}: is the path of its URL right?`,
-    );
+    throw this.#unavailable(`it has no endpoint to register ${subject}: check the path of its URL`);
   }
 
   /** The response; null for 404. */
@@ -111,7 +110,7 @@ export class RegistryClient {
       return this.#unavailable(`it answers ${status}: check the user and password of its URL`);
     }
     if (status === 409 || status === 422) {
-      const message = `The schema registry refuses the schema of ${subject}: ${reasonOf(error)}. A new version must read what every earlier one wrote, and they it.`;
+      const message = `The schema registry refuses the schema of ${subject}: ${reasonOf(error)}. Every version must be able to read what every other version wrote.`;
       return new GatewayError('incompatible_schema', { message });
     }
     if (isOtherCompatibility(error)) {
@@ -145,7 +144,7 @@ const withinTime: Middleware = () => ({
   prepareRequest: async (next) => (await next()).enhance({ timeout: answerTimeoutMs }),
   response: async (next) => {
     const late = Promise.withResolvers<never>();
-    const error = new Error(`no whole answer within ${answerTimeoutMs} ms`);
+    const error = new Error(`no complete response within ${answerTimeoutMs} ms`);
     const timer = setTimeout(() => late.reject(error), answerTimeoutMs);
     try {
       return await Promise.race([next(), late.promise]);
@@ -165,7 +164,7 @@ const unsetCompatibility: Middleware = ({ resourceName, resourceMethod }) => ({
     if (resourceName !== 'Subject' || resourceMethod !== 'config') return response;
     const { compatibilityLevel } = response.data<{ compatibilityLevel?: string }>();
     if (compatibilityLevel !== 'NONE') return response;
-    throw Object.assign(new Error('Nobody has set the compatibility.'), { status: 404 });
+    throw Object.assign(new Error('The compatibility is not set.'), { status: 404 });
   },
 });
 

@@ -137,9 +137,9 @@ export class Connection {
     now: number,
   ): string | null {
     if (now >= deadline)
-      return 'The call took longer than it may, from its start to its last byte.';
+      return 'The call exceeded its time limit, from its start to its last byte.';
     if (this.#head === null && this.#isSent && now - this.#sentAt >= headTimeoutMs) {
-      return `The provider did not send the head of its answer within ${headTimeoutMs} ms.`;
+      return `The provider did not send the head of its response within ${headTimeoutMs} ms.`;
     }
     const isHeadDue = this.#head === null && this.#isSent;
     const isProviderDue = !this.#isPaused && (this.#isSent || this.#socket.writableNeedDrain);
@@ -174,7 +174,7 @@ export class Connection {
       this.#begin(head, rest);
       return;
     }
-    if (head.status === 101) throw notHttp('a switch of protocols that nobody asked for');
+    if (head.status === 101) throw notHttp('a switch of protocols that was not requested');
     this.#headBytes = size;
     if (rest.length > 0) this.#readHead(rest);
   }

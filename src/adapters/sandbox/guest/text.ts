@@ -195,7 +195,7 @@ export function atob(text: unknown): string {
 }
 
 function invalidCharacter(where: string): Error {
-  const error = new Error(`${where}: the text holds a character that it cannot take`);
+  const error = new Error(`${where}: the text contains an unsupported character`);
   error.name = 'InvalidCharacterError';
   return error;
 }

@@ -87,12 +87,12 @@ function fileAt(bytes: Uint8Array, view: DataView, at: number, nameBytes: number
       const packed = packedAt(bytes, view, start, compressedSize);
       if (compressionMethod === methods.stored) return Buffer.from(packed);
       if (compressionMethod !== methods.deflated) {
-        throw new Error(`${path} is packed in a way that cannot be read (${compressionMethod}).`);
+        throw new Error(`${path} has an unsupported compression method (${compressionMethod}).`);
       }
       return Buffer.from(inflate(packed, uncompressedSize).buffer);
     },
     stream() {
-      throw new Error('There are no streams here: await buffer() instead of stream().');
+      throw new Error('Streams are not supported: await buffer() instead of stream().');
     },
   };
 }

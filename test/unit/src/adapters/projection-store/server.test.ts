@@ -36,7 +36,11 @@ describe('a ClickHouse server', () => {
 
   it.each([
     ['a wrong password', (url: URL) => (url.password = 'wrong'), /refuses the user "svc@test"/],
-    ['a database with a strange name', (url: URL) => (url.pathname = '/a-b'), /no name for a data/],
+    [
+      'a database with a strange name',
+      (url: URL) => (url.pathname = '/a-b'),
+      /not a valid database name/,
+    ],
     ['a part after the database', (url: URL) => (url.search = '?x=secret'), /nothing may follow/],
     ['a name half encoded', (url: URL) => (url.pathname = '/%zz'), /percent-encoded/],
   ])('refuses %s at once, without repeating the password', async (_, change, message) => {

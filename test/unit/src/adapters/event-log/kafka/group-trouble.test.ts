@@ -16,7 +16,7 @@ describe('members of groups while a broker is away', () => {
     trouble.left('b');
     trouble.works('c');
     trouble.works('c');
-    const message = 'group member in trouble';
+    const message = 'group member cannot work';
     expect(lines).toEqual([
       { at: 0, message, groups: ['a'], seconds: 0 },
       { at: 60, message, groups: ['a', 'b', 'c'], seconds: 60 },
