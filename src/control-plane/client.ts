@@ -1,9 +1,7 @@
+import type { Ports } from './ports.ts';
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../kernel/errors.ts';
 import type { JsonObject } from '../kernel/stable-json.ts';
-import type { Clock } from '../kernel/time.ts';
-import type { EventLog } from '../ports/event-log.ts';
-import type { Schemas } from '../ports/schemas.ts';
 import type { ExecuteOptions, Executed, ControlPlane } from './control-plane.ts';
 import { within, type InProcessOwners } from './in-process-owners.ts';
 import type { ControlCommand } from './entity.ts';
@@ -22,15 +20,14 @@ type Options = Partial<ExecuteOptions> & { readonly actor: string };
  * The command client of one node: sends commands to the owners and returns once the node's view has applied their
  * decision.
  */
-export async function createControlPlane(deps: {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly clock: Clock;
-  readonly view: OpenControlView;
-  readonly replies: Replies;
-  /** Null where the process owns nothing. */
-  readonly owners: InProcessOwners | null;
-}): Promise<ControlPlane> {
+export async function createControlPlane(
+  deps: Pick<Ports, 'log' | 'schemas' | 'clock'> & {
+    readonly view: OpenControlView;
+    readonly replies: Replies;
+    /** Null where the process owns nothing. */
+    readonly owners: InProcessOwners | null;
+  },
+): Promise<ControlPlane> {
   const { log, schemas, clock, view, replies, owners } = deps;
   const append = await openCommands({ log, schemas });
   const publish = await openCommandSender({ log, schemas, clock });

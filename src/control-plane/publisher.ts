@@ -1,9 +1,8 @@
+import type { Ports } from './ports.ts';
 import type { PublicMessage } from './entity.ts';
 import { encodePublic, type PublicCodec } from './public-message.ts';
 import { partitionOf } from '../kernel/partition.ts';
-import type { Clock } from '../kernel/time.ts';
-import type { EventLog, Message, Placed, Position } from '../ports/event-log.ts';
-import type { Schemas } from '../ports/schemas.ts';
+import type { Message, Placed, Position } from '../ports/event-log.ts';
 
 /** Appends messages to public topics that are not written by owners: deliveries and log entries. */
 export interface Publisher {
@@ -14,11 +13,7 @@ export interface Publisher {
   publish(messages: readonly PublicMessage[], actor: string): Promise<Position[]>;
 }
 
-export interface PublisherDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly clock: Clock;
-}
+export type PublisherDeps = Pick<Ports, 'log' | 'schemas' | 'clock'>;
 
 interface Target {
   readonly codec: PublicCodec;

@@ -1,8 +1,8 @@
-import type { Logger } from 'pino';
+import type { Ports } from './ports.ts';
 import { GatewayError, type ErrorDetails } from '../kernel/errors.ts';
 import { partitionOf } from '../kernel/partition.ts';
-import type { EventLog, Message } from '../ports/event-log.ts';
-import type { Codec, Schemas } from '../ports/schemas.ts';
+import type { Message } from '../ports/event-log.ts';
+import type { Codec } from '../ports/schemas.ts';
 import { consume } from './consume.ts';
 import { repliesTopic, type ReplyValue } from './message-codec.ts';
 
@@ -26,13 +26,12 @@ export interface Replies extends AsyncDisposable {
 }
 
 /** Consumes the replies to this node from now on. */
-export async function openReplies(deps: {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  /** Unique among running nodes and, where several threads of one send commands, among threads. */
-  readonly node: string;
-  readonly logger: Logger;
-}): Promise<Replies> {
+export async function openReplies(
+  deps: Pick<Ports, 'log' | 'schemas' | 'logger'> & {
+    /** Unique among running nodes and, where several threads of one send commands, among threads. */
+    readonly node: string;
+  },
+): Promise<Replies> {
   const { log, schemas, node, logger } = deps;
   const codec = await schemas.codec<ReplyValue>(repliesTopic);
   const partition = partitionOf(node, await log.partitions(repliesTopic));

@@ -1,9 +1,9 @@
+import type { Ports } from './ports.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Logger } from 'pino';
 import { GatewayError } from '../kernel/errors.ts';
-import type { Clock, Micros } from '../kernel/time.ts';
+import type { Micros } from '../kernel/time.ts';
 import type { Batch, EventLog, Position } from '../ports/event-log.ts';
-import type { Codec, Schemas } from '../ports/schemas.ts';
+import type { Codec } from '../ports/schemas.ts';
 import { openDisposableDatabase, type Layout } from './disposable-database.ts';
 import { consume } from './consume.ts';
 
@@ -26,11 +26,7 @@ export interface TopicView<Value, Tables> extends AsyncDisposable {
   onChange(listener: () => void): () => void;
 }
 
-export interface TopicViewDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface TopicViewDeps extends Ports {
   /** `:memory:` keeps it in memory. */
   readonly file: string;
 }

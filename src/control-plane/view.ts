@@ -1,9 +1,9 @@
+import type { Ports } from './ports.ts';
 import { BoundedMap } from '../kernel/bounded-map.ts';
-import type { Logger } from 'pino';
 import { joinKey } from '../kernel/ids.ts';
 import type { Clock } from '../kernel/time.ts';
 import type { Batch, EventLog, ReadMessage } from '../ports/event-log.ts';
-import type { Codec, Schemas } from '../ports/schemas.ts';
+import type { Codec } from '../ports/schemas.ts';
 import type { ControlView, Found } from './control-plane.ts';
 import type { EntityDefinitions, EntityKind, EntityRef } from './entity.ts';
 import { consume } from './consume.ts';
@@ -36,15 +36,13 @@ export interface OpenControlView extends ControlView, AsyncDisposable {
  * Opens the view of this thread and resolves when it has caught up. Each thread needs a file of its own; `:memory:`
  * keeps it in memory.
  */
-export async function openControlView(deps: {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly file: string;
-  /** The kinds that the view holds, with their indexes. */
-  readonly definitions: EntityDefinitions;
-}): Promise<OpenControlView> {
+export async function openControlView(
+  deps: Ports & {
+    readonly file: string;
+    /** The kinds that the view holds, with their indexes. */
+    readonly definitions: EntityDefinitions;
+  },
+): Promise<OpenControlView> {
   const { log, schemas, clock, logger, file, definitions } = deps;
   const codec = await schemas.codec<EntityValue>(controlTopic);
   const partitions = await log.partitions(controlTopic);

@@ -1,5 +1,5 @@
+import type { Ports } from '../../src/control-plane/ports.ts';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type {
   EntityDefinitions,
   ControlCommand,
@@ -21,8 +21,8 @@ import { GatewayError } from '../../src/kernel/errors.ts';
 import { isFenced } from './own-partition.ts';
 import { splitKey } from '../../src/kernel/ids.ts';
 import { inTrace, traceHeader, traceOf } from '../../src/control-plane/trace.ts';
-import type { Clock, Instant } from '../../src/kernel/time.ts';
-import type { EventLog, ReadMessage, TransactionalWriter } from '../../src/ports/event-log.ts';
+import type { Instant } from '../../src/kernel/time.ts';
+import type { ReadMessage, TransactionalWriter } from '../../src/ports/event-log.ts';
 import type { Codec } from '../../src/ports/schemas.ts';
 import { InProcessCommands, type InProcessCommand } from './in-process-commands.ts';
 import { decideInProcess, decideCommand, type Answer, type CommandRoom } from './decide-command.ts';
@@ -49,10 +49,7 @@ const dueLookEveryMs = 1_000;
 const dueAgainAfterMs = 1_000;
 const readBytesMax = 1024 * 1024;
 
-export interface OwnerDeps {
-  readonly log: EventLog;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface OwnerDeps extends Pick<Ports, 'log' | 'clock' | 'logger'> {
   readonly writers: TopicWriters;
   readonly commands: Codec<CommandValue>;
   readonly entities: Codec<EntityValue>;

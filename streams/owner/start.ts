@@ -1,5 +1,5 @@
+import type { Ports } from '../../src/control-plane/ports.ts';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import type { EntityDefinitions } from '../../src/control-plane/entity.ts';
 import {
   commandsTopic,
@@ -9,9 +9,6 @@ import {
 } from '../../src/control-plane/message-codec.ts';
 import type { InProcessOwners } from '../../src/control-plane/in-process-owners.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
-import type { Clock } from '../../src/kernel/time.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
-import type { Schemas } from '../../src/ports/schemas.ts';
 import { ownersGroup } from './decide-command.ts';
 import { HeldPartitions } from '../held-partitions.ts';
 import { ownPartition } from './own-partition.ts';
@@ -23,11 +20,7 @@ const positionEveryMs = 1_000;
 const trimEveryMs = 3_600_000;
 const commandsKeptMs = 86_400_000;
 
-export interface ControlOwnersDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface ControlOwnersDeps extends Ports {
   /** For the state stores, one file per partition; may be deleted while stopped. */
   readonly folder: string;
   /** Every kind whose commands may arrive. */

@@ -1,8 +1,7 @@
-import type { Logger } from 'pino';
+import type { Ports } from '../../src/control-plane/ports.ts';
 import type { PartitionReset } from './reset-state.ts';
 import type { DeadLetter } from '../dead-letters/state.ts';
-import type { EventLog, ReadMessage } from '../../src/ports/event-log.ts';
-import type { Schemas } from '../../src/ports/schemas.ts';
+import type { ReadMessage } from '../../src/ports/event-log.ts';
 
 /** Messages that an operator has a consumer read again. */
 export interface Replay {
@@ -44,10 +43,7 @@ export interface OperatorRequests {
 }
 
 /** What every reactor needs. */
-export interface ReactorDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly logger: Logger;
+export interface ReactorDeps extends Pick<Ports, 'log' | 'schemas' | 'logger'> {
   readonly orders: OperatorRequests;
 }
 

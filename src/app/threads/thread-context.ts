@@ -1,11 +1,10 @@
+import type { Ports } from '../../control-plane/ports.ts';
 import type { Logger } from 'pino';
 import { createAesGcm } from '../../adapters/cipher/aes-gcm.ts';
 import type { PeerData } from '../../adapters/threads/start-peer.ts';
-import { systemClock, type Clock } from '../../kernel/time.ts';
+import { systemClock } from '../../kernel/time.ts';
 import { openVault, type OpenVault } from '../../modules/access/vault/open-vault.ts';
 import type { RootKey } from '../../modules/access/vault/root-keys.ts';
-import type { EventLog } from '../../ports/event-log.ts';
-import type { Schemas } from '../../ports/schemas.ts';
 import { createThreadMetrics, type ThreadMetrics } from '../../adapters/metrics/prometheus.ts';
 import { observeLog } from '../observe-log.ts';
 import { createFaultPoint, type FaultPoint } from '../fault-points.ts';
@@ -44,12 +43,8 @@ export interface ThreadData extends PeerData {
 }
 
 /** What every thread works with: the same ports as the main thread. */
-export interface ThreadContext {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
+export interface ThreadContext extends Ports {
   readonly vault: OpenVault;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly faultPoint: FaultPoint;
   readonly metrics: ThreadMetrics;
 }

@@ -1,23 +1,18 @@
-import type { Logger } from 'pino';
+import type { Ports } from '../../control-plane/ports.ts';
 import type { ControlPlane } from '../../control-plane/control-plane.ts';
 import { routesWith } from '../../http/define-route.ts';
-import type { Clock } from '../../kernel/time.ts';
 import type { Coordination } from '../../ports/coordination.ts';
-import type { EventLog } from '../../ports/event-log.ts';
 import type { HttpClient } from '../../ports/http-client.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { ProjectionStore } from '../../ports/projection-store.ts';
-import type { Schemas } from '../../ports/schemas.ts';
 import type { AuditRecorder } from './audit/recorder.ts';
 import type { EnvironmentDependents } from './environments/dependents.ts';
 import type { RootKeyRing } from './vault/open-vault.ts';
 import type { Vault } from './vault/vault.ts';
 
 /** Services of the handlers of this wing, created by the composition root. Each wing extends those before it. */
-export interface AccessServices {
+export interface AccessServices extends Ports {
   readonly control: ControlPlane;
-  readonly log: EventLog;
-  readonly schemas: Schemas;
   /** Queries of the tables beside those of `records.reader`. */
   readonly tables: Pick<ProjectionStore, 'queryRows'>;
   readonly vault: Vault;
@@ -28,8 +23,6 @@ export interface AccessServices {
   /** The state of other wings in environments, in the order of deletion. */
   readonly environmentDependents: readonly EnvironmentDependents[];
   readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly settings: {
     /** The address of the server itself when none is set; empty until it listens. */
     publicUrl: string;

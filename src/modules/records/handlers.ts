@@ -1,10 +1,9 @@
+import type { Ports } from '../../control-plane/ports.ts';
 import { randomUUID } from 'node:crypto';
 import { joinKey } from '../../kernel/ids.ts';
 import { partitionOf } from '../../kernel/partition.ts';
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import type { Clock } from '../../kernel/time.ts';
-import type { EventLog } from '../../ports/event-log.ts';
-import type { Codec, Schemas } from '../../ports/schemas.ts';
+import type { Codec } from '../../ports/schemas.ts';
 import type { Replies } from '../../control-plane/replies.ts';
 import type { Vault } from '../access/vault/vault.ts';
 import { checkRecords, storableId, type CheckedRecords } from './checked-records.ts';
@@ -32,12 +31,9 @@ import { blockContext, payloadContext } from './sealed-payload.ts';
 import { streamKey, type Stream } from './stream.ts';
 import type { FormerRecord, RecordWriter, StoredRecord, WriteOrigin } from './writer.ts';
 
-export interface RecordWriterDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
+export interface RecordWriterDeps extends Pick<Ports, 'log' | 'schemas' | 'clock'> {
   readonly replies: Pick<Replies, 'node' | 'expect'>;
   readonly vault: Pick<Vault, 'ready' | 'sealBytes' | 'openBytes' | 'fingerprint'>;
-  readonly clock: Clock;
   /** Whether the environment's payloads are sent sealed. */
   payloadMode(environmentUid: string): 'plain' | 'sealed';
   /** Where crash tests may end the process. */

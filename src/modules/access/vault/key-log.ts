@@ -1,9 +1,9 @@
+import type { Ports } from '../../../control-plane/ports.ts';
 import { randomBytes, randomInt } from 'node:crypto';
-import type { Logger } from 'pino';
 import { consume } from '../../../control-plane/consume.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import type { Clock, Instant } from '../../../kernel/time.ts';
-import type { EventLog, TransactionalWriter, ReadMessage } from '../../../ports/event-log.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { TransactionalWriter, ReadMessage } from '../../../ports/event-log.ts';
 import type { Codec } from '../../../ports/schemas.ts';
 import type { KeyRing, WrappedKey } from './key-ring.ts';
 import { limits } from '../../../kernel/limits.ts';
@@ -15,10 +15,7 @@ const fencedTriesMax = 20;
 /** Some milliseconds of work on the thread that serves requests. */
 const rewrapAtOnceMax = 200;
 
-interface Deps {
-  readonly log: EventLog;
-  readonly logger: Logger;
-  readonly clock: Clock;
+interface Deps extends Pick<Ports, 'log' | 'logger' | 'clock'> {
   readonly faultPoint?: (name: string) => void;
 }
 
@@ -210,7 +207,7 @@ interface KeyFiller extends Disposable {
  * is open, one message more is appended, unless others came meanwhile.
  */
 function createKeyFiller(
-  { log, clock, logger }: { log: EventLog; clock: Clock; logger: Logger },
+  { log, clock, logger }: Pick<Ports, 'log' | 'clock' | 'logger'>,
   topic: string,
 ): KeyFiller {
   /** The newest time in the log when the last key was destroyed: its segment began no later. */

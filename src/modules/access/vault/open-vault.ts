@@ -1,13 +1,10 @@
+import type { Ports } from '../../../control-plane/ports.ts';
 import { createHmac } from 'node:crypto';
-import type { Logger } from 'pino';
 import { CannotStart } from '../../../kernel/cannot-start.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Sealed } from '../../../kernel/ids.ts';
 import type { Json } from '../../../kernel/stable-json.ts';
-import type { Clock } from '../../../kernel/time.ts';
 import type { Cipher } from '../../../ports/cipher.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
 import {
   createKeyWriter,
   followKeys,
@@ -23,13 +20,9 @@ import type { Vault } from './vault.ts';
 const serviceKeyId = 'service';
 const accountKeyId = 'account';
 
-export interface VaultDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
+export interface VaultDeps extends Ports {
   readonly rootKeys: readonly RootKey[];
   readonly newCipher: (key: Uint8Array) => Cipher;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly faultPoint?: (name: string) => void;
 }
 

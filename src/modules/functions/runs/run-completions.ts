@@ -1,8 +1,7 @@
-import type { Logger } from 'pino';
+import type { Ports } from '../../../control-plane/ports.ts';
 import { consume } from '../../../control-plane/consume.ts';
 import { splitKey } from '../../../kernel/ids.ts';
 import type { EventLog, Position } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
 import { isEnd, type RunChanged } from './events.ts';
 
 const topic = 'svc.runs.v1';
@@ -20,11 +19,9 @@ export interface RunCompletions extends AsyncDisposable {
 type Waiting = Map<string, Set<(end: RunChanged) => void>>;
 
 /** Consumes `svc.runs.v1` from its end: one reader for all waiting callers on this node. */
-export async function consumeRunCompletions(deps: {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly logger: Logger;
-}): Promise<RunCompletions> {
+export async function consumeRunCompletions(
+  deps: Pick<Ports, 'log' | 'schemas' | 'logger'>,
+): Promise<RunCompletions> {
   const codec = await deps.schemas.codec<RunChanged>(topic);
   const waiting: Waiting = new Map();
   const positions = await ends(deps.log);

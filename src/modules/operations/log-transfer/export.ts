@@ -1,10 +1,10 @@
+import type { Ports } from '../../../control-plane/ports.ts';
 import { mkdir, open, readdir, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { consumerGroups } from '../../../../streams/consumer-groups.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import type { Clock } from '../../../kernel/time.ts';
 import type { EventLog, ReadMessage, TopicSpec } from '../../../ports/event-log.ts';
-import type { Codec, Schemas } from '../../../ports/schemas.ts';
+import type { Codec } from '../../../ports/schemas.ts';
 import { encodeBlock, magic, type Entry } from './frames.ts';
 import { writeManifest, type Manifest, type PartitionFile, type TopicFiles } from './manifest.ts';
 
@@ -12,10 +12,7 @@ import { writeManifest, type Manifest, type PartitionFile, type TopicFiles } fro
 const leftBehind = new Set(['svc.internal.replies.v1', 'svc.internal.typed-topics.v1']);
 const blockBytes = 1024 ** 2;
 
-export interface Transfer {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly clock: Clock;
+export interface Transfer extends Pick<Ports, 'log' | 'schemas' | 'clock'> {
   readonly version: string;
   readonly folder: string;
   /** Every topic of the service. */

@@ -1,6 +1,5 @@
+import type { Ports } from '../../../control-plane/ports.ts';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
-import type { Clock } from '../../../kernel/time.ts';
 import type { PublicCodec } from '../../../control-plane/public-message.ts';
 import {
   type ReplyValue,
@@ -13,8 +12,7 @@ import { headsTopic, recordsTopic, type StreamHeadValue } from '../stream-head.t
 import type { Retention } from '../../access/environments/retention.ts';
 import type { PayloadSealing } from '../payload-sealing.ts';
 import type { Vault } from '../../access/vault/vault.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
-import type { Codec, Schemas } from '../../../ports/schemas.ts';
+import type { Codec } from '../../../ports/schemas.ts';
 
 import { Snapshots } from './state/snapshots.ts';
 
@@ -22,13 +20,9 @@ export const tickMsDefault = 5_000;
 
 export const recordOwnersGroup = 'svc.record-owners';
 
-export interface RecordOwnersDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
+export interface RecordOwnersDeps extends Ports {
   readonly vault: Pick<Vault, 'ready' | 'sealBytes' | 'openBytes' | 'fingerprint'>;
   readonly sealing: PayloadSealing;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** How long an environment keeps its records. */
   readonly retentionOf: (environmentUid: string) => Retention;
   /** Folder of the state stores, one file per partition; made when missing. */

@@ -1,22 +1,16 @@
-import type { Logger } from 'pino';
+import type { Ports } from '../../../../control-plane/ports.ts';
 import type { ControlPlane } from '../../../../control-plane/control-plane.ts';
-import type { Clock } from '../../../../kernel/time.ts';
 import type { RecordChange } from '../../../records/events.ts';
 import type { TypedTopicProgress } from '../progress.ts';
-import type { EventLog } from '../../../../ports/event-log.ts';
-import type { Codec, Schemas } from '../../../../ports/schemas.ts';
+import type { Codec } from '../../../../ports/schemas.ts';
 import type { ConsumerGroupName } from '../../../../../streams/consumer-groups.ts';
 import type { OperatorRequests } from '../../../../../streams/reactor/reactor.ts';
 import type { Targets } from './targets.ts';
 
 export const typedTopicsGroup = 'svc.typed-topics' satisfies ConsumerGroupName;
 
-export interface TypedTopicsDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
+export interface TypedTopicsDeps extends Ports {
   readonly control: ControlPlane;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Of the gateway. */
   readonly version: string;
   readonly park: OperatorRequests['park'];
