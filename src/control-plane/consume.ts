@@ -1,5 +1,6 @@
+import { partitionNumbers } from '../kernel/partition.ts';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Batch, EventLog, FollowOptions, Position } from '../ports/event-log.ts';
+import type { Batch, EventLog, FollowOptions, Position, ReadMessage } from '../ports/event-log.ts';
 
 const retryAfterMs = 250;
 
@@ -34,3 +35,30 @@ export async function consume(
 
 const nameOf = (position: { readonly topic: string; readonly partition: number }): string =>
   `${position.topic}/${position.partition}`;
+
+/** The first message from the position on, if there is one. */
+export async function firstMessage(
+  log: Pick<EventLog, 'read'>,
+  { topic, partition, offset }: Position,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<ReadMessage | null> {
+  for await (const { messages } of log.read(
+    { topic, partition, offset },
+    { ...options, maxBytes: 1 },
+  )) {
+    const [first] = messages;
+    if (first !== undefined) return first;
+  }
+  return null;
+}
+
+/** The ends of all partitions of the topic. */
+export async function endsOf(
+  log: Pick<EventLog, 'partitions' | 'endOffset'>,
+  topic: string,
+): Promise<Position[]> {
+  const ends = partitionNumbers(await log.partitions(topic)).map(async (partition) => {
+    return { topic, partition, offset: await log.endOffset(topic, partition) };
+  });
+  return Promise.all(ends);
+}

@@ -1,3 +1,4 @@
+import { partitionNumbers } from '../kernel/partition.ts';
 import type { Ports } from './ports.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { GatewayError } from '../kernel/errors.ts';
@@ -5,7 +6,7 @@ import type { Micros } from '../kernel/time.ts';
 import type { Batch, EventLog, Position } from '../ports/event-log.ts';
 import type { Codec } from '../ports/schemas.ts';
 import { openDisposableDatabase, type Layout } from './disposable-database.ts';
-import { consume } from './consume.ts';
+import { consume, firstMessage } from './consume.ts';
 
 /** Small batches, because applying one blocks the thread. */
 const batchBytesMax = 256 * 1024;
@@ -83,9 +84,8 @@ export async function openTopicView<Value, Tables extends TopicTables<Value>>(
     database.close();
   };
   const caughtUp = async (): Promise<void> => {
-    const numbers = Array.from({ length: partitions }, (_, number) => number);
     await Promise.all(
-      numbers.map(async (partition) => {
+      partitionNumbers(partitions).map(async (partition) => {
         const end = await log.endOffset(topic, partition);
         const isEmpty = end <= (await log.startOffset(topic, partition));
         if (!isEmpty) await progress.until(partition, end);
@@ -142,12 +142,8 @@ async function valueAt<Value>(
   codec: Codec<Value>,
   { topic, partition, offset }: Position,
 ): Promise<Value | null> {
-  for await (const { messages } of log.read({ topic, partition, offset }, { maxBytes: 1 })) {
-    const [first] = messages;
-    if (first === undefined) continue;
-    return first.offset === offset && first.value !== null ? codec.decode(first.value) : null;
-  }
-  return null;
+  const first = await firstMessage(log, { topic, partition, offset });
+  return first?.offset === offset && first.value !== null ? codec.decode(first.value) : null;
 }
 
 class Progress {
@@ -165,8 +161,7 @@ class Progress {
     this.#move = database.prepare('INSERT OR REPLACE INTO view_position VALUES (?, ?)');
     const rows = database.prepare('SELECT partition, next FROM view_position').all();
     const saved = new Map(rows.map((row) => [Number(row['partition']), Number(row['next'])]));
-    const numbers = Array.from({ length: partitions }, (_, number) => number);
-    this.#next = new Map(numbers.map((number) => [number, saved.get(number) ?? 0]));
+    this.#next = new Map(partitionNumbers(partitions).map((at) => [at, saved.get(at) ?? 0]));
   }
 
   positions(topic: string) {

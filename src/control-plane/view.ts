@@ -1,3 +1,4 @@
+import { partitionNumbers } from '../kernel/partition.ts';
 import type { Ports } from './ports.ts';
 import { BoundedMap } from '../kernel/bounded-map.ts';
 import { joinKey } from '../kernel/ids.ts';
@@ -304,9 +305,8 @@ export function createCatchUp(deps: {
     // From here on the ends are being read: a later caller needs another check.
     next = null;
     lastBegun = performance.now();
-    const numbers = Array.from({ length: partitions }, (_, partition) => partition);
     await Promise.all(
-      numbers.map(async (partition) => {
+      partitionNumbers(partitions).map(async (partition) => {
         const end = await log.endOffset(controlTopic, partition);
         if (end <= (await log.startOffset(controlTopic, partition))) return;
         await waiting.until(

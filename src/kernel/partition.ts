@@ -26,3 +26,7 @@ export function murmur2(data: Uint8Array): number {
   hash = Math.imul(hash, mix);
   return hash ^ (hash >>> 15);
 }
+
+/** The numbers of a topic's partitions. */
+export const partitionNumbers = (count: number): number[] =>
+  Array.from({ length: count }, (_, partition) => partition);

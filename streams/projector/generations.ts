@@ -1,3 +1,4 @@
+import { partitionNumbers } from '../../src/kernel/partition.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '../../src/kernel/errors.ts';
@@ -239,7 +240,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     const target = this.#fed.get(number);
     if (target === undefined) return;
     const isLevel = (): boolean =>
-      allOf(partitions).every(
+      partitionNumbers(partitions).every(
         (partition) => target.reach.next(partition) >= from.reach.next(partition),
       );
     for (;;) {
@@ -339,7 +340,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     const isPaused = generations.some((one) => one.generation === active && one.is_paused);
     const now = performance.now();
     let stuck: number | null = null;
-    for (const partition of allOf(partitions)) {
+    for (const partition of partitionNumbers(partitions)) {
       const next = this.#active.reach.next(partition);
       const before = this.#standing.get(partition);
       const isIdle = isPaused || !this.#active.holds(partition);
@@ -360,7 +361,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     if (fed === undefined) return;
     await fed.reach.refresh();
     const places: Record<string, Place> = {};
-    for (const partition of allOf(partitions)) {
+    for (const partition of partitionNumbers(partitions)) {
       const start = await log.startOffset(topic, partition);
       const end = await log.endOffset(topic, partition);
       const next = Math.max(start, fed.reach.next(partition));
@@ -382,9 +383,6 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     return Number(found?.rows ?? 0);
   }
 }
-
-const allOf = (partitions: number): number[] =>
-  Array.from({ length: partitions }, (_, partition) => partition);
 
 const codeOf = (error: unknown): string =>
   error instanceof GatewayError ? error.code : 'server_error';

@@ -1,3 +1,4 @@
+import { partitionNumbers } from '../../src/kernel/partition.ts';
 import type { Clock, Instant } from '../../src/kernel/time.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
@@ -134,7 +135,7 @@ export async function startPositions(
   const rebuilt: number[] = [];
   const ends = new Map<number, number>();
   let toRead = 0;
-  for (const partition of deps.held ?? allOf(deps.partitions)) {
+  for (const partition of deps.held ?? partitionNumbers(deps.partitions)) {
     const start = await log.startOffset(topic, partition);
     const end = await log.endOffset(topic, partition);
     ends.set(partition, end);
@@ -156,9 +157,6 @@ export async function startPositions(
   await empty(store, tables, positions, rebuilt);
   return { positions: found, rebuilt, toRead, ends };
 }
-
-const allOf = (partitions: number): number[] =>
-  Array.from({ length: partitions }, (_, partition) => partition);
 
 /** Beyond any real offset: a start that finds this position restarts an interrupted rebuild. */
 const beingEmptied = Number.MAX_SAFE_INTEGER;

@@ -1,3 +1,4 @@
+import { partitionNumbers } from '../../kernel/partition.ts';
 import { randomUUID } from 'node:crypto';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { Codec } from '../../ports/schemas.ts';
@@ -43,7 +44,7 @@ export async function previewRetention(
   deps: PreviewDeps,
   environmentUid: string,
 ): Promise<RetentionDue> {
-  const partitions = Array.from({ length: deps.partitions }, (_, partition) => partition);
+  const partitions = partitionNumbers(deps.partitions);
   const answers = await Promise.all(
     partitions.map((partition) => previewPartition(deps, partition, environmentUid)),
   );

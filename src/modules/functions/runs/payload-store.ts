@@ -1,4 +1,5 @@
 import type { RunBody } from '../../../../streams/values.ts';
+import { firstMessage } from '../../../control-plane/consume.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { partitionOf } from '../../../kernel/partition.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
@@ -85,11 +86,10 @@ async function readBody(
   codec: Codec<RunBody>,
   bodyPlace: BodyPlace,
 ): Promise<RunBody | null> {
-  for await (const batch of log.read({ topic, ...bodyPlace }, { maxBytes: 1 })) {
-    const message = batch.messages.find(({ offset }) => offset === bodyPlace.offset);
-    return message?.value == null ? null : codec.decode(message.value);
-  }
-  return null;
+  const first = await firstMessage(log, { topic, ...bodyPlace });
+  return first?.offset === bodyPlace.offset && first.value !== null
+    ? codec.decode(first.value)
+    : null;
 }
 
 /** The newest bodies up to a size. Each is read once: by the runner, or by the caller that waits for the outcome. */

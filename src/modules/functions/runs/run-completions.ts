@@ -1,7 +1,6 @@
 import type { Ports } from '../../../control-plane/ports.ts';
-import { consume } from '../../../control-plane/consume.ts';
+import { consume, endsOf } from '../../../control-plane/consume.ts';
 import { splitKey } from '../../../kernel/ids.ts';
-import type { EventLog, Position } from '../../../ports/event-log.ts';
 import { isEnd, type RunChanged } from './events.ts';
 
 const topic = 'svc.runs.v1';
@@ -24,7 +23,7 @@ export async function consumeRunCompletions(
 ): Promise<RunCompletions> {
   const codec = await deps.schemas.codec<RunChanged>(topic);
   const waiting: Waiting = new Map();
-  const positions = await ends(deps.log);
+  const positions = await endsOf(deps.log, topic);
   const stopping = new AbortController();
   const running = consume(
     deps.log,
@@ -64,16 +63,4 @@ export async function consumeRunCompletions(
       await running;
     },
   };
-}
-
-async function ends(log: EventLog): Promise<Position[]> {
-  const count = await log.partitions(topic);
-  const numbers = Array.from({ length: count }, (_, partition) => partition);
-  return Promise.all(
-    numbers.map(async (partition) => ({
-      topic,
-      partition,
-      offset: await log.endOffset(topic, partition),
-    })),
-  );
 }

@@ -1,3 +1,4 @@
+import { endsOf } from '../../../control-plane/consume.ts';
 import { z } from 'zod';
 import { content } from '../../../http/responses.ts';
 import { openSse } from '../../../http/sse.ts';
@@ -84,15 +85,12 @@ async function startOf(
   log: OperationsServices['log'],
   lastEventId: string | string[] | undefined,
 ): Promise<Position[]> {
-  const partitions = await log.partitions(topic);
-  const numbers = Array.from({ length: partitions }, (_, partition) => partition);
-  const ends = await Promise.all(numbers.map((partition) => log.endOffset(topic, partition)));
-  if (typeof lastEventId !== 'string' || lastEventId === '') {
-    return ends.map((offset, partition) => ({ topic, partition, offset }));
-  }
+  const ends = await endsOf(log, topic);
+  if (typeof lastEventId !== 'string' || lastEventId === '') return ends;
   const offsets = tailCursor.parse(lastEventId);
   const isOfThisLog =
-    offsets.length === partitions && offsets.every((offset, at) => offset <= (ends[at] ?? 0));
+    offsets.length === ends.length &&
+    offsets.every((offset, at) => offset <= (ends[at]?.offset ?? 0));
   if (!isOfThisLog) throw new GatewayError('invalid_cursor_value');
   return offsets.map((offset, partition) => ({ topic, partition, offset }));
 }

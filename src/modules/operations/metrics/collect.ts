@@ -1,3 +1,4 @@
+import { firstMessage } from '../../../control-plane/consume.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { Gauges, LabelValues } from '../../../ports/metrics.ts';
 import { consumerGroup } from '../../../../streams/consumer-groups.ts';
@@ -99,11 +100,8 @@ async function ageOf(
   { topic, partition, offset, end }: Unread,
 ): Promise<number> {
   if (offset >= end) return 0;
-  for await (const { messages } of log.read({ topic, partition, offset }, { maxBytes: 1 })) {
-    const [first] = messages;
-    if (first !== undefined) return Math.max(0, (clock.now() - first.timestamp) / 1000);
-  }
-  return 0;
+  const first = await firstMessage(log, { topic, partition, offset });
+  return first === null ? 0 : Math.max(0, (clock.now() - first.timestamp) / 1000);
 }
 
 function collectDeadLetters({ deadLetters }: Deps, gauges: Gauges): Promise<void> {

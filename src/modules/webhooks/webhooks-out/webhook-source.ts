@@ -1,3 +1,4 @@
+import { firstMessage } from '../../../control-plane/consume.ts';
 import { type ControlPlane, findCaughtUp } from '../../../control-plane/control-plane.ts';
 import type { PublicMessage } from '../../../control-plane/entity.ts';
 import type { Publisher } from '../../../control-plane/publisher.ts';
@@ -38,11 +39,11 @@ async function existingDeliveries(
   signal: AbortSignal,
 ): Promise<Names> {
   const codec = await schemas.codec<WebhookOut>(deliveriesTopic);
-  const since = await timeAt(log, from, signal);
+  const since = await firstMessage(log, from, { signal });
   const names = new Set<string>();
   if (since === null) return names;
   const { partition } = from;
-  const offset = await log.offsetAt(deliveriesTopic, partition, since - skewMs);
+  const offset = await log.offsetAt(deliveriesTopic, partition, since.timestamp - skewMs);
   for await (const batch of log.read({ topic: deliveriesTopic, partition, offset }, { signal })) {
     for (const { value } of batch.messages) {
       const step = readableValue(codec, value);
@@ -50,15 +51,6 @@ async function existingDeliveries(
     }
   }
   return names;
-}
-
-/** Timestamp of the first message from the position; null when there is none. */
-async function timeAt(log: EventLog, from: Position, signal: AbortSignal): Promise<number | null> {
-  for await (const batch of log.read(from, { signal, maxBytes: 1 })) {
-    const [first] = batch.messages;
-    if (first !== undefined) return first.timestamp;
-  }
-  return null;
 }
 
 /** The deliveries that do not exist yet. The values are steps, because `deliveriesOf` creates nothing else. */
