@@ -116,12 +116,12 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** The command as JSON: `type` and its fields. */ readonly body: string;
 }
 
-/** What is asked of the owner of one scope of the control plane. Private; secrets are sealed. */ export interface ControlCommand {
+/** A command to the owner of one scope of the control plane. Private; secrets are sealed. */ export interface ControlCommand {
   /** Uuid of the command. */ readonly id: string;
-  /** What all named entities share; the partition is chosen by it. */ readonly scope: string;
+  /** Common to all named entities; selects the partition. */ readonly scope: string;
   /** Decided in this order, all or none. */ readonly items: readonly ControlCommandItem[];
-  /** Who asks: `key:…`, `user:…`, `run:…` or `system`. */ readonly actor: string;
-  /** When it was asked. */ readonly at: Instant;
+  /** Caller: `key:…`, `user:…`, `run:…` or `system`. */ readonly actor: string;
+  /** Time of the request. */ readonly at: Instant;
   /** Refused after it. */ readonly deadline: Instant;
   /** Node that waits for the reply. */ readonly reply_to: string | null;
   /** The client's Idempotency-Key. */ readonly idempotency_key: string | null;
