@@ -157,10 +157,11 @@ describe('a webhook of a provider', () => {
       const body = { limit: 100, types: ['webhook:incoming'], states: ['cancelled'] };
       const answer = await gateway.call('POST', '/logs/operations', { body });
       const found = answer.body.data as { syncConfigName: string }[];
-      return found.length === 0 ? null : found;
+      // One for each of the two webhooks above.
+      return found.length < 2 ? null : found;
     });
-    const message = 'The function has no onWebhook.';
-    expect(ofDeaf).toMatchObject([{ syncConfigName: 'deaf', message }]);
+    const ofOne = { syncConfigName: 'deaf', message: 'The function has no onWebhook.' };
+    expect(ofDeaf).toMatchObject([ofOne, ofOne]);
     const failed = app.received.filter(({ body }) => body.includes('"success":false'));
     expect(failed).toEqual([]);
   });
