@@ -50,6 +50,7 @@ export default defineConfig({
       {
         test: {
           name: 'fast',
+          isolate: false,
           include: ['test/{unit,contract,golden,simulation}/**/*.test.ts', 'test/tidy.test.ts'],
           exclude: [withServices],
           pool: 'forks',
@@ -62,6 +63,7 @@ export default defineConfig({
       {
         test: {
           name: 'system',
+          isolate: false,
           include: ['test/{api,e2e}/**/*.test.ts'],
           exclude: [withServices],
           globalSetup: [documentOfAnswers, functions, gateways],
@@ -99,6 +101,7 @@ export default defineConfig({
       {
         test: {
           name: 'services',
+          isolate: false,
           include: [withServices],
           exclude: [withFaults],
           globalSetup: [documentOfAnswers, functions, 'test/services/setup.ts'],
