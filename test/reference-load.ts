@@ -7,10 +7,23 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const rounds = 60;
 const betweenMs = 5_000;
+/** Fewer say little: then those of the whole run are taken. */
+const samplesMin = 3;
 const text = 'reference '.repeat(10_000);
 
-/** Milliseconds that the work took: about 60 on two quiet cores. */
-export function timeReferenceLoad(): number {
+interface Sample {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly ms: number;
+}
+
+/** How long the work took, over the time in which it was timed. */
+export interface ReferenceLoads {
+  /** Median in milliseconds between two times (milliseconds since the epoch): about 60 beside tests on two cores. */
+  during(from: number, to: number): number;
+}
+
+function timeReferenceLoad(): number {
   const started = performance.now();
   for (let round = 0; round < rounds; round += 1) {
     createHash('sha256').update(JSON.stringify(JSON.parse(JSON.stringify({ round, text }))));
@@ -18,13 +31,22 @@ export function timeReferenceLoad(): number {
   return performance.now() - started;
 }
 
-/** Times the work every five seconds until `signal` aborts. @returns the median, in milliseconds */
-export async function medianReferenceLoad(signal: AbortSignal): Promise<number> {
-  const samples: number[] = [];
+/** Times the work every five seconds until `signal` aborts. */
+export async function measureReferenceLoads(signal: AbortSignal): Promise<ReferenceLoads> {
+  const samples: Sample[] = [];
   do {
-    samples.push(timeReferenceLoad());
+    samples.push({ at: Date.now(), ms: timeReferenceLoad() });
     await wait(betweenMs, undefined, { signal, ref: false }).catch(() => undefined);
   } while (!signal.aborted);
-  samples.sort((a, b) => a - b);
-  return samples[Math.floor(samples.length / 2)] ?? 0;
+  return {
+    during(from, to) {
+      const then = samples.filter(({ at }) => at >= from && at <= to);
+      return medianOf(then.length < samplesMin ? samples : then);
+    },
+  };
+}
+
+function medianOf(samples: readonly Sample[]): number {
+  const sorted = samples.map(({ ms }) => ms).sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

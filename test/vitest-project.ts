@@ -13,10 +13,11 @@ export interface Failure {
   readonly message: string;
 }
 
-/** How long a test file took from its first test to its last, in milliseconds. */
+/** When a test file began its first test and ended its last, in milliseconds since the epoch. */
 export interface FileTime {
   readonly file: string;
-  readonly ms: number;
+  readonly from: number;
+  readonly to: number;
 }
 
 export interface ProjectOutcome {
@@ -110,7 +111,8 @@ function outcomeOf(project: string, isGreen: boolean, report: Report | undefined
     unsteady: [],
     times: files.map(({ name, startTime, endTime }) => ({
       file: nameOf(name),
-      ms: endTime - startTime,
+      from: startTime,
+      to: endTime,
     })),
   };
 }
