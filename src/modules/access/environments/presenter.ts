@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { representation } from '../../../http/representation.ts';
 import { data, timestamp } from '../../../http/responses.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isoMillis } from '../../../kernel/time.ts';
@@ -22,65 +23,59 @@ const primary = z.strictObject({ primary: color });
 
 const periods = { prune_after_days: z.int(), delete_after_days: z.int() };
 
-/** An environment with its settings. */
-export const environmentShape = data(
-  z
-    .strictObject({
-      id,
-      uuid: z.uuid(),
-      name,
-      is_production: z.boolean(),
-      webhook_url: z.string().nullable(),
-      webhook_url_secondary: z.string().nullable(),
-      on_auth_creation: z.boolean(),
-      on_auth_refresh_error: z.boolean(),
-      on_sync_error: z.boolean(),
-      on_sync_completion_always: z.boolean(),
-      on_async_action_completion: z.boolean(),
-      webhook_retry_waits_seconds: z.array(z.number()),
-      payload_mode: z.enum(['plain', 'sealed']),
-      retention: z.strictObject(periods),
-      validation: z.enum(['off', 'warn', 'error']),
-      connect_ui: z.strictObject({
-        theme: z.strictObject({ light: primary, dark: primary }),
-        default_theme: z.enum(['light', 'dark', 'system']),
-        show_watermark: z.boolean(),
-        logo: z.string().optional(),
-        texts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
-      }),
-      created_at: timestamp,
-      updated_at: timestamp,
-    })
-    .meta({ id: 'Environment' }),
-);
-
-export const signingKeyShape = data(z.strictObject({ webhook_signing_key: z.string() }));
+interface Opened extends Environment {
+  readonly opened: { readonly primary: string | null; readonly secondary: string | null };
+}
 
 /** An environment with its settings; the uuid is the one in webhook addresses. */
-export async function presentEnvironment(vault: Vault, environment: Environment) {
-  const { uid, webhookUrls, webhookFlags } = environment;
-  const url = (name: keyof typeof webhookUrls) =>
-    openUrl(vault, urlOfEnvironment(uid, name), webhookUrls[name]);
-  return {
-    id: environment.id,
-    uuid: environment.uid,
-    name: environment.name,
-    is_production: environment.isProduction,
-    webhook_url: await url('primary'),
-    webhook_url_secondary: await url('secondary'),
-    on_auth_creation: webhookFlags.onAuthCreation,
-    on_auth_refresh_error: webhookFlags.onAuthRefreshError,
-    on_sync_error: webhookFlags.onSyncError,
-    on_sync_completion_always: webhookFlags.onSyncCompletionAlways,
-    on_async_action_completion: webhookFlags.onAsyncActionCompletion,
-    webhook_retry_waits_seconds: (
-      environment.webhookRetryWaitsMs ?? limits.webhookRetryWaitsMs
-    ).map((ms) => ms / 1000),
-    payload_mode: environment.payloadMode,
-    retention: presentRetention(environment.retention),
-    validation: environment.validation ?? 'warn',
-    connect_ui: presentConnectUi(environment),
-    created_at: isoMillis(environment.createdAt),
-    updated_at: isoMillis(environment.updatedAt),
-  };
+const environment = representation<Opened>()({
+  id: [id, (one) => one.id],
+  uuid: [z.uuid(), ({ uid }) => uid],
+  name: [name, (one) => one.name],
+  is_production: [z.boolean(), ({ isProduction }) => isProduction],
+  webhook_url: [z.string().nullable(), ({ opened }) => opened.primary],
+  webhook_url_secondary: [z.string().nullable(), ({ opened }) => opened.secondary],
+  on_auth_creation: [z.boolean(), ({ webhookFlags }) => webhookFlags.onAuthCreation],
+  on_auth_refresh_error: [z.boolean(), ({ webhookFlags }) => webhookFlags.onAuthRefreshError],
+  on_sync_error: [z.boolean(), ({ webhookFlags }) => webhookFlags.onSyncError],
+  on_sync_completion_always: [
+    z.boolean(),
+    ({ webhookFlags }) => webhookFlags.onSyncCompletionAlways,
+  ],
+  on_async_action_completion: [
+    z.boolean(),
+    ({ webhookFlags }) => webhookFlags.onAsyncActionCompletion,
+  ],
+  webhook_retry_waits_seconds: [
+    z.array(z.number()),
+    ({ webhookRetryWaitsMs: waits }) =>
+      (waits ?? limits.webhookRetryWaitsMs).map((ms) => ms / 1000),
+  ],
+  payload_mode: [z.enum(['plain', 'sealed']), ({ payloadMode }) => payloadMode],
+  retention: [z.strictObject(periods), ({ retention }) => presentRetention(retention)],
+  validation: [z.enum(['off', 'warn', 'error']), ({ validation }) => validation ?? 'warn'],
+  connect_ui: [
+    z.strictObject({
+      theme: z.strictObject({ light: primary, dark: primary }),
+      default_theme: z.enum(['light', 'dark', 'system']),
+      show_watermark: z.boolean(),
+      logo: z.string().optional(),
+      texts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
+    }),
+    (one) => presentConnectUi(one),
+  ],
+  created_at: [timestamp, ({ createdAt }) => isoMillis(createdAt)],
+  updated_at: [timestamp, ({ updatedAt }) => isoMillis(updatedAt)],
+});
+
+export const environmentShape = data(environment.schema.meta({ id: 'Environment' }));
+
+export async function presentEnvironment(vault: Vault, state: Environment) {
+  const { uid, webhookUrls } = state;
+  const url = (target: keyof typeof webhookUrls) =>
+    openUrl(vault, urlOfEnvironment(uid, target), webhookUrls[target]);
+  const opened = { primary: await url('primary'), secondary: await url('secondary') };
+  return environment.of({ ...state, opened });
 }
+
+export const signingKeyShape = data(z.strictObject({ webhook_signing_key: z.string() }));

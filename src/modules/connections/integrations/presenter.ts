@@ -1,26 +1,31 @@
 import { z } from 'zod';
+import { representation } from '../../../http/representation.ts';
 import { timestamp } from '../../../http/responses.ts';
 import { isoMillis } from '../../../kernel/time.ts';
 import type { Provider } from '../providers/definition.ts';
 import { logoUrl } from '../providers/presenter.ts';
 import type { Integration } from './state.ts';
 
+/** An integration without its secrets. */
+const shown = representation<Integration & { readonly publicUrl: string }>()({
+  unique_key: [z.string(), ({ uniqueKey }) => uniqueKey],
+  display_name: [z.string(), ({ displayName }) => displayName],
+  provider: [z.string(), ({ provider }) => provider],
+  logo: [z.string(), ({ publicUrl, provider }) => logoUrl(publicUrl, provider)],
+  forward_webhooks: [z.boolean(), ({ forwardWebhooks }) => forwardWebhooks],
+  created_at: [timestamp, ({ createdAt }) => isoMillis(createdAt)],
+  updated_at: [timestamp, ({ updatedAt }) => isoMillis(updatedAt)],
+});
+
+export const presentIntegration = (integration: Integration, publicUrl: string) =>
+  shown.of({ ...integration, publicUrl });
+
 /** By the mode of the provider; null where the mode needs none. */
 const credentials = z.record(z.string(), z.string().nullable()).nullable();
 
 /** Fields of `include` are at the end. */
-export const integrationShape = z
-  .strictObject({
-    unique_key: z.string(),
-    display_name: z.string(),
-    provider: z.string(),
-    logo: z.string(),
-    forward_webhooks: z.boolean(),
-    created_at: timestamp,
-    updated_at: timestamp,
-    webhook_url: z.string().nullable().optional(),
-    credentials: credentials.optional(),
-  })
+export const integrationShape = shown.schema
+  .extend({ webhook_url: z.string().nullable().optional(), credentials: credentials.optional() })
   .meta({
     id: 'Integration',
     examples: [
@@ -35,19 +40,6 @@ export const integrationShape = z
       },
     ],
   });
-
-/** An integration without its secrets. */
-export function presentIntegration(integration: Integration, publicUrl: string) {
-  return {
-    unique_key: integration.uniqueKey,
-    display_name: integration.displayName,
-    provider: integration.provider,
-    logo: logoUrl(publicUrl, integration.provider),
-    forward_webhooks: integration.forwardWebhooks,
-    created_at: isoMillis(integration.createdAt),
-    updated_at: isoMillis(integration.updatedAt),
-  };
-}
 
 /** Address for the provider's webhooks; null when it has no routing script. */
 export function webhookUrlOf(

@@ -1,28 +1,35 @@
 import { z } from 'zod';
+import { representation } from '../../../http/representation.ts';
 import { anyJson, data, timestamp } from '../../../http/responses.ts';
 import { isoMicros } from '../../../kernel/time.ts';
 import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
 
-const shown = {
-  id: z.uuid(),
-  state: z.enum(['parked', 'retrying', 'resolved', 'dropped']),
-  consumer: z.string(),
-  topic: z.string(),
-  partition: z.int(),
-  offset: z.int(),
-  key: z.string(),
-  environment_id: z.string(),
-  integration: z.string().nullable(),
-  connection_id: z.string().nullable(),
-  run_id: z.string().nullable(),
-  attempts: z.int(),
-  retries: z.int(),
-  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-  parked_at: timestamp,
-  changed_at: timestamp,
-  changed_by: z.string(),
-};
-const deadLetterShape = z.strictObject(shown).meta({ id: 'DeadLetter' });
+const shown = representation<DeadLetter>()({
+  id: [z.uuid(), ({ id }) => id],
+  state: [z.enum(['parked', 'retrying', 'resolved', 'dropped']), ({ state }) => state],
+  consumer: [z.string(), ({ consumer }) => consumer],
+  topic: [z.string(), ({ topic }) => topic],
+  partition: [z.int(), ({ partition }) => partition],
+  offset: [z.int(), ({ offset }) => offset],
+  key: [z.string(), ({ key }) => key],
+  environment_id: [z.string(), ({ environmentUid }) => environmentUid],
+  integration: [z.string().nullable(), ({ integration }) => integration],
+  connection_id: [z.string().nullable(), ({ connectionId }) => connectionId],
+  run_id: [z.string().nullable(), ({ runId }) => runId],
+  attempts: [z.int(), ({ attempts }) => attempts],
+  retries: [z.int(), ({ retries }) => retries],
+  error: [
+    z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    ({ errorCode: code, errorMessage: message }) => (code === '' ? null : { code, message }),
+  ],
+  parked_at: [timestamp, ({ parkedAt }) => isoMicros(parkedAt)],
+  changed_at: [timestamp, ({ changedAt }) => isoMicros(changedAt)],
+  changed_by: [z.string(), ({ changedBy }) => changedBy],
+});
+
+export const presentDeadLetter = shown.of;
+
+const deadLetterShape = shown.schema.meta({ id: 'DeadLetter' });
 
 export const oneDeadLetterShape = data(deadLetterShape);
 
@@ -41,28 +48,5 @@ const message = z.strictObject({
 });
 
 export const deadLetterWithMessageShape = data(
-  z.strictObject({ ...shown, message: message.nullable() }).meta({ id: 'DeadLetterWithMessage' }),
+  shown.schema.extend({ message: message.nullable() }).meta({ id: 'DeadLetterWithMessage' }),
 );
-
-export const presentDeadLetter = (deadLetter: DeadLetter) => ({
-  id: deadLetter.id,
-  state: deadLetter.state,
-  consumer: deadLetter.consumer,
-  topic: deadLetter.topic,
-  partition: deadLetter.partition,
-  offset: deadLetter.offset,
-  key: deadLetter.key,
-  environment_id: deadLetter.environmentUid,
-  integration: deadLetter.integration,
-  connection_id: deadLetter.connectionId,
-  run_id: deadLetter.runId,
-  attempts: deadLetter.attempts,
-  retries: deadLetter.retries,
-  error:
-    deadLetter.errorCode === ''
-      ? null
-      : { code: deadLetter.errorCode, message: deadLetter.errorMessage },
-  parked_at: isoMicros(deadLetter.parkedAt),
-  changed_at: isoMicros(deadLetter.changedAt),
-  changed_by: deadLetter.changedBy,
-});

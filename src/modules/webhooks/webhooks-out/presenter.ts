@@ -1,38 +1,46 @@
 import { z } from 'zod';
+import { representation } from '../../../http/representation.ts';
 import { anyJson, data, timestamp } from '../../../http/responses.ts';
+import { isoMicros, type Micros } from '../../../kernel/time.ts';
 import { deliveryStates, type Attempt, type Delivery } from './delivery-store.ts';
-import { isoMicros } from '../../../kernel/time.ts';
 
-const shown = {
-  id: z.string(),
-  endpoint_id: z.string(),
-  kind: z.string(),
-  state: z.enum(deliveryStates),
-  provider_config_key: z.string().nullable(),
-  connection_id: z.string().nullable(),
-  run_id: z.string().nullable(),
-  attempts: z.int(),
-  status: z.int().nullable(),
-  error_code: z.string().nullable(),
-  next_attempt_at: timestamp.nullable(),
-  replay_of: z.string().nullable(),
-  created_at: timestamp,
-  updated_at: timestamp,
-};
+const isoOrNull = (at: Micros | null): string | null => (at === null ? null : isoMicros(at));
 
-export const messagesShape = z.strictObject({
-  data: z.array(z.strictObject(shown).meta({ id: 'WebhookMessage' })),
-  next_cursor: z.string().nullable(),
+/** One message to one endpoint, without its body. */
+const delivery = representation<Delivery>()({
+  id: [z.string(), ({ messageId }) => messageId],
+  endpoint_id: [z.string(), ({ endpointId }) => endpointId],
+  kind: [z.string(), ({ kind }) => kind],
+  state: [z.enum(deliveryStates), ({ state }) => state],
+  provider_config_key: [z.string().nullable(), ({ integration }) => integration],
+  connection_id: [z.string().nullable(), ({ connectionId }) => connectionId],
+  run_id: [z.string().nullable(), ({ runId }) => runId],
+  attempts: [z.int(), ({ attempts }) => attempts],
+  status: [z.int().nullable(), ({ status }) => status],
+  error_code: [z.string().nullable(), ({ errorCode }) => errorCode],
+  next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoOrNull(nextAttemptAt)],
+  replay_of: [z.string().nullable(), ({ replayOf }) => replayOf],
+  created_at: [timestamp, ({ createdAt }) => isoMicros(createdAt)],
+  updated_at: [timestamp, ({ changedAt }) => isoMicros(changedAt)],
 });
 
-const attempt = z.strictObject({
-  attempt: z.int(),
-  at: timestamp,
-  success: z.boolean(),
-  status: z.int().nullable(),
-  error_code: z.string().nullable(),
-  latency_ms: z.int().nullable(),
-  next_attempt_at: timestamp.nullable(),
+export const presentDelivery = delivery.of;
+
+const attempt = representation<Attempt>()({
+  attempt: [z.int(), (one) => one.attempt],
+  at: [timestamp, ({ at }) => isoMicros(at)],
+  success: [z.boolean(), ({ isDelivered }) => isDelivered],
+  status: [z.int().nullable(), ({ status }) => status],
+  error_code: [z.string().nullable(), ({ errorCode }) => errorCode],
+  latency_ms: [z.int().nullable(), ({ latencyMs }) => latencyMs],
+  next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoOrNull(nextAttemptAt)],
+});
+
+export const presentAttempt = attempt.of;
+
+export const messagesShape = z.strictObject({
+  data: z.array(delivery.schema.meta({ id: 'WebhookMessage' })),
+  next_cursor: z.string().nullable(),
 });
 
 export const messageShape = data(
@@ -40,7 +48,7 @@ export const messageShape = data(
     id: z.string(),
     kind: z.string().nullable(),
     payload: anyJson,
-    deliveries: z.array(z.strictObject({ ...shown, attempt_list: z.array(attempt) })),
+    deliveries: z.array(delivery.schema.extend({ attempt_list: z.array(attempt.schema) })),
   }),
 );
 
@@ -57,37 +65,3 @@ export const replayedShape = data(
     last_created_at: timestamp.nullable(),
   }),
 );
-
-/** One message to one endpoint, without its body. */
-export function presentDelivery(delivery: Delivery) {
-  const { nextAttemptAt } = delivery;
-  return {
-    id: delivery.messageId,
-    endpoint_id: delivery.endpointId,
-    kind: delivery.kind,
-    state: delivery.state,
-    provider_config_key: delivery.integration,
-    connection_id: delivery.connectionId,
-    run_id: delivery.runId,
-    attempts: delivery.attempts,
-    status: delivery.status,
-    error_code: delivery.errorCode,
-    next_attempt_at: nextAttemptAt === null ? null : isoMicros(nextAttemptAt),
-    replay_of: delivery.replayOf,
-    created_at: isoMicros(delivery.createdAt),
-    updated_at: isoMicros(delivery.changedAt),
-  };
-}
-
-export function presentAttempt(attempt: Attempt) {
-  const { nextAttemptAt } = attempt;
-  return {
-    attempt: attempt.attempt,
-    at: isoMicros(attempt.at),
-    success: attempt.isDelivered,
-    status: attempt.status,
-    error_code: attempt.errorCode,
-    latency_ms: attempt.latencyMs,
-    next_attempt_at: nextAttemptAt === null ? null : isoMicros(nextAttemptAt),
-  };
-}
