@@ -1,13 +1,11 @@
+import type { Ports } from '../control-plane/ports.ts';
 import type { MessagePort } from 'node:worker_threads';
-import type { Logger } from 'pino';
 import { openEmbeddedLogClient } from '../adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '../adapters/event-log/embedded/open.ts';
 import { controlTopic } from '../control-plane/message-codec.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import { GatewayError } from '../kernel/errors.ts';
-import type { Clock } from '../kernel/time.ts';
-import { isErasable, type EventLog } from '../ports/event-log.ts';
-import type { Schemas } from '../ports/schemas.ts';
+import { isErasable } from '../ports/event-log.ts';
 import { maskedUrl, type KafkaAccess } from './addresses.ts';
 import type { Config } from './config.ts';
 import type { Folders } from './folders.ts';
@@ -32,10 +30,7 @@ interface ServerAccess extends KafkaAccess {
 export type LogAccess = EmbeddedAccess | ServerAccess;
 
 /** The log and its schemas, the same in every thread. */
-export interface OpenedLog {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-}
+export type OpenedLog = Pick<Ports, 'log' | 'schemas'>;
 
 /** The servers that the log depends on, by their names in messages. */
 export interface Servers {
@@ -58,10 +53,7 @@ export interface MainLog extends ServedLog {
   readonly maintenance: EmbeddedLog['maintenance'] | null;
 }
 
-interface LogDeps {
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+type LogDeps = Pick<Ports, 'clock' | 'logger'>;
 
 interface MainLogDeps extends LogDeps {
   readonly folders: Folders;

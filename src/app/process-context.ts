@@ -1,9 +1,8 @@
+import type { Ports } from '../control-plane/ports.ts';
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
 import { createThreadMetrics, type ThreadMetrics } from '../adapters/metrics/prometheus.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import { GatewayError } from '../kernel/errors.ts';
-import type { Clock } from '../kernel/time.ts';
 import type { RootKey } from '../modules/access/vault/root-keys.ts';
 import { keysTopic } from '../modules/access/vault/key-log.ts';
 import { makeRootKeyFile, readRootKeys } from '../modules/access/vault/root-keys.ts';
@@ -19,10 +18,8 @@ import { topicSpecs } from './topics.ts';
 import type { EventLog } from '../ports/event-log.ts';
 
 /** What the parts of the main thread share. */
-export interface ProcessContext {
+export interface ProcessContext extends Pick<Ports, 'clock' | 'logger'> {
   readonly config: Config;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly folders: Folders;
   readonly corruption: LogCorruption;
   readonly rootKeys: readonly RootKey[];

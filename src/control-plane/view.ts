@@ -1,8 +1,7 @@
-import { partitionNumbers } from '../kernel/partition.ts';
 import type { Ports } from './ports.ts';
+import { partitionNumbers } from '../kernel/partition.ts';
 import { BoundedMap } from '../kernel/bounded-map.ts';
 import { joinKey } from '../kernel/ids.ts';
-import type { Clock } from '../kernel/time.ts';
 import type { Batch, EventLog, ReadMessage } from '../ports/event-log.ts';
 import type { Codec } from '../ports/schemas.ts';
 import type { ControlView, Found } from './control-plane.ts';
@@ -85,7 +84,7 @@ export async function openControlView(
 
 /** Where to resume: at the saved position, or at the beginning with an empty store. */
 async function resume(
-  { log, clock }: { readonly log: EventLog; readonly clock: Clock },
+  { log, clock }: Pick<Ports, 'log' | 'clock'>,
   store: ViewStore,
   partitions: number,
 ): Promise<Map<number, PartitionProgress>> {

@@ -1,7 +1,7 @@
+import type { Ports } from '../../src/control-plane/ports.ts';
 import type { Logger } from 'pino';
 import { consume } from '../../src/control-plane/consume.ts';
-import type { Batch, EventLog } from '../../src/ports/event-log.ts';
-import type { Schemas } from '../../src/ports/schemas.ts';
+import type { Batch } from '../../src/ports/event-log.ts';
 import {
   messageOf,
   projectionsTopic,
@@ -19,9 +19,7 @@ export interface FollowedProjection extends AsyncDisposable {
 
 /** Resolves when everything that was decided before the call is known. */
 export async function followProjection(
-  deps: {
-    readonly log: EventLog;
-    readonly schemas: Schemas;
+  deps: Pick<Ports, 'log' | 'schemas'> & {
     readonly logger: Pick<Logger, 'error'>;
   },
   name: string,

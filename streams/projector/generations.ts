@@ -1,8 +1,7 @@
+import type { Ports } from '../../src/control-plane/ports.ts';
 import { partitionNumbers } from '../../src/kernel/partition.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { GatewayError } from '../../src/kernel/errors.ts';
-import type { Clock } from '../../src/kernel/time.ts';
 import type { FollowedProjection } from './consume-projections.ts';
 import type { PublishedGeneration, PublishedProjection } from './projection-message.ts';
 import type { Place, VerifiedPart } from './projection-state.ts';
@@ -53,15 +52,11 @@ export interface Active<S> {
 }
 
 /** `S` reads one generation, `A` the active one. */
-export interface GenerationsDeps<S, A extends Active<S>, T extends TableSet> extends Omit<
-  FeedDeps<S, T>,
-  'failed'
-> {
+export interface GenerationsDeps<S, A extends Active<S>, T extends TableSet>
+  extends Omit<FeedDeps<S, T>, 'failed'>, Pick<Ports, 'clock' | 'logger'> {
   readonly topic: TopicName;
   readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
   readonly store: ProjectionStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly openActive: (first: S) => A;
   /** Removes the remains of a comparison of the generation. */
   readonly dropCopies: (generation: number) => Promise<void>;

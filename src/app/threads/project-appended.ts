@@ -1,10 +1,7 @@
+import type { Ports } from '../../control-plane/ports.ts';
 import { migrate } from '../../adapters/projection-store/migrate.ts';
-import type { Schemas } from '../../ports/schemas.ts';
 import type { ProjectionStore } from '../../ports/projection-store.ts';
-import type { EventLog } from '../../ports/event-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import type { Clock } from '../../kernel/time.ts';
-import type { Logger } from 'pino';
 import { openCommandSender } from '../../control-plane/command-sender.ts';
 import { projectionRef } from '../../modules/operations/projections/entity.ts';
 import { followProjection } from '../../../streams/projector/consume-projections.ts';
@@ -25,19 +22,15 @@ import { verifyAppended } from '../../../streams/projector/verify-appended.ts';
 import type { ThreadData } from './thread-context.ts';
 import { counted, nothingFed, reachOfOwn } from './project-records.ts';
 
-interface Ports {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
+interface ProjectionPorts extends Ports {
   readonly store: ProjectionStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
 /** Feeds the generations of every projection with one row per message, on `stack`. */
 export async function projectAllAppended(
   stack: AsyncDisposableStack,
-  ports: Ports,
+  ports: ProjectionPorts,
   data: Pick<ThreadData, 'projecting'>,
 ): Promise<void> {
   for (const projection of appendedProjections) {
@@ -47,7 +40,7 @@ export async function projectAllAppended(
 
 async function projectAppended(
   stack: AsyncDisposableStack,
-  ports: Ports,
+  ports: ProjectionPorts,
   projection: AnyAppendedProjection,
   { projecting }: Pick<ThreadData, 'projecting'>,
 ): Promise<void> {
@@ -87,7 +80,7 @@ async function projectAppended(
   });
 }
 
-type Fed = Ports & Pick<AppendedProjectorDeps, 'projection' | 'codec' | 'partitions'>;
+type Fed = ProjectionPorts & Pick<AppendedProjectorDeps, 'projection' | 'codec' | 'partitions'>;
 
 async function feed(
   deps: Fed,

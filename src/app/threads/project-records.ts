@@ -1,8 +1,7 @@
-import type { Logger } from 'pino';
+import type { Ports } from '../../control-plane/ports.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { ProjectionNotifications } from '../../modules/records/projection-notifications.ts';
 import type { RecordReader } from '../../modules/records/reader.ts';
-import type { EventLog } from '../../ports/event-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Feed, Reach } from '../../../streams/projector/generation-feed.ts';
 import type {
@@ -29,17 +28,15 @@ type Projecting = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;
 /** Inserts of a former projector may arrive within this time: requests time out after half of it. */
 const cleanupAfterMs = 10 * 60_000;
 
-type Ports = Pick<ProjectorDeps, 'store' | 'codec' | 'clock' | 'partitions' | 'faultPoint'> & {
-  readonly log: EventLog;
-  readonly logger: Logger;
-};
+type RecordPorts = Pick<ProjectorDeps, 'store' | 'codec' | 'clock' | 'partitions' | 'faultPoint'> &
+  Pick<Ports, 'log' | 'logger'>;
 
 /** Brings the tables to their current form. */
 type Prepare = (tables: ProjectorDeps['tables']) => Promise<void>;
 
 /** How this process projects the records, in any generation (see `Projecting` of thread-context.ts). */
 export function projectRecords(
-  input: Omit<Ports, 'faultPoint'>,
+  input: Omit<RecordPorts, 'faultPoint'>,
   { faultPoint, metrics }: Pick<ThreadContext, 'faultPoint' | 'metrics'>,
   data: Pick<ThreadData, 'projecting' | 'log'>,
   {
@@ -47,7 +44,7 @@ export function projectRecords(
     notifications,
   }: { readonly prepare: Prepare; readonly notifications: ProjectionNotifications },
 ): Projecting {
-  const ports: Ports = { ...input, faultPoint };
+  const ports: RecordPorts = { ...input, faultPoint };
   if (data.projecting === 'all') return projectAll(ports, data, prepare, metrics);
   const { store, logger } = ports;
   return {
@@ -141,7 +138,7 @@ function notifying(options: Steered, notifications: ProjectionNotifications): St
 
 /** Into tables of its own, which hold what this process has projected, independent of other processes. */
 function projectAll(
-  ports: Ports,
+  ports: RecordPorts,
   { log: access }: Pick<ThreadData, 'log'>,
   prepare: Prepare,
   metrics: Metrics,

@@ -1,5 +1,5 @@
+import type { Ports } from '../../control-plane/ports.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import type { Clock } from '../../kernel/time.ts';
 import type { EventLog, Message } from '../../ports/event-log.ts';
 import { recordCommandsTopic } from './commands.ts';
 
@@ -32,7 +32,7 @@ const appendAttemptsMax = 3;
 /** Idle queues above this number are dropped, the oldest first. */
 const queuesMax = 10_000;
 
-export function createOutbox(deps: { readonly log: EventLog; readonly clock: Clock }): Outbox {
+export function createOutbox(deps: Pick<Ports, 'log' | 'clock'>): Outbox {
   const { log, clock } = deps;
   const queues = new Map<string, Queue>();
 

@@ -1,8 +1,7 @@
+import type { Ports } from '../../control-plane/ports.ts';
 import { partitionNumbers } from '../../kernel/partition.ts';
 import { randomUUID } from 'node:crypto';
-import type { EventLog } from '../../ports/event-log.ts';
 import type { Codec } from '../../ports/schemas.ts';
-import type { Clock } from '../../kernel/time.ts';
 import type { Replies } from '../../control-plane/replies.ts';
 import {
   recordCommandsTopic,
@@ -25,9 +24,7 @@ export interface RetentionDue {
   readonly streams: readonly DueStream[];
 }
 
-export interface PreviewDeps {
-  readonly log: EventLog;
-  readonly clock: Clock;
+export interface PreviewDeps extends Pick<Ports, 'log' | 'clock'> {
   readonly replies: Pick<Replies, 'node' | 'expect'>;
   readonly codec: Codec<RecordCommandValue>;
   readonly partitions: number;

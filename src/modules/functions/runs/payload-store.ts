@@ -1,9 +1,10 @@
+import type { Ports } from '../../../control-plane/ports.ts';
 import type { RunBody } from '../../../../streams/values.ts';
 import { firstMessage } from '../../../control-plane/consume.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { partitionOf } from '../../../kernel/partition.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
-import type { Codec, Schemas } from '../../../ports/schemas.ts';
+import type { Codec } from '../../../ports/schemas.ts';
 import type { Vault } from '../../access/vault/vault.ts';
 import type { BodyPlace } from './events.ts';
 
@@ -30,9 +31,7 @@ export interface PayloadStore {
   get(owner: BodyOwner, part: BodyPart, bodyPlace: BodyPlace): Promise<string>;
 }
 
-export interface PayloadStoreDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
+export interface PayloadStoreDeps extends Pick<Ports, 'log' | 'schemas'> {
   readonly vault: Vault;
 }
 

@@ -1,9 +1,8 @@
+import type { Ports } from '../../../control-plane/ports.ts';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { PublicMessage } from '../../../control-plane/entity.ts';
 import { currentTrace } from '../../../control-plane/trace.ts';
 import { joinKey } from '../../../kernel/ids.ts';
-import type { Clock } from '../../../kernel/time.ts';
 import { quietEntry, quietStep, type RunKind, type RunStep, type TimelineEntry } from './events.ts';
 import { scrub } from '../../../kernel/scrub.ts';
 import type { Publisher } from '../../../control-plane/publisher.ts';
@@ -39,11 +38,11 @@ const collectMs = 250;
 const entriesPerMessage = 100;
 
 /** Appends what runs do to `svc.runs.v1` as steps `progress`, in batches and in the background. */
-export function createTimelines(deps: {
-  readonly publisher: Publisher;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}): Timelines {
+export function createTimelines(
+  deps: Pick<Ports, 'clock' | 'logger'> & {
+    readonly publisher: Publisher;
+  },
+): Timelines {
   const { publisher, clock, logger } = deps;
   let waiting: { readonly of: TimelineOf; readonly trace: string; entries: TimelineEntry[] }[] = [];
   let sending: Promise<void> | null = null;

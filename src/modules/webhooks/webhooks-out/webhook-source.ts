@@ -1,3 +1,4 @@
+import type { Ports } from '../../../control-plane/ports.ts';
 import { firstMessage } from '../../../control-plane/consume.ts';
 import { type ControlPlane, findCaughtUp } from '../../../control-plane/control-plane.ts';
 import type { PublicMessage } from '../../../control-plane/entity.ts';
@@ -5,8 +6,7 @@ import type { Publisher } from '../../../control-plane/publisher.ts';
 import { readableValue } from '../../../control-plane/topic-view.ts';
 import { deliveriesTopic } from './deliveries.ts';
 import type { WebhookOut } from './events.ts';
-import type { EventLog, Position } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
+import type { Position } from '../../../ports/event-log.ts';
 import type { ReactorDeps, ReactorOptions } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
 import type { Clock } from '../../../kernel/time.ts';
@@ -34,7 +34,7 @@ const isRemembered = (at: number, now: number): boolean => now - at <= remembere
  * the webhooks of a connection are on partitions of the same number.
  */
 async function existingDeliveries(
-  { log, schemas }: { readonly log: EventLog; readonly schemas: Schemas },
+  { log, schemas }: Pick<Ports, 'log' | 'schemas'>,
   from: Position,
   signal: AbortSignal,
 ): Promise<Names> {

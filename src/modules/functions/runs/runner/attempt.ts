@@ -1,9 +1,9 @@
+import type { Ports } from '../../../../control-plane/ports.ts';
 import { retrying } from '../../../../kernel/retry.ts';
 import type { Logger } from 'pino';
 import { type ControlPlane, findCaughtUp } from '../../../../control-plane/control-plane.ts';
 import type { CommandBody, EntityRef } from '../../../../control-plane/entity.ts';
 import { GatewayError } from '../../../../kernel/errors.ts';
-import type { Clock } from '../../../../kernel/time.ts';
 import type { RecordWriter } from '../../../records/writer.ts';
 import type { PayloadStore } from '../payload-store.ts';
 import type { CalledRun } from '../direct-runs.ts';
@@ -18,15 +18,13 @@ import { runLimits } from '../runtime/run-limits.ts';
 import type { EndStatus } from '../../syncs/state.ts';
 import { missingEntry, type RunFailure, type Sandbox } from '../../../../ports/sandbox.ts';
 
-export interface RunDeps {
+export interface RunDeps extends Pick<Ports, 'clock' | 'logger'> {
   readonly control: ControlPlane;
   readonly records: RecordWriter;
   readonly sandbox: Sandbox;
   readonly bodies: PayloadStore;
   readonly logs: OperationLogs;
   readonly timelines: Timelines;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** @throws GatewayError when the run cannot get its inputs, for example the connection's key. */
   openHost(run: HostRun): Promise<OpenedHost>;
   /** Heartbeat interval of a started run; default 15 s. */

@@ -1,3 +1,4 @@
+import type { Ports } from '../../../../control-plane/ports.ts';
 import type { ControlPlane } from '../../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../../kernel/errors.ts';
 import type { JsonObject } from '../../../../kernel/stable-json.ts';
@@ -72,9 +73,7 @@ function targetsOf(control: ControlPlane): Target[] {
 const textOf = (list: readonly Target[]): string =>
   JSON.stringify(list.map(({ typed, models }) => [{ ...typed, major: 0 }, models]));
 
-interface OpenDeps {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
+interface OpenDeps extends Pick<Ports, 'log' | 'schemas'> {
   readonly control: Pick<ControlPlane, 'enqueue'>;
 }
 

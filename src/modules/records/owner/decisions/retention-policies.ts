@@ -1,3 +1,4 @@
+import type { Ports } from '../../../../control-plane/ports.ts';
 import type { Logger } from 'pino';
 import { consume } from '../../../../control-plane/consume.ts';
 import {
@@ -6,8 +7,7 @@ import {
   type PublicRetention,
   type Retention,
 } from '../../../access/environments/retention.ts';
-import type { Batch, EventLog } from '../../../../ports/event-log.ts';
-import type { Schemas } from '../../../../ports/schemas.ts';
+import type { Batch } from '../../../../ports/event-log.ts';
 import type { ConfigChanged } from '../../../../../streams/values.ts';
 
 const configTopic = 'svc.config.v1';
@@ -19,11 +19,11 @@ export interface RetentionPolicies extends AsyncDisposable {
 }
 
 /** Resolves when everything decided before the call is applied. Owners have no view of the control plane. */
-export async function followRetention(deps: {
-  readonly log: EventLog;
-  readonly schemas: Schemas;
-  readonly logger: Pick<Logger, 'error'>;
-}): Promise<RetentionPolicies> {
+export async function followRetention(
+  deps: Pick<Ports, 'log' | 'schemas'> & {
+    readonly logger: Pick<Logger, 'error'>;
+  },
+): Promise<RetentionPolicies> {
   const { log, schemas, logger } = deps;
   const codec = await schemas.codec<ConfigChanged>(configTopic);
   const policies = new Map<string, Retention>();

@@ -1,3 +1,4 @@
+import type { Ports } from '../../../../control-plane/ports.ts';
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -6,8 +7,6 @@ import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Logger } from 'pino';
-import type { Clock } from '../../../../kernel/time.ts';
 
 const everyMsDefault = 86_400_000;
 /** Interval of checks of the newest copy's age, and wait after a failed copy. */
@@ -21,12 +20,10 @@ const entry = fileURLToPath(
 );
 const run = promisify(execFile);
 
-export interface SnapshotsOptions {
+export interface SnapshotsOptions extends Pick<Ports, 'clock' | 'logger'> {
   /** Of this log only; created when missing. Nodes may share it. */
   readonly folder: string;
   readonly everyMs?: number;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 interface Snapshot {
