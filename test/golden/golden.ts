@@ -52,8 +52,8 @@ interface RecordSchema {
   readonly fields: readonly { readonly name: string; readonly type: unknown }[];
 }
 
-/** A value of each field of the schema, null for none. */
-export const sampleOf = ({ fields }: RecordSchema): Record<string, unknown> =>
+/** A sample of each field of the schema. */
+const sampleOf = ({ fields }: RecordSchema): Record<string, unknown> =>
   Object.fromEntries(fields.map(({ name, type }) => [name, sampleOfType(type, name)]));
 
 function sampleOfType(type: unknown, name: string): unknown {
@@ -71,6 +71,26 @@ function sampleOfType(type: unknown, name: string): unknown {
   if (type === 'string') return `A ${name}.`;
   if (type === 'bytes') return Buffer.from(name);
   return type === 'boolean' ? true : 1_790_000_000;
+}
+
+/**
+ * A value of each field, null for none: that of the newest release, and a sample for a field that is new or has another
+ * type.
+ */
+export function fullOf(topic: TopicName, to = folders): object {
+  const schema = JSON.parse(todaysSchema(topic, to)) as RecordSchema;
+  const newest = releasesOf(topic, to).at(-1);
+  if (newest === undefined) return sampleOf(schema);
+  const released = JSON.parse(releasedSchema(topic, newest, to)) as RecordSchema;
+  const full = fromJson(readGolden(topic, newest, to).events[0]?.value) as object;
+  const isKept = (name: string): boolean => {
+    const [then, now] = [released, schema].map((one) =>
+      bare(JSON.stringify(one.fields.find((field) => field.name === name)?.type ?? null)),
+    );
+    return then === now;
+  };
+  const kept = Object.entries(full).filter(([name]) => isKept(name));
+  return { ...sampleOf(schema), ...Object.fromEntries(kept) };
 }
 
 /** What the value becomes when everything that may be absent is: nulls, empty arrays, empty maps. */
@@ -111,17 +131,15 @@ export function releasesOf(topic: TopicName, { schemas } = folders): string[] {
 export const releasedSchema = (topic: TopicName, release: string, { schemas } = folders): string =>
   readFileSync(new URL(`released/${releasedPath(topic, release)}`, schemas), 'utf8');
 
-/** Whether two schemas differ in more than their comments. */
-export function isSameSchema(one: string, other: string): boolean {
-  const bare = (text: string): string =>
-    JSON.stringify(
-      JSON.parse(text, (name, inner: unknown) => (name === 'doc' ? undefined : inner)),
-    );
-  return bare(one) === bare(other);
-}
+/** The schema without its comments. */
+const bare = (text: string): string =>
+  JSON.stringify(JSON.parse(text, (name, inner: unknown) => (name === 'doc' ? undefined : inner)));
+
+/** Whether two schemas are the same but for their comments. */
+export const isSameSchema = (one: string, other: string): boolean => bare(one) === bare(other);
 
 export const goldenFile = (topic: TopicName, release: string, { events } = folders): URL =>
   new URL(`${topic}/${release}.json`, events);
 
-export const readGolden = (topic: TopicName, release: string): Golden =>
-  JSON.parse(readFileSync(goldenFile(topic, release), 'utf8')) as Golden;
+export const readGolden = (topic: TopicName, release: string, to = folders): Golden =>
+  JSON.parse(readFileSync(goldenFile(topic, release, to), 'utf8')) as Golden;

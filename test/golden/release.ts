@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import {
   folders,
+  fullOf,
   goldenFile,
   isSameSchema,
   leastOf,
@@ -14,7 +15,6 @@ import {
   releasedPath,
   releasedSchema,
   releasesOf,
-  sampleOf,
   toJson,
   todaysSchema,
   topicNames,
@@ -22,7 +22,6 @@ import {
   type Golden,
 } from './golden.ts';
 import type { TopicName } from '../../streams/topics.ts';
-import { fullValues } from './values.ts';
 
 /**
  * Returns the topics that got a version.
@@ -41,20 +40,20 @@ export async function release(version: string, to: Folders = folders): Promise<T
     }
   }
   for (const topic of changed) {
-    const schema = todaysSchema(topic, to);
-    write(new URL(`released/${releasedPath(topic, version)}`, to.schemas), schema);
-    const golden = JSON.stringify(goldenOf(topic, version, schema));
+    const golden = JSON.stringify(goldenOf(topic, version, to));
     const text = await format(golden, { parser: 'json', objectWrap: 'collapse', printWidth: 100 });
     write(goldenFile(topic, version, to), text);
+    const released = new URL(`released/${releasedPath(topic, version)}`, to.schemas);
+    write(released, todaysSchema(topic, to));
   }
   return changed;
 }
 
-function goldenOf(topic: TopicName, version: string, schema: string): Golden {
+function goldenOf(topic: TopicName, version: string, to: Folders): Golden {
+  const schema = todaysSchema(topic, to);
   const type = readType(schema);
-  const fields = JSON.parse(schema) as Parameters<typeof leastOf>[1];
-  const full = { ...sampleOf(fields), ...fullValues[topic] };
-  const least = leastOf(full, fields);
+  const full = fullOf(topic, to);
+  const least = leastOf(full, JSON.parse(schema) as Parameters<typeof leastOf>[1]);
   const events = Object.entries({ full, least }).map(([name, value]) => ({
     name,
     value: toJson(value),
