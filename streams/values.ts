@@ -5,7 +5,8 @@
 import type { PublicFields } from '../src/kernel/public-fields.ts';
 import type { Instant, Micros } from '../src/kernel/time.ts';
 
-/** A change of a synced record; it carries the whole state of the record after it. */ export interface RecordChange extends PublicFields {
+/** A change of a synced record; it carries the whole state of the record after it. */
+export interface RecordChange extends PublicFields {
   /** Uid of the connection, never reused: a connection made again under the same id has another. */ readonly connection_uid: string;
   /** Name of the model. */ readonly model: string;
   /** Variant of the sync. */ readonly variant: string;
@@ -31,7 +32,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** The pass of delete tracking that found the record missing. */ readonly delete_pass_id: string | null;
 }
 
-/** What a run or a caller asks of the owner of a stream of records. Decided as a whole or not at all. */ export interface RecordCommand {
+/** What a run or a caller asks of the owner of a stream of records. Decided as a whole or not at all. */
+export interface RecordCommand {
   /** UUID of the command; a reply names it. */ readonly command_id: string;
   /** save, update, delete, pass_start, pass_end, deleted_keys, lookup, strategy, prune, empty, close or barrier. */ readonly kind: string;
   /** Uid of the environment. */ readonly environment_id: string;
@@ -56,7 +58,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** Of kinds without records: their arguments as JSON. */ readonly args: string | null;
 }
 
-/** What a run did to the stream. */ export interface StreamRun {
+/** What a run did to the stream. */
+export interface StreamRun {
   /** The run. */ readonly run_id: string;
   /** The highest attempt seen. */ readonly attempt: number;
   /** The last decided command of the attempt. */ readonly last_n: number;
@@ -71,7 +74,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** When its last command was decided. */ readonly last_at: Micros;
 }
 
-/** A pass of delete tracking. */ export interface DeletePass {
+/** A pass of delete tracking. */
+export interface DeletePass {
   /** UUID of the pass. */ readonly pass_id: string;
   /** The sync it belongs to. */ readonly sync_name: string | null;
   /** The run that last started, continued or ended it. */ readonly run_id: string | null;
@@ -84,7 +88,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** True when marks were lost: the pass deletes nothing. */ readonly is_lost: boolean;
 }
 
-/** Where a stream of records stands. Private to the owner of its partition. */ export interface StreamHead {
+/** Where a stream of records stands. Private to the owner of its partition. */
+export interface StreamHead {
   /** Grows with every new owner of the partition. */ readonly owner_epoch: number;
   /** The last decided command of the partition; -1 for none. */ readonly command_offset: number;
   /** Uid of the environment. */ readonly environment_id: string;
@@ -103,20 +108,23 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** A decision over many records that is under way, as JSON. */ readonly job: string | null;
 }
 
-/** How far a partition of a typed topic is filled; of the key - what has been seen of the partition of records. */ export interface TypedTopicProgress {
+/** How far a partition of a typed topic is filled; of the key - what has been seen of the partition of records. */
+export interface TypedTopicProgress {
   /** Uid of the opting in that it is filled for; empty of the key -. */ readonly opt_in: string;
   /** Offset of the records topic: everything before it is in the typed topic. */ readonly next: number;
   /** Whether the backfill has ended; from then on the position of the consumer group says how far it is. */ readonly is_live: boolean;
   /** Of the key -: the highest epoch of an owner seen in the partition; 0 of others. */ readonly owner_epoch: number;
 }
 
-/** A command to one entity. */ export interface ControlCommandItem {
+/** A command to one entity. */
+export interface ControlCommandItem {
   /** Kind of the entity. */ readonly kind: string;
   /** Name of the entity, unique within its kind. */ readonly path: readonly string[];
   /** The command as JSON: `type` and its fields. */ readonly body: string;
 }
 
-/** A command to the owner of one scope of the control plane. Private; secrets are sealed. */ export interface ControlCommand {
+/** A command to the owner of one scope of the control plane. Private; secrets are sealed. */
+export interface ControlCommand {
   /** Uuid of the command. */ readonly id: string;
   /** Common to all named entities; selects the partition. */ readonly scope: string;
   /** Decided in this order, all or none. */ readonly items: readonly ControlCommandItem[];
@@ -128,7 +136,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** Keyed hash of what the client sent. */ readonly request_hash: string | null;
 }
 
-/** Full state of one entity of the control plane, secrets sealed. Private. Also the owner's own notes, under kinds that begin with `~`. */ export interface ControlEntity {
+/** Full state of one entity of the control plane, secrets sealed. Private. Also the owner's own notes, under kinds that begin with `~`. */
+export interface ControlEntity {
   /** Kind of the entity. */ readonly kind: string;
   /** What it is unique within; the partition is chosen by it. */ readonly scope: string;
   /** Name of the entity, unique within its kind. */ readonly path: readonly string[];
@@ -136,7 +145,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** When the owner decided it. */ readonly decided_at: Instant;
 }
 
-/** What an owner answers to the node that asked. Private. */ export interface Reply {
+/** What an owner answers to the node that asked. Private. */
+export interface Reply {
   /** Uuid of the command or of the question. */ readonly command_id: string;
   /** Who asked. */ readonly node: string;
   /** `done` or `refused`. */ readonly outcome: string;
@@ -147,14 +157,16 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** The answer: of the control plane the state as JSON. */ readonly body: Uint8Array | null;
 }
 
-/** A data key wrapped by the root key. Private; a tombstone destroys it. */ export interface WrappedKey {
+/** A data key wrapped by the root key. Private; a tombstone destroys it. */
+export interface WrappedKey {
   /** Uid of what the key belongs to, `account` or `service`. */ readonly key_id: string;
   /** Which root key wrapped it: a cut hash of that key. */ readonly root_id: string;
   /** Nonce, ciphertext and tag of AES-256-GCM; the key id is the associated data. */ readonly wrapped: Uint8Array;
   /** When the key was made. */ readonly created_at: Instant;
 }
 
-/** Input or output of a run, sealed under the key of its connection. */ export interface RunBody {
+/** Input or output of a run, sealed under the key of its connection. */
+export interface RunBody {
   /** The run. */ readonly run_id: string;
   /** input or output. */ readonly part: string;
   /** The data key that seals the body: the uid of the connection. */ readonly key_id: string;
@@ -162,12 +174,14 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** JSON, AES-256-GCM; the associated data names environment, run and part. */ readonly body: Uint8Array;
 }
 
-/** What is wrong with the connection. */ export interface ConnectionError {
+/** What is wrong with the connection. */
+export interface ConnectionError {
   /** `auth` or `sync`. */ readonly type: string;
   /** Log operation with the details. */ readonly log_id: string;
 }
 
-/** The state of a connection after a change, without secrets. */ export interface ConnectionChanged extends PublicFields {
+/** The state of a connection after a change, without secrets. */
+export interface ConnectionChanged extends PublicFields {
   /** created, updated, reauthorized, auth_failed, auth_recovered, metadata_changed, tags_changed, deletion_begun, deleted or erased; an open set. */ readonly action: string;
   /** Uid of the connection, never reused. */ readonly connection_uid: string;
   /** Name of the provider. */ readonly provider: string;
@@ -181,7 +195,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** When its credentials were last fetched, noted about hourly. */ readonly last_fetched_at: Micros | null;
 }
 
-/** What became of a connection's credentials; never the credentials. */ export interface CredentialsChanged extends PublicFields {
+/** What became of a connection's credentials; never the credentials. */
+export interface CredentialsChanged extends PublicFields {
   /** stored, refreshed, refresh_failed, revoked, rewrapped or shredded; an open set. */ readonly action: string;
   /** Uid of the connection, never reused. */ readonly connection_uid: string;
   /** Authentication mode. */ readonly auth_mode: string;
@@ -197,14 +212,16 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** Receipt of a deletion, as JSON: what is unreadable at once, and what goes with compaction. */ readonly erasure: string | null;
 }
 
-/** A change of configuration, without secrets. */ export interface ConfigChanged extends PublicFields {
+/** A change of configuration, without secrets. */
+export interface ConfigChanged extends PublicFields {
   /** environment, integration, function, endpoint, api_key or provider_overlay; an open set. */ readonly kind: string;
   /** created, updated, deployed, deleted and others; an open set. */ readonly action: string;
   /** The full state as JSON, without secrets. */ readonly document: string;
   /** Grows with each change of the same key. */ readonly revision: number;
 }
 
-/** The full state of a sync of a connection after a change. */ export interface SyncChanged extends PublicFields {
+/** The full state of a sync of a connection after a change. */
+export interface SyncChanged extends PublicFields {
   /** Name of the function. */ readonly sync_name: string;
   /** base unless the sync has variants. */ readonly variant: string;
   /** enabled, disabled, paused, started, frequency_changed, triggered, reset, checkpoint_saved, checkpoint_cleared, redeployed. */ readonly action: string;
@@ -216,7 +233,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** When the schedule starts the next run. */ readonly next_due_at: Micros | null;
 }
 
-/** What a run changed in one model. */ export interface ModelCounts {
+/** What a run changed in one model. */
+export interface ModelCounts {
   /** Name of the model. */ readonly model: string;
   /** Records that were new, or alive again. */ readonly added: number;
   /** Records whose content changed. */ readonly updated: number;
@@ -224,13 +242,15 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** Records saved with the content they had. */ readonly unchanged: number;
 }
 
-/** All changes of the run on the model's stream lie before this place of the records topic. */ export interface ModelPlace {
+/** All changes of the run on the model's stream lie before this place of the records topic. */
+export interface ModelPlace {
   /** Name of the model. */ readonly model: string;
   /** Partition of the records topic. */ readonly partition: number;
   /** Offset after the last change. */ readonly offset: number;
 }
 
-/** One thing that a run did; what does not apply is null. */ export interface TimelineEntry {
+/** One thing that a run did; what does not apply is null. */
+export interface TimelineEntry {
   /** When. */ readonly at: Micros;
   /** request, save, update, delete, track_deletes_start, track_deletes_end, checkpoint_saved, checkpoint_cleared, log, truncated (the rest is left out). An open set: ignore unknown values. */ readonly what: string;
   /** Of a request. */ readonly method: string | null;
@@ -243,7 +263,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** A line of the log, or a checkpoint as JSON; scrubbed, at most 2 KiB. */ readonly message: string | null;
 }
 
-/** A step in the life of a run: queued, started, any number of progress, then exactly one end. */ export interface RunChanged extends PublicFields {
+/** A step in the life of a run: queued, started, any number of progress, then exactly one end. */
+export interface RunChanged extends PublicFields {
   /** sync, action, on-event or webhook. */ readonly kind: string;
   /** Name of the function. */ readonly function: string;
   /** Version label of the deployed function. */ readonly function_version: string;
@@ -272,7 +293,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** What the attempt did since the last progress; on progress. Bounded: a run leaves at most 1000 entries. */ readonly timeline: readonly TimelineEntry[];
 }
 
-/** A webhook of a provider, and what became of it. */ export interface WebhookIn extends PublicFields {
+/** A webhook of a provider, and what became of it. */
+export interface WebhookIn extends PublicFields {
   /** Of one request of a provider; the same when the provider sends it again under its own id. */ readonly delivery_id: string;
   /** received, accepted, rejected, unmatched, duplicate, reprocessed or refused. */ readonly disposition: string;
   /** Error code of a rejection, or why nothing was done. */ readonly reason: string | null;
@@ -289,7 +311,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** On refused only: number of unverified requests that were not kept so far in the hour; 1, 10, 100 and so on. */ readonly refused_count: number | null;
 }
 
-/** A webhook to the application, and what became of each attempt. */ export interface WebhookOut extends PublicFields {
+/** A webhook to the application, and what became of each attempt. */
+export interface WebhookOut extends PublicFields {
   /** Stays the same in every attempt and at every endpoint; receivers de-duplicate on it. */ readonly message_id: string;
   /** primary, secondary, connection (an override of the connection), or the id of a webhook endpoint. */ readonly endpoint_id: string;
   /** created, attempt_succeeded, attempt_failed, exhausted, replayed or cancelled. */ readonly action: string;
@@ -305,7 +328,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** On created of a forwarded webhook only: the provider's headers as JSON, sealed under the key of the environment. */ readonly headers: Uint8Array | null;
 }
 
-/** An operation of the log that users read, or a message of one. */ export interface LogEntry extends PublicFields {
+/** An operation of the log that users read, or a message of one. */
+export interface LogEntry extends PublicFields {
   /** The operation; a run's is the run id. */ readonly operation_id: string;
   /** debug, info, warn or error. */ readonly level: string;
   /** What users read. */ readonly message: string;
@@ -317,7 +341,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** More of it as JSON, redacted, at most 16 KiB. */ readonly context: string | null;
 }
 
-/** Who did what: append-only, each event chained to the one before it. */ export interface AuditEvent extends PublicFields {
+/** Who did what: append-only, each event chained to the one before it. */
+export interface AuditEvent extends PublicFields {
   /** What was done or tried, for example api_key.create. An open set. */ readonly action: string;
   /** What it was done to: an id, a name, or both. */ readonly target: string;
   /** success, or the code of the refusal. */ readonly outcome: string;
@@ -327,7 +352,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** SHA-256 (hex) over the previous event's hash and this event; see docs/audit.md. */ readonly chain_hash: string;
 }
 
-/** One set of tables with its projector. */ export interface ProjectionGeneration {
+/** One set of tables with its projector. */
+export interface ProjectionGeneration {
   /** Its number; the first is 1, none is used again. */ readonly generation: number;
   /** Version of the tables. */ readonly schema_version: number;
   /** building, ready, active, kept, failed or retiring; an open set. */ readonly state: string;
@@ -337,7 +363,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** Set while it is to be compared with the active generation. */ readonly verification_id: string | null;
 }
 
-/** Which generations of a projection there are, and what has just become of one. */ export interface ProjectionChanged extends PublicFields {
+/** Which generations of a projection there are, and what has just become of one. */
+export interface ProjectionChanged extends PublicFields {
   /** building, progress, ready, verifying, verified, switched, rolled_back, paused, resumed, failed, retiring or retired; an open set. */ readonly action: string;
   /** Version of the tables of the generation that the action is about. */ readonly schema_version: number;
   /** The generation that the action is about. */ readonly generation: number;
@@ -348,7 +375,8 @@ import type { Instant, Micros } from '../src/kernel/time.ts';
   /** All that there are: the full state, for the topic is compacted. */ readonly generations: readonly ProjectionGeneration[];
 }
 
-/** A message that could not be processed, and what became of it: see type. */ export interface DeadLetter extends PublicFields {
+/** A message that could not be processed, and what became of it: see type. */
+export interface DeadLetter extends PublicFields {
   /** Consumer group that gave up. */ readonly consumer: string;
   /** Where the message is from. */ readonly topic: string;
   /** Its partition. */ readonly partition: number;

@@ -52,7 +52,7 @@ function interfaceOf({ name, doc, fields = [] }: Schema): string {
     .filter((field) => !isPublic || !common.has(field.name))
     .map((field) => `  ${comment(field.doc)}readonly ${field.name}: ${typeOf(field.type)};\n`);
   const parent = isPublic ? ' extends PublicFields' : '';
-  return `${comment(doc)}export interface ${name}${parent} {\n${lines.join('')}}\n`;
+  return `${comment(doc).trimEnd()}\nexport interface ${name}${parent} {\n${lines.join('')}}\n`;
 }
 
 const comment = (doc: string | undefined): string => (doc === undefined ? '' : `/** ${doc} */ `);
