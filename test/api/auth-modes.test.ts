@@ -263,7 +263,7 @@ describe('the account of a connection', () => {
     played.get('xero')!.on('/connections', []);
     const answer = await connect('xero', 'c-none', { connection_config: {} });
     expect([answer.status, answer.body.error.code]).toEqual([400, 'connection_test_failed']);
-    expect(answer.body.error.message).toContain('named no account');
+    expect(answer.body.error.message).toContain('returned no matching account');
   });
 });
 

@@ -150,7 +150,7 @@ describe('access to a registry', () => {
     const schemas = openRegistrySchemas({ url, prefix: ownPrefix() });
     await expect(schemas.codecOf(topic, record('a'))).rejects.toMatchObject({
       code: 'registry_unavailable',
-      message: expect.stringContaining('is the path of its URL right?') as string,
+      message: expect.stringContaining('check the path of its URL') as string,
     });
   });
 });
