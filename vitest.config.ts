@@ -24,7 +24,7 @@ const expectOptions = { poll: { timeout: 50_000 } };
  * processor time a file. Without V8's baseline compiler: with it, a worker of Node 24 crashes now and then
  * (nodejs/node#62393).
  */
-const workers = { pool: 'forks', isolate: false, execArgv: ['--no-sparkplug'] } as const;
+const workers = { pool: 'forks' as const, isolate: false, execArgv: ['--no-sparkplug'] };
 
 /** The longest files begin first, so that in the end no worker is left alone with one. */
 const longest =
