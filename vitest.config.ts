@@ -45,10 +45,10 @@ const exampleModules = {
 };
 
 /**
- * `fast` runs in process within a minute; `system` starts real gateways, `examples` replays what
- * the example functions did, `browser` a gateway and Chromium; `services` starts real Kafka, registry and Redis. Of
- * what talks to other processes much of the time is waiting: three files at a time. `faults` breaks services of its
- * own: one file at a time.
+ * `fast` runs in process; `system` starts real gateways, `examples` replays what the example functions did, `browser` a
+ * gateway and Chromium; `services` starts real Kafka, registry and Redis. A part of the time is waiting, more so in what
+ * talks to other processes: three or four files at a time on two cores. `faults` breaks services of its own: one file at
+ * a time.
  */
 export default defineConfig({
   test: {
@@ -60,7 +60,7 @@ export default defineConfig({
           include: ['test/{unit,contract,golden,simulation}/**/*.test.ts', 'test/tidy.test.ts'],
           exclude: [withServices],
           ...workers,
-          maxWorkers: 2,
+          maxWorkers: 3,
           expect: expectOptions,
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -73,7 +73,7 @@ export default defineConfig({
           exclude: [withServices],
           globalSetup: [documentOfAnswers, functions, gateways],
           ...workers,
-          maxWorkers: 3,
+          maxWorkers: 4,
           expect: expectOptions,
           testTimeout: 300_000,
           hookTimeout: 300_000,
@@ -97,7 +97,7 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           globalSetup: documentOfAnswers,
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           expect: expectOptions,
           testTimeout: 120_000,
           hookTimeout: 120_000,

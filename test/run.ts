@@ -184,8 +184,8 @@ try {
     checks(['types', 'lint', 'format', 'deps', 'language', 'schemas:check']),
   ]);
   pushTimes.push(...fast, ...(await tests('examples')), ...(await tests('system')));
-  await fuzzing();
-  await testsInBrowser();
+  // Both wait much of the time.
+  await Promise.all([fuzzing(), testsInBrowser()]);
   measuring.abort();
   coverage();
   fileTimes(await measured);
