@@ -47,7 +47,7 @@ const exampleModules = {
 /**
  * `fast` runs in process; `system` starts real gateways, `examples` replays what the example functions did, `browser` a
  * gateway and Chromium; `services` starts real Kafka, registry and Redis. A part of the time is waiting, more so in what
- * talks to other processes: three or four files at a time on two cores. `faults` breaks services of its own: one file at
+ * talks to other processes: three files at a time on two cores. `faults` breaks services of its own: one file at
  * a time.
  */
 export default defineConfig({
@@ -73,7 +73,7 @@ export default defineConfig({
           exclude: [withServices],
           globalSetup: [documentOfAnswers, functions, gateways],
           ...workers,
-          maxWorkers: 4,
+          maxWorkers: 3,
           expect: expectOptions,
           testTimeout: 300_000,
           hookTimeout: 300_000,
