@@ -126,7 +126,7 @@ export const topics = {
   'svc.runs.v1': {
     key: 'environment/integration/connection/run',
     partitions: 'owned',
-    cleanup: keep(90),
+    cleanup: keep(limits.runsKeptDays),
     schema: 'runs/run-changed.v1.avsc',
     why: 'The ledger of runs: queued, started, progress, one end.',
   },
