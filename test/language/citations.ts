@@ -1,6 +1,7 @@
 /**
  * Part of `npm run language`: fails on a comment or page that cites what is not in the repository: contracts that were
- * written elsewhere, a page of `docs` that is not there, or a heading that its page does not have.
+ * written elsewhere, a page of `docs` that is not there, a heading that its page does not have, or, in the README of a
+ * folder, a source file that is not there.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,6 +17,9 @@ const elsewhere =
 const page = /(?<![\w./-])docs\/(?:(?:adr|generated|reference)\/)?[\w.-]+\.md(#[\w-]+)?/g;
 /** Of a page: `[text](errors.md#codes)`. */
 const link = /\]\((?!https?:|mailto:)([^)\s#]*)(#[^)\s]+)?\)/g;
+
+/** In the README of a folder: `modes/mode.ts`, from that folder, the one around it, `src` or the root. */
+const source = /`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|js|sql|css))`/g;
 
 interface Citation {
   readonly file: string;
@@ -59,6 +63,15 @@ const slugOf = (heading: string): string =>
     .trim()
     .replaceAll(' ', '-');
 
+function* missingSources(file: string, line: string): Generator<string> {
+  if (!file.endsWith('README.md')) return;
+  const folder = dirname(file);
+  for (const [, cited = ''] of line.matchAll(source)) {
+    const places = [folder, dirname(folder), 'src', '.'].map((from) => join(from, cited));
+    if (!places.some((place) => existsSync(place))) yield `${cited} is not there`;
+  }
+}
+
 function problemOf({ file, heading }: Citation): string | null {
   if (!existsSync(file)) return `${file} is not there`;
   if (heading === undefined || !file.endsWith('.md')) return null;
@@ -81,6 +94,7 @@ for (const file of files) {
       const problem = problemOf(citation);
       if (problem !== null) problems.push(`${place}: ${problem}`);
     }
+    for (const problem of missingSources(file, line)) problems.push(`${place}: ${problem}`);
   }
 }
 for (const problem of problems) console.error(problem);
