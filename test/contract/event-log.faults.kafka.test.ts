@@ -187,9 +187,9 @@ describe('a broker that is killed and comes back', () => {
     expect([...(await log.committed('kept', topic))]).toEqual([[1, 1]]);
     await expect.poll(() => said).toContain('group members work again');
     expect(said.sort()).toEqual([
+      'Kafka answers again',
       'group member cannot work',
       'group members work again',
-      'Kafka answers again',
       'no broker of Kafka answers',
     ]);
   });
