@@ -44,5 +44,5 @@ export async function readBody(
 }
 
 export function tooLarge(maxBytes: number): HttpFailure {
-  return new HttpFailure('ERR_BODY_TOO_LARGE', `The answer is larger than ${maxBytes} bytes.`);
+  return new HttpFailure('ERR_BODY_TOO_LARGE', `The response is larger than ${maxBytes} bytes.`);
 }

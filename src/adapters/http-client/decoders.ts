@@ -186,7 +186,7 @@ function endOfHeader(bytes: Buffer): number | 'open' | 'none' {
 }
 
 const wrongCoding = (cause: Error): HttpFailure =>
-  new HttpFailure('ERR_BODY_CODING', 'The answer is not what its Content-Encoding says.', {
+  new HttpFailure('ERR_BODY_CODING', 'The response does not match its Content-Encoding.', {
     cause,
   });
 

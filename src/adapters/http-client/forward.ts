@@ -190,7 +190,9 @@ function startDecoding(
   last.on('data', (chunk: Buffer) => {
     bytesOut += chunk.length;
     if (bytesOut > smallBytes && bytesOut > expansionMax * bytesIn) {
-      target.fail(new HttpFailure('ERR_BODY_TOO_LARGE', 'The answer unpacks to far too much.'));
+      target.fail(
+        new HttpFailure('ERR_BODY_TOO_LARGE', 'The response is too large when decompressed.'),
+      );
     } else if (!target.sink.data(chunk, false)) last.pause();
   });
   last.on('end', target.end);

@@ -37,7 +37,7 @@ const names = new BoundedMap<string, string>(1000);
 
 /** Why a response is rejected; a framing that two readers may interpret differently is never guessed. */
 export const notHttp = (what: string): HttpFailure =>
-  new HttpFailure('ERR_INVALID_ANSWER', `The answer is not valid HTTP: ${what}.`);
+  new HttpFailure('ERR_INVALID_ANSWER', `The response is not valid HTTP: ${what}.`);
 
 /**
  * Parses status line and fields strictly: no line folding, no bare line ends, no space before a colon, one framing
@@ -47,7 +47,7 @@ export const notHttp = (what: string): HttpFailure =>
  * @throws HttpFailure `ERR_INVALID_ANSWER`
  */
 export function parseAnswerHead(text: string, method: string): AnswerHead {
-  if (forbidden.test(text)) throw notHttp('a character that heads cannot have');
+  if (forbidden.test(text)) throw notHttp('a character that is not allowed in a head');
   let end = lineEnd(text, 0);
   const { status, statusText, isHttp11 } = readStatusLine(text, end);
   const headers: string[] = [];
@@ -65,7 +65,7 @@ export function parseAnswerHead(text: string, method: string): AnswerHead {
   }
   const framing = framingOf(status, method, isHttp11, fields);
   const isClosing = !isHttp11 || fields.connection.includes('close');
-  if (status < 200 && isClosing) throw notHttp('an interim answer that ends the connection');
+  if (status < 200 && isClosing) throw notHttp('an interim response that closes the connection');
   const isKept = !isClosing && framing.kind !== 'close';
   return { status, statusText, headers, framing, keptMs: isKept ? keptMsOf(fields.keepAlive) : 0 };
 }
@@ -75,7 +75,7 @@ function lineEnd(text: string, from: number): number {
   const feed = text.indexOf('\n', from);
   const end = feed < 0 ? text.length : feed - 1;
   const carriage = text.indexOf('\r', from);
-  if (feed < 0 ? carriage >= 0 : carriage !== end) throw notHttp('the end of a line');
+  if (feed < 0 ? carriage >= 0 : carriage !== end) throw notHttp('a line ending');
   return end;
 }
 

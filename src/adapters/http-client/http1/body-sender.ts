@@ -73,7 +73,7 @@ export class BodySender {
   };
 
   readonly #close = (): void => {
-    this.#fail(new HttpFailure('ERR_CANCELED', 'The body of the request broke off.'));
+    this.#fail(new HttpFailure('ERR_CANCELED', 'The request body ended early.'));
   };
 
   readonly #fail = (error: Error): void => {
@@ -84,4 +84,4 @@ export class BodySender {
 }
 
 const mismatch = (): HttpFailure =>
-  new HttpFailure('ERR_BODY_LENGTH', 'The body of the request is not as long as was said.');
+  new HttpFailure('ERR_BODY_LENGTH', 'The request body does not have its declared length.');

@@ -51,12 +51,13 @@ export class ChunkedBody {
   #line(bytes: Buffer, from: number): number {
     const end = bytes.indexOf(0x0a, from);
     const target = end < 0 ? bytes.length : end + 1;
-    if (this.#partial.length + target - from > lineBytesMax) throw notHttp('a line of a chunk');
+    if (this.#partial.length + target - from > lineBytesMax)
+      throw notHttp('a line of a chunk above the limit');
     this.#partial += bytes.toString('latin1', from, target);
     if (end < 0) return target;
     const line = this.#partial;
     this.#partial = '';
-    if (!line.endsWith('\r\n')) throw notHttp('the end of a line of a chunk');
+    if (!line.endsWith('\r\n')) throw notHttp('a line ending in a chunk');
     this.#read(line.slice(0, -2));
     return target;
   }

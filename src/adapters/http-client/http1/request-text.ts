@@ -19,7 +19,7 @@ export interface SentHead {
 export function requestHead(request: ForwardRequest): SentHead {
   const { method, url, headers, body } = request;
   const target = `${url.pathname}${url.search}`;
-  if (!token.test(method) || notInTargets.test(target)) throw unfit('its method or its target');
+  if (!token.test(method) || notInTargets.test(target)) throw unfit('its method or target');
   let text = `${method} ${target} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n${linesOf(headers)}`;
   const bodyBytes = bytesOf(request);
   if (bodyBytes === null) text += 'transfer-encoding: chunked\r\n';
@@ -58,4 +58,4 @@ function bytesOf({ body, streamBytes }: ForwardRequest): number | null {
 }
 
 const unfit = (what: string): HttpFailure =>
-  new HttpFailure('ERR_INVALID_CHAR', `The request cannot be sent as it is: ${what}.`);
+  new HttpFailure('ERR_INVALID_CHAR', `The request cannot be sent: ${what} is invalid.`);
