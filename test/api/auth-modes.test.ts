@@ -259,7 +259,7 @@ describe('the account of a connection', () => {
     expect(await proxied('jira', 'c-site')).toBe(200);
   });
 
-  it('that the provider does not tell keeps the connection from being made', async () => {
+  it('that the provider does not return prevents the creation of the connection', async () => {
     played.get('xero')!.on('/connections', []);
     const answer = await connect('xero', 'c-none', { connection_config: {} });
     expect([answer.status, answer.body.error.code]).toEqual([400, 'connection_test_failed']);

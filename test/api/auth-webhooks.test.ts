@@ -94,7 +94,7 @@ function refreshIsAnswered(status: number, body: JsonObject): void {
 }
 
 describe('a connection that a person makes', () => {
-  it('is told with its end user and tags, signed over the exact bytes', async () => {
+  it('is sent with its end user and tags, signed over the exact bytes', async () => {
     const token = await api.token({
       end_user: { id: 'u1', email: 'u1@acme.test', tags: { plan: 'pro' } },
       organization: { id: 'o1' },
@@ -132,7 +132,7 @@ describe('a connection that a person makes', () => {
     expect(body.indexOf('"authMode"')).toBe(1);
   });
 
-  it('is told as an override when it is authorized again, by a person or by an import', async () => {
+  it('is sent as an override when it is authorized again, by a person or by an import', async () => {
     const id = await connectWithKey();
     await hears(id, 1);
     await connectWithKey(
@@ -150,7 +150,7 @@ describe('a connection that a person makes', () => {
     ]);
   });
 
-  it('is told again after a 500, to the address that the session names', async () => {
+  it('is sent again after a 500, to the address that the session names', async () => {
     let refusals = 0;
     receiver.answer = ({ path }) => (path === '/own' && ++refusals < 3 ? 500 : 200);
     const token = await api.token({
@@ -165,7 +165,7 @@ describe('a connection that a person makes', () => {
     receiver.answer = () => 200;
   });
 
-  it('is not told where the environment does not want it; an override always is', async () => {
+  it('is not sent where the environment disables it; an override always is', async () => {
     await settings({ on_auth_creation: false });
     const id = await connectWithKey();
     await connectWithKey(
@@ -177,7 +177,7 @@ describe('a connection that a person makes', () => {
 });
 
 describe('a person who comes back without an authorization', () => {
-  it('is told as a creation that failed, also to the address of the session', async () => {
+  it('is sent as a failed creation, also to the address of the session', async () => {
     api.played(oauth).refuses('access_denied');
     const token = await api.token({
       end_user: { id: 'u9' },
@@ -203,7 +203,7 @@ describe('a person who comes back without an authorization', () => {
 });
 
 describe('a refresh', () => {
-  it('that the provider refuses is told once, shows on the connection, and ends with one recovery', async () => {
+  it('that the provider refuses is reported once, shows on the connection, and ends with one recovery', async () => {
     await expired('refused');
     await hears('refused', 1);
     refreshIsAnswered(400, { error: 'invalid_grant' });
@@ -238,7 +238,7 @@ describe('a refresh', () => {
     expect(heard('refused')).toHaveLength(3);
   });
 
-  it('that fails because the provider is away is told as well, and so is its recovery', async () => {
+  it('that fails because the provider is unavailable is reported too, and so is its recovery', async () => {
     await expired('away');
     await hears('away', 1);
     refreshIsAnswered(503, {});
@@ -254,7 +254,7 @@ describe('a refresh', () => {
     ]);
   });
 
-  it('is not told where the environment does not want it', async () => {
+  it('is not reported where the environment disables it', async () => {
     await settings({ on_auth_refresh_error: false });
     await expired('quiet');
     await hears('quiet', 1);
@@ -268,7 +268,7 @@ describe('a refresh', () => {
   });
 });
 
-describe('what is told', () => {
+describe('the body of an auth webhook', () => {
   it('holds no secret, and stands sealed on the log', async () => {
     const { form } = api.played(keyed);
     const key = form?.['apiKey'] as string;

@@ -144,7 +144,7 @@ describe('the redirect to the provider', () => {
     expect(codeOf(await api.call('GET', path))).toBe('404 unknown_provider_config');
   });
 
-  it('that fails is told to the page, as JSON or as a page by what the browser accepts', async () => {
+  it('that fails is reported to the page, as JSON or as a page by what the browser accepts', async () => {
     api.played(oauth1).plan('request', { status: 401, body: { error: 'bad_consumer' } });
     await using socket = await openPageSocket(api.url);
     const failed = await api.redirect(oauth1, { ws_client_id: socket.id }, { accept: 'text/html' });
@@ -306,7 +306,7 @@ describe('the callback', () => {
   });
 });
 
-describe('a provider that tells of its installation later', () => {
+describe('a provider that reports its installation later', () => {
   it('is connected without a redirect, and waits', async () => {
     const made = await api.submit('/auth/oauth-outbound', outbound, {});
     expect(codeOf(made)).toBe('200 ');

@@ -36,7 +36,7 @@ describe('a connect session', () => {
     expect(made.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('tells its page what it may do, and never its token', async () => {
+  it('shows its page what it may do, and never its token', async () => {
     const token = await tokenOf({
       end_user: user,
       organization: { id: 'o1', display_name: 'Acme' },

@@ -142,7 +142,7 @@ describe('connections', () => {
     expect(full.at('credentials.access_token')).toBe('secret-at');
   });
 
-  it('tell an unknown integration from an unknown connection', async () => {
+  it('distinguish an unknown integration from an unknown connection', async () => {
     const get = (path: string) => api.call('GET', path).then(codeOf);
     expect(await get('/connections/x?provider_config_key=nobody')).toBe(
       '400 unknown_provider_config',

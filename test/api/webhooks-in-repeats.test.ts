@@ -34,7 +34,7 @@ const since = (count: number) =>
   ingress.forwarded().slice(count) as { connectionId: string; payload: Note & { text: string } }[];
 
 describe('a delivery of a provider', () => {
-  it('is dropped when a provider repeats it within a day, though it signs it anew', async () => {
+  it('is dropped when a provider repeats it within a day under a new signature', async () => {
     const { receiver, clock } = ingress;
     const [event, other] = [
       { type: 'note.edited', note_id: 'n2' },

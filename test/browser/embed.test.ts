@@ -56,7 +56,7 @@ async function frameIn(page: Page): Promise<Frame> {
 const onlyOpen = { allowed_integrations: ['weather'] };
 
 describe('the embed script, on a page of another site', () => {
-  it('shows the page in a layer, tells what happens, and takes it away', async () => {
+  it('shows the page in a layer, reports its events, and removes it', async () => {
     const sessionToken = await world.session({ ...onlyOpen, end_user: { id: 'framed' } });
     const asked: string[] = [];
     const page = await world.page();
@@ -86,7 +86,7 @@ describe('the embed script, on a page of another site', () => {
     expect(documents.join(' ')).not.toContain(sessionToken);
   });
 
-  it('tells of a refusal with its code and log id, and of being closed by Escape', async () => {
+  it('reports a refusal with its code and log id, and being closed by Escape', async () => {
     const sessionToken = await world.session({ allowed_integrations: ['harbour'] });
     const page = await applicationWith({ sessionToken, language: 'de', theme: 'dark' });
     const frame = await frameIn(page);
@@ -151,7 +151,7 @@ describe('the embed script, on a page of another site', () => {
 });
 
 describe('the page in a frame', () => {
-  it('speaks to the origin alone that it was told of', async () => {
+  it('posts messages to the configured origin only', async () => {
     const page = await world.page();
     await page.goto(world.applicationUrl);
     const token = await world.session(onlyOpen);

@@ -107,7 +107,7 @@ describe('the page', () => {
     expect(await background(page)).toBe('rgb(22, 26, 33)');
   });
 
-  it.each(themes)('that ends a sign-in is readable when nobody waits for it: %s', async (theme) => {
+  it.each(themes)('of a sign-in that has expired is readable: %s', async (theme) => {
     const page = await world.page({ colorScheme: theme, locale: 'fr' });
     const answer = await page.goto(`${world.gateway.url}/oauth/callback?state=unknown&code=c`);
     expect(answer!.status()).toBe(400);

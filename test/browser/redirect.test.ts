@@ -35,7 +35,7 @@ async function openWindow(page: Page, name = 'Connect'): Promise<Page> {
 }
 
 describe('a provider in a window of its own', () => {
-  it('connects, closes the window, and tells nobody where it came from', async () => {
+  it('connects, closes the window, and sends no referrer', async () => {
     asksFirst();
     const page = await world.connectPage({ end_user: { id: 'in-window' } });
     const opened = await openWindow(page);
@@ -177,7 +177,7 @@ describe('a page of the application that opens the window itself', () => {
   it.each([
     [null, { type: 'svc_oauth_callback_success' }],
     ['access_denied', { type: 'svc_oauth_callback_error', payload: { errorType: 'callback_err' } }],
-  ])('is told how it ended, and nothing of the account: refused with %s', async (error, told) => {
+  ])('receives the outcome, and nothing of the account: refused with %s', async (error, told) => {
     world.played['beacon']!.refuses(error);
     const page = await world.page();
     await page.goto(world.applicationUrl);

@@ -56,7 +56,7 @@ describe('a connect session', () => {
     expect(await defaultsOf(other.vault, known, 'constructor')).toEqual({});
   });
 
-  it('survives that owners and nodes start anew', async () => {
+  it('survives a restart of owners and nodes', async () => {
     const { session, token } = await createSession(node, wish, options);
     await node[Symbol.asyncDispose]();
     await owners[Symbol.asyncDispose]();

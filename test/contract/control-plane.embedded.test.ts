@@ -81,7 +81,7 @@ describe('a command', () => {
     expect(other.control.view.find('variable', ref.path)).toMatchObject({ value: 'A' });
   });
 
-  it('that nobody waits for is decided too', async () => {
+  it('that was only enqueued is decided too', async () => {
     const { ref, body } = variable('A');
     await node.control.enqueue(ref, body, options);
     await node.control.execute(variable('B').ref, variable('B').body, options);

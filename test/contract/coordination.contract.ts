@@ -120,7 +120,7 @@ function channelsContract(harness: CoordinationHarness): void {
     return { heard, all: ended.promise, leave: () => subscription[Symbol.asyncDispose]() };
   };
 
-  it('tell every listener of every node, in order, and nobody of another channel', async () => {
+  it('reach every listener of every node, in order, and none of another channel', async () => {
     await using world = await harness.begin();
     const [here, there] = [await world.open(), await world.open()];
     const listeners = [await hears(here, 'c'), await hears(there, 'c'), await hears(there, 'c')];
@@ -133,7 +133,7 @@ function channelsContract(harness: CoordinationHarness): void {
     for (const { all } of listeners) expect(await all).toEqual(sent);
   });
 
-  it('tell a listener nothing more once it has left, and the others still', async () => {
+  it('stop for a listener that has left, and still reach the others', async () => {
     await using world = await harness.begin();
     const [here, there] = [await world.open(), await world.open()];
     const [leaving, staying, alone] = [

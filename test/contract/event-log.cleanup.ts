@@ -55,7 +55,7 @@ export function cleanupContract(harness: EventLogHarness): void {
       expect(await keysOf(log, topic)).toEqual(['c']);
     });
 
-    it('tells a follower where to go on, though nothing is left', async () => {
+    it('gives a follower its next offset, though no message is left', async () => {
       await using log = await harness.open();
       const topic = await topicWith(log, { policy: 'none' }, ['a', 'b']);
       const end = await log.endOffset(topic, 0);

@@ -43,7 +43,7 @@ function identityContract(harness: EventLogHarness, newHarness: () => EventLogHa
     return await log.identity();
   };
 
-  it('has one name for all clients and for ever, which no other log has', async () => {
+  it('has one permanent name for all clients, which no other log has', async () => {
     const name = await nameOf(harness);
     expect(await nameOf(harness)).toBe(name);
     await harness.restart();

@@ -77,7 +77,7 @@ export function messageContract(harness: EventLogHarness): void {
       expect(read!.timestamp).toBeLessThanOrEqual(after);
     });
 
-    it('tell a tombstone from an empty value', async () => {
+    it('distinguish a tombstone from an empty value', async () => {
       await using log = await harness.open();
       const topic = harness.name('empty');
       await log.ensureTopics([keptTopic(topic)]);
@@ -118,7 +118,7 @@ export function messageContract(harness: EventLogHarness): void {
       expect(large.equals(read[1]!.value!)).toBe(true);
     });
 
-    it('of one call are contiguous and in order, whoever else appends', async () => {
+    it('of one call are contiguous and in order while others append', async () => {
       await using one = await harness.open();
       await using two = await harness.open();
       const topic = harness.name('contiguous');

@@ -187,7 +187,7 @@ export function schemasContract(name: string, harness: SchemasHarness): void {
       expect(other.decode(other.encode({ number: 7 }))).toMatchObject({ number: 7 });
     });
 
-    it('knows no schema of a topic that the catalogue does not name', async () => {
+    it('knows no schema of a topic that the catalog does not name', async () => {
       await using registry = await harness.begin();
       await using folder = await folderWith(text);
       const refused = (await registry.open(folder.url)).codec('svc.nothing.v1');

@@ -49,7 +49,7 @@ it('an action whose process was killed is not run again under the same Idempoten
   expect(other).toMatchObject({ status: 200, body: { data: { step: 1 } } });
 });
 
-it('who goes away and comes back with the same key gets what came of it', async () => {
+it('a caller that disconnects and repeats its request with the same key gets the outcome', async () => {
   const leaving = new AbortController();
   const { gateway } = world;
   const sent = {

@@ -88,7 +88,7 @@ describe('an action that fails', () => {
     expect(answer.body).toEqual({ error_type: 'action_script_failure', payload: answered });
   });
 
-  it('with an exception tells its name and place', async () => {
+  it('with an exception reports its name and position', async () => {
     const { status, body } = await crm.action('fail', { how: 'exception' });
     expect([status, body.error.code]).toEqual([424, 'script_internal_error']);
     expect(body.error.payload).toMatchObject({
@@ -115,7 +115,7 @@ describe('an action that fails', () => {
     });
   });
 
-  it('tries again as often as it is told to, and not after a second 401 with the same key', async () => {
+  it('retries as often as configured, and not after a second 401 with the same key', async () => {
     const wait = { 'retry-after': '0.01' };
     crm.account.plan(
       '/busy',

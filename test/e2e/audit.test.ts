@@ -107,7 +107,7 @@ describe('the audit trail', () => {
 });
 
 describe('the chain of the audit trail', () => {
-  it('is whole for whoever computes it again', async () => {
+  it('is unbroken when it is computed again', async () => {
     await all();
     const verified = await eventually(
       () => svc('verify', '--json'),

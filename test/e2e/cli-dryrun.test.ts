@@ -135,7 +135,7 @@ describe('svc connect', () => {
     expect(renewed.out + renewed.err).not.toContain(apiKey);
   });
 
-  it('no account where something is wrong, and no secret in what is said of it', async () => {
+  it('no account where something is wrong, and no secret in the message', async () => {
     const wrong = await world.svc(['connect', 'stripe', 'x', '-e', 'dev', '--credentials', 'k3y']);
     expect(wrong).toMatchObject({ exitCode: 1, out: '' });
     expect(wrong.err).toBe('Failed to parse --credentials: it is not JSON\n');

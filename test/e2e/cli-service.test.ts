@@ -82,7 +82,7 @@ describe('what is in an environment', () => {
     expect(await svc('records Company demo -e dev')).toMatchObject({ exitCode: 1 });
   });
 
-  it('of an unknown name and nothing of a known one are told apart', async () => {
+  it('of an unknown name and an empty result of a known one differ', async () => {
     const model = await svc('records Compnay demo -i freshdesk -e dev');
     expect(model).toMatchObject({ exitCode: 1, out: '' });
     expect(model.err).toMatch(/No function of freshdesk saves the model Compnay; .*Company/);
@@ -242,7 +242,7 @@ describe('what functions did', () => {
 });
 
 describe('svc pull', () => {
-  it('fetches the source that was deployed, and replaces another only when told', async () => {
+  it('fetches the source that was deployed, and replaces another only on request', async () => {
     const file = 'stripe/syncs/charges.ts';
     const source = read(file);
     rmSync(join(world.root, file));
@@ -350,7 +350,7 @@ describe('svc doctor', () => {
     }
   });
 
-  it('says what is wrong, and how to mend it', async () => {
+  it('says what is wrong, and how to fix it', async () => {
     const wrong = { ...account(), SVC_SECRET_KEY_DEV: 'svc_env_wrong', SVC_ACCOUNT_KEY: 'no' };
     const ended = await world.svc(['doctor'], { variables: wrong });
     expect(ended).toMatchObject({ exitCode: 1 });

@@ -101,7 +101,7 @@ const compare = (a: string, b: string): number => a.localeCompare(b);
 
 describe('a start over a damaged file that is made of the log', () => {
   it.each(Array.from({ length: roundsOf({ push: 2, all: 24 }) }, (_, round) => round))(
-    'makes it anew, and serves every record as it was: round %i',
+    'rebuilds it, and serves every record as it was: round %i',
     async () => {
       const kind = random.pick([...kinds.keys()]);
       const file = random.pick(kinds.get(kind)!);
@@ -134,7 +134,7 @@ describe('a start over damaged tables', () => {
       'a part of the records that lacks a file',
       async (dataDir) => rm(join(await newestPart(dataDir, 'records'), 'partition.dat')),
     ],
-  ])('makes them anew, and serves every record as it was: %s', async (damage, damaged) => {
+  ])('rebuilds them, and serves every record as it was: %s', async (damage, damaged) => {
     await restartOver(damaged);
     await mustServeEveryRecord(damage);
     const logged = world.gateway.log.filter((line) => line.includes('rebuilt from the log'));

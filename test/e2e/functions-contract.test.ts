@@ -203,7 +203,7 @@ describe('§15 on the API', () => {
     else expect(answer.body).toMatchObject(body);
   });
 
-  it('§15 async: a provider’s error is told to whoever asks for the outcome', async () => {
+  it('§15 async: a provider’s error is returned with the outcome', async () => {
     const queued = await run('row-fails', 'provider', { 'x-async': 'true' });
     const read = () => world.gateway.call('GET', queued.body.statusUrl as string);
     const ended = await eventually(read, ({ status }) => status !== 404);

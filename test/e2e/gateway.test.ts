@@ -201,7 +201,7 @@ describe('other ways of paging', () => {
 });
 
 describe('the stream of a model', () => {
-  it('gives its records as they are modified, tells the head, and goes on after a cursor', async () => {
+  it('returns its records in order of modification and its head, and continues after a cursor', async () => {
     const crm = await world.connect();
     crm.account.contacts = contacts(3);
     await crm.run('contacts');

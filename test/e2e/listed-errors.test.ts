@@ -209,7 +209,7 @@ describe('what names something that is not there', () => {
   });
 });
 
-describe('an action that nobody waits for', () => {
+describe('an asynchronous action', () => {
   it.each([
     [
       { how: 'action-error', payload: { why: 'asked to' } },

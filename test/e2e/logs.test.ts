@@ -155,7 +155,7 @@ describe('operations of the log', () => {
 });
 
 describe('messages of an operation', () => {
-  it('tell what the code of a function and the service wrote, without what looks like a secret', async () => {
+  it('show what the code of a function and the service wrote, without what looks like a secret', async () => {
     const [sync] = (await shown({ syncs: ['contacts'] })).data;
     const { data, pagination } = succeeded(await messages({ operationId: sync.id }));
     expect(pagination.total).toBe(data.length);

@@ -136,7 +136,7 @@ describe.each(['plain', 'sealed'] as const)('records whose payloads are %s', (mo
     all.push(one);
   });
 
-  it('tell who and which run wrote each change, and are read as they stood', async () => {
+  it('show who and which run wrote each change, and can be read as of a time', async () => {
     await holds(one);
     const [first] = succeeded(await history(one.crm, 'a')).changes;
     expect(first).toMatchObject({ actor: `run:${one.runs[3]}`, sync: 'scripted' });

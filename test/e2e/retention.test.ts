@@ -42,7 +42,7 @@ async function placesOfPayloads(): Promise<Set<string>> {
 }
 
 describe('records that nothing happens to', () => {
-  it('are pruned when the environment says so, and a dry run has told it', async () => {
+  it('are pruned when the environment says so, as a dry run has predicted', async () => {
     crm.account.deals = [1, 2, 3].map((n) => ({
       id: n,
       amount: n,

@@ -102,12 +102,12 @@ describe.concurrent('an upload through the proxy that', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 504 [^]*"code":"ETIMEDOUT"/);
   });
 
-  it('is refused is read away, and not for ever', async () => {
+  it('is refused is drained, for a limited time', async () => {
     const head = upload(1_000_000, { authorization: 'Bearer no-key' });
     expect(await sendSlowly({ head, bytes: endless })).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('is answered early is read away, and not for ever', async () => {
+  it('is answered early is drained, for a limited time', async () => {
     upstream.onHead('/early', (_request, response) => void response.end('early'));
     const head = upload(1_000_000).replace('/upload', '/early');
     expect(await sendSlowly({ head, bytes: endless })).toMatch(/^HTTP\/1\.1 200 [^]*early/);

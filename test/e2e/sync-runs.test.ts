@@ -23,7 +23,7 @@ const script = (crm: CrmConnection, ...steps: object[]) => {
 };
 
 describe('a sync that fails', () => {
-  it('tells of it, marks the connection, and the next success clears the mark', async () => {
+  it('is reported, marks the connection, and the next success clears the mark', async () => {
     const crm = await world.connect();
     const hook = await script(
       crm,

@@ -66,7 +66,7 @@ async function judge(round: number): Promise<number> {
 }
 
 describe('typed topics of a node killed with SIGKILL', () => {
-  it('tell each change once, wherever it dies', { timeout: 600_000 }, async () => {
+  it('publish each change once, wherever the gateway dies', { timeout: 600_000 }, async () => {
     const random = seeded(seed);
     let messages = 0;
     for (let round = 1; round <= rounds; round++) {

@@ -89,7 +89,7 @@ describe('a model that is opted in', () => {
     first = await readUntil((found) => opsOf(found, 'last').length > 0);
   });
 
-  it('begins with what was there, goes on with each change, and tells deletes twice', () => {
+  it('begins with existing records, goes on with each change, and publishes deletes twice', () => {
     const backfilled = opsOf(first, 'old-2').filter((op) => op !== 'tombstone');
     expect(backfilled).toEqual(['r', 'd']);
     expect(opsOf(first, 'old-1').at(-1)).toBe('u');
@@ -102,7 +102,7 @@ describe('a model that is opted in', () => {
     }
   });
 
-  it('has each told change once, in the order and on the partition of the records', () => {
+  it('has each published change once, in the order and on the partition of the records', () => {
     expectEachOnce(first);
     expect(first.changes.some(({ action }) => action === 'pruned')).toBe(true);
   });
@@ -166,7 +166,7 @@ describe('a model that is opted in', () => {
     ]);
   });
 
-  it('says nothing of an emptied cache, and tells an erasure', async () => {
+  it('publishes no emptied cache, and publishes an erasure', async () => {
     const opsOfCrm = ({ messages }: TypedRead) =>
       messages.flatMap(({ value }) => (value?.source.connection_id === crm.id ? value.op : []));
     await crm.run('contacts', { more: { opts: { reset: true, emptyCache: true } } });
@@ -256,7 +256,7 @@ describe('the API of typed topics', () => {
     succeeded(await patch({ payload_mode: 'plain' }));
   });
 
-  it('fills the topic anew after it was left, and says nothing in between', async () => {
+  it('fills the topic again after an opt-out, and publishes nothing in between', async () => {
     const crm = await world.connect();
     await save(crm, { id: 'between', name: 1 });
     succeeded(await call('PUT', path));

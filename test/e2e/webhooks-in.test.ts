@@ -166,7 +166,7 @@ describe('a webhook of a provider', () => {
     expect(failed).toEqual([]);
   });
 
-  it('whose process is killed before it has said what came of it is judged by the next one', async () => {
+  it('whose process is killed before it has published the outcome is evaluated by the next one', async () => {
     const answered: string[] = [];
     let left: readonly Listed[] = [];
     for (let round = 0; left.length === 0; round += 1) {

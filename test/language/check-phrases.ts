@@ -1,4 +1,4 @@
-/** Part of `npm run language`: fails on the phrases of phrases.ts in comments and pages, and names what to write. */
+/** Part of `npm run language`: fails on the phrases of phrases.ts, and names what to write instead. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { findPhrases } from './phrases.ts';

@@ -28,3 +28,28 @@ export function commentsOf(file: string, text: string): readonly Comment[] {
       text: text.slice(pos, end),
     }));
 }
+
+/** The titles of tests and of groups of tests, which are prose too. */
+export function titlesOf(file: string, text: string): readonly Comment[] {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const titles: Comment[] = [];
+  const nodes: ts.Node[] = [source];
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    if (ts.isCallExpression(node) && /^(it|test|describe)\b/.test(node.expression.getText())) {
+      const title = node.arguments[0];
+      if (
+        title !== undefined &&
+        (ts.isStringLiteralLike(title) || ts.isTemplateExpression(title))
+      ) {
+        const { line } = source.getLineAndCharacterOfPosition(title.getStart());
+        const prose = title
+          .getText()
+          .slice(1, -1)
+          .replaceAll(/\$\{[^}]*\}/g, '');
+        titles.push({ line: line + 1, text: prose });
+      }
+    }
+    nodes.push(...node.getChildren(source));
+  }
+  return titles;
+}

@@ -1,8 +1,8 @@
 /**
- * Words and constructions that comments and pages do not use. A phrase enters the list when the tree is free of it;
+ * Words and constructions that comments, titles of tests and pages do not use. A phrase enters the list when the tree is free of it;
  * those of the field are in docs/glossary.md.
  */
-import { commentsOf } from './comments.ts';
+import { commentsOf, titlesOf } from './comments.ts';
 
 export interface Phrase {
   readonly phrase: RegExp;
@@ -56,9 +56,11 @@ const notProse =
 
 const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
 
-/** The phrases in the comments of a file of TypeScript, or in a page. */
+/** The phrases in the comments and titles of tests of a file of TypeScript, or in a page. */
 export function* findPhrases(file: string, text: string): Generator<Finding> {
-  const parts = file.endsWith('.md') ? [{ line: 1, text }] : commentsOf(file, text);
+  const parts = file.endsWith('.md')
+    ? [{ line: 1, text }]
+    : [...commentsOf(file, text), ...titlesOf(file, text)];
   for (const part of parts) {
     // One line, so that a phrase is found where a line ends within it.
     const starts: number[] = [];

@@ -25,6 +25,15 @@ describe('a phrase that is not technical English', () => {
     expect(found('a.md', 'Where no server is to\nbe had.\n')).toEqual(['1: to be had']);
   });
 
+  it('is found in the titles of tests', () => {
+    const text = [
+      "describe('a catalogue', () => {",
+      '  it.each([1, 2])(`is ${mended} anew: %s`, () => run("anew"));',
+      '});',
+    ].join('\n');
+    expect(found('a.test.ts', text)).toEqual(['1: catalogue', '2: anew']);
+  });
+
   it('is left alone in strings, templates and expressions', () => {
     const text = "const a = 'anew // anew'; const b = `anew ${a} /* anew */`; const c = /anew/;";
     expect(found('a.ts', text)).toEqual([]);

@@ -24,7 +24,7 @@ describe('a start that waits for a server', () => {
     );
   });
 
-  it('does not wait for what waiting cannot mend', async () => {
+  it('does not retry what waiting cannot fix', async () => {
     const step = () => Promise.reject(new GatewayError('incompatible_schema'));
     const start = retryStartup('the registry', step, { logger: silent });
     await expect(start).rejects.toMatchObject({ code: 'incompatible_schema' });

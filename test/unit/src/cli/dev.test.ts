@@ -127,7 +127,7 @@ describe('svc dev', () => {
     expect(readFileSync(bundle('actions_one'), 'utf8')).toBe(before);
   });
 
-  it('goes on once it is mended, also with a file that was missing', async () => {
+  it('goes on once it is fixed, also with a file that was missing', async () => {
     project.write({ 'crm/path.ts': "export { pathOf } from './other.js';\n" });
     const missing = await rounds.until(({ problems }) => problems.join().includes('other.js'));
     expect(missing.problems).toEqual([expect.stringContaining('crm/path.ts:1:')]);

@@ -49,7 +49,7 @@ describe('catching up', () => {
     expect(looks()).toBe(1);
   });
 
-  it('looks again for whoever asks once the look has begun', async () => {
+  it('looks again for a caller that arrives during a look', async () => {
     const { caughtUp, apply, append, looks } = world();
     append(1);
     const first = caughtUp();

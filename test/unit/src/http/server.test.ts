@@ -237,7 +237,7 @@ describe('the connection', () => {
     expect(await hung).toBe('cut');
   });
 
-  it('tells the handler when the client has gone', async () => {
+  it('notifies the handler when the client has disconnected', async () => {
     const [underWay, gone] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
     const waits = defineRoute({
       method: 'GET',

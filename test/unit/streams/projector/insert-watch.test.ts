@@ -6,8 +6,8 @@ const fails = (code: 'projection_unavailable' | 'projection_refused') => () =>
   Promise.reject(new GatewayError(code));
 const succeeds = () => Promise.resolve();
 
-describe('what inserts tell of the store', () => {
-  it('is held up from the first that fails to the next that succeeds, and told once', async () => {
+describe('the state of the store by its inserts', () => {
+  it('is held up from the first that fails to the next that succeeds, and reported once', async () => {
     let told = 0;
     const watch = new InsertWatch(() => told++);
     await watch.during(succeeds);

@@ -93,7 +93,7 @@ describe('coordination whose Redis is killed', () => {
 });
 
 describe('coordination whose Redis does not answer', () => {
-  it('waits for no answer for ever, and works again when there are some', async () => {
+  it('limits its wait for a response, and works again when Redis responds', async () => {
     await using redis = await startRedis();
     const options = { url: redis.url, prefix: 'p' };
     await using coordination = await openRedisCoordination(options);
@@ -149,7 +149,7 @@ describe('access', () => {
   it.each([
     ['a wrong one', 'wrong-battery'],
     ['none', ''],
-  ])('with %s is refused when it is opened, and no secret is told', async (_, wrong) => {
+  ])('with %s is refused when it is opened, and the error shows no secret', async (_, wrong) => {
     await using redis = await startRedis({ password });
     const url = new URL(redis.url);
     url.password = wrong;

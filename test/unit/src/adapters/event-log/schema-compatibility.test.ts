@@ -67,7 +67,7 @@ describe('two versions live together', () => {
 });
 
 describe('a new version', () => {
-  it('is checked against all earlier ones and told every reason', () => {
+  it('is checked against all earlier ones, with every reason in the result', () => {
     const versions = [record(['a', 'string']), record(['a', 'string'], ['b', 'int', 0])];
     expect(() => mustBeCompatible('s', record(['a', 'int']), versions)).toThrow(/s breaks/);
     expect(() => mustBeCompatible('s', record(['a', 'string']), versions)).not.toThrow();

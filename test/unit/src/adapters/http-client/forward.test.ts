@@ -196,7 +196,7 @@ describe('an answer', () => {
       socket.write(text, next);
     });
 
-  it('whose head comes line by line for ever is late', async () => {
+  it('whose head never ends is late', async () => {
     const head = 'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n';
     const to = await endless(head, 'x: 1\r\n');
     expect(await codeOf(forward(world.client(), to.url, { headTimeoutMs: 200 }))).toBe('ETIMEDOUT');

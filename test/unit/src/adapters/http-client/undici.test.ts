@@ -286,7 +286,7 @@ describe('the egress policy at the socket', () => {
 });
 
 describe('a failure', () => {
-  it('tells refused, reset, unknown and late apart', async () => {
+  it('distinguishes refused, reset, unknown and late', async () => {
     const gone = createTcpServer();
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
     const { port } = gone.address() as AddressInfo;

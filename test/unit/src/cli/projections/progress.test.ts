@@ -7,7 +7,7 @@ import {
 } from '../../../../../src/cli/projections/table.ts';
 
 describe('the speed of a rebuild', () => {
-  it('is not told before it can be', () => {
+  it('is not shown before it can be computed', () => {
     const speed = new Speed();
     expect(speed.perSecond).toBeNull();
     speed.note({ atMs: 0, position: 10 });
@@ -24,7 +24,7 @@ describe('the speed of a rebuild', () => {
     expect(speed.secondsFor(1000)).toBe(5);
   });
 
-  it('of a paused one tells no end', () => {
+  it('of a paused one shows no end', () => {
     const speed = new Speed();
     for (let at = 0; at < 5; at++) speed.note({ atMs: at * 500, position: 7 });
     expect(speed.secondsFor(1000)).toBeNull();

@@ -78,7 +78,7 @@ describe(`cursors, seed ${seed}`, () => {
     );
   });
 
-  it('tell generations apart', () => {
+  it('distinguish generations', () => {
     expect(generationOf('a')).not.toBe(generationOf('b'));
   });
 });

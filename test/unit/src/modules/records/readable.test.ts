@@ -52,7 +52,7 @@ describe('what runs changed', () => {
     expect(await runs.soon(ends)).toEqual([true, false, false, null]);
   });
 
-  it('is shown as it is now where nobody waits', async () => {
+  it('is returned at once where no wait is allowed', async () => {
     const { runs, advance } = readable();
     const ends = [at(place(0, 5)), at(place(0, 5), place(1, 1)), at(), null];
     expect(await runs.now(ends)).toEqual([false, false, true, null]);

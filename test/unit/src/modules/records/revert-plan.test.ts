@@ -83,7 +83,7 @@ describe('what a run did to a record', () => {
     ).toEqual({ do: 'delete', expected: 1 });
   });
 
-  it('stays where the former payload is not to be had', () => {
+  it('stays where the former payload is not available', () => {
     const pruned = plan([
       ['added', 'first'],
       ['pruned', 'retention'],

@@ -91,7 +91,7 @@ describe('a process that is killed while it appends', () => {
   });
 
   it.runIf(process.platform !== 'win32')(
-    'with a full disk, is told so, and everything before is there',
+    'with a full disk fails with that reason, and keeps everything before',
     async () => {
       await using folder = await temporaryFolder();
       // A limit on the size of files (in 512-byte blocks or KiB, by shell) stands for the full disk.

@@ -55,7 +55,7 @@ function lockOut(directory: string): Disposable {
 describe('the write-ahead log', () => {
   const mebibyte = 1024 ** 2;
 
-  it('is moved into the tables beside the commits, and begins anew', async () => {
+  it('is moved into the tables beside the commits, and starts empty', async () => {
     await using opened = await openOne();
     const { log, directory } = opened;
     const value = random(mebibyte);

@@ -80,7 +80,7 @@ describe('a row', () => {
     expect(decodeRow(row, base + 11).map(({ value }) => value?.[0])).toEqual([2]);
   });
 
-  it('tells keys and tombstones from its directory alone', () => {
+  it('reads keys and tombstones from its directory alone', () => {
     const messages = ['a', 'b'].map((key) => ({
       key,
       value: key === 'a' ? null : Buffer.alloc(0),

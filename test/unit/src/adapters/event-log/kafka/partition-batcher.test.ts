@@ -85,7 +85,7 @@ describe('a batch that is refused', () => {
 });
 
 describe('a batch whose outcome is not known', () => {
-  it('that nobody waits for any more leaves its sequence to another producer', () => {
+  it('that was given up leaves its sequence to another producer', () => {
     const { lane, pending, renewed } = laneOf(['a']);
     lane.next(first, 0);
     lane.mayBeWritten();

@@ -9,7 +9,7 @@ import {
 const dayMs = 86_400_000;
 
 describe('the settings of a topic', () => {
-  it('of records keep every change for the time promised, and the last for ever', () => {
+  it('of records keep every change for the documented time, and the last one forever', () => {
     const cleanup = {
       policy: 'compact',
       minLagMs: 28 * dayMs,

@@ -109,7 +109,7 @@ it('a log waits with messages whose schema cannot be fetched, and loses none', a
   await following;
 });
 
-it('a follower that waits for the registry ends when it is told to', async () => {
+it('a follower that waits for the registry ends when it is aborted', async () => {
   await using registry = await startRegistry();
   const lines: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });

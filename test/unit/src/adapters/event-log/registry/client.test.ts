@@ -6,7 +6,7 @@ import { RegistryClient } from '../../../../../../src/adapters/event-log/registr
 const answer = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{';
 
 describe('a registry that dies in the middle of an answer', () => {
-  it('is unavailable, and nobody waits for ever', async () => {
+  it('is unavailable, and every wait is limited', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined); // its end is seen
       socket.once('data', () => socket.end(answer));

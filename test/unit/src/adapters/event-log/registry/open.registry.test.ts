@@ -17,7 +17,7 @@ const ask = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
 };
 
 describe('schemas of a registry', () => {
-  it('have subjects with the prefix of the topics, and are to stay compatible for ever', async () => {
+  it('have subjects with the prefix of the topics, whose compatibility is permanent', async () => {
     const prefix = ownPrefix();
     const schemas = openRegistrySchemas({ url: serviceUrl('registry'), prefix });
     await schemas.codec('svc.runs.v1');
@@ -51,7 +51,7 @@ describe('schemas of a registry', () => {
     expect([...bytes]).toEqual([0, 0, 0, versions.id >> 8, versions.id & 255, 2, 120]);
   });
 
-  it('are made compatible for ever by the next process where one died before it had said so', async () => {
+  it('get their compatibility from the next process where one died before setting it', async () => {
     const prefix = ownPrefix();
     const subject = `${prefix}.made.v1-value`;
     const schema = JSON.stringify(record('a'));
@@ -135,7 +135,7 @@ describe('access to a registry', () => {
     expect(codec.decode(codec.encode({ a: 'x' }))).toMatchObject({ a: 'x' });
   });
 
-  it('with a wrong password fails at once, and no secret is told', async () => {
+  it('with a wrong password fails at once, and the error shows no secret', async () => {
     await using front = await startRegistryFront(serviceUrl('registry'), credentials);
     const url = withAccess(front.url, { ...credentials, password: 'wrong:battery' });
     const schemas = openRegistrySchemas({ url, prefix: ownPrefix() });

@@ -6,7 +6,7 @@ import {
 } from '../../../../../../src/modules/access/api-keys/revocations.ts';
 
 describe('a deleted key', () => {
-  it('is known to every node that listens when it is told', async () => {
+  it('is known to every listening node when it is published', async () => {
     const coordination = openInProcessCoordination();
     await using one = await openRevocations(coordination);
     await using other = await openRevocations(coordination);

@@ -104,7 +104,7 @@ describe('a validation', () => {
     expect(event).toMatchObject({ errorCode: 'connection_validation_failed' });
   });
 
-  it('is told to a connection once', () => {
+  it('is published to a connection once', () => {
     const confirm = { type: 'Confirm', uid: 'u1', at: 5 } as const;
     const validated = { type: 'ConnectionValidated', isNew: true, at: 5 } as const;
     given(connection, pending).when(confirm).then(validated);
@@ -112,7 +112,7 @@ describe('a validation', () => {
     given(connection, made()).when({ type: 'Refuse', uid: 'u1', logId: 'l1', at: 5 }).then();
   });
 
-  it('of a connection that nobody was told of yet goes on with other credentials', () => {
+  it('of a connection that is not published yet continues with other credentials', () => {
     const state = given(connection, pending)
       .when(create({ at: 4 }))
       .state();
@@ -254,7 +254,7 @@ describe('a refresh', () => {
     given(connection, made()).when(failed).then();
   });
 
-  it('that succeeds starts the count anew and remembers whether the token rotates', () => {
+  it('that succeeds resets the count and remembers whether the token rotates', () => {
     const state = begun
       .when({
         type: 'StoreCredentials',

@@ -35,7 +35,7 @@ const mistakesOf = (text: string) => {
   return '';
 };
 
-describe('the built-in catalogue', () => {
+describe('the built-in catalog', () => {
   const catalogue = loadCatalogue({ overlayPath: null });
 
   it('is in order of names and covers every mode and kind of pagination', () => {

@@ -33,7 +33,7 @@ describe('a logo', () => {
     expect(svg).toContain(initials);
   });
 
-  it('belongs to entries of the catalogue only', () => {
+  it('belongs to entries of the catalog only', () => {
     const { icons } = JSON.parse(readFileSync(file, 'utf8')) as {
       icons: Record<string, { providers: string[] }>;
     };

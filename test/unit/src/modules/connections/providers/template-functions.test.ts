@@ -139,7 +139,7 @@ describe('tokens of the outgoing call', () => {
     expect(interpolate(template, valuesOf({}, { call }))).toBe(expected);
   });
 
-  it('are known to the check of the catalogue', () => {
+  it('are known to the check of the catalog', () => {
     const tokens = ['method', 'params', 'hmacSha1Hex()', 'ed25519Sign()', 'awsSigV4()'];
     expect(tokens.filter((token) => !isKnownToken(token))).toEqual([]);
     expect(isKnownToken('magic()')).toBe(false);

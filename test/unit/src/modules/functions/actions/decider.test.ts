@@ -65,7 +65,7 @@ const stateAfter = (...events: ActionEvent[]): ActionRun | null =>
   events.reduce<ActionRun | null>((state, event) => action.evolve(state, event), null);
 
 describe('a run of an action', () => {
-  it('§16 start by: 30 seconds, or a day when nobody waits', () => {
+  it('§16 start by: 30 seconds, or a day when it is asynchronous', () => {
     given(action).when(queue()).then(queued());
     given(action)
       .when(queue({ isAsync: true }))
@@ -81,7 +81,7 @@ describe('a run of an action', () => {
     );
   });
 
-  it('is queued and started in one decision where who asks takes it up', () => {
+  it("is queued and started in one decision where the caller's process runs it", () => {
     given(action)
       .when(queue({ runner: 'p1' }))
       .then(queued({ isTaken: true }), { ...started, at: t0 });
@@ -121,7 +121,7 @@ describe('a run of an action', () => {
     ]);
   });
 
-  it('is not lost while it gives signs of life', () => {
+  it('is not lost while it sends heartbeats', () => {
     const beat: ActionEvent = { type: 'ActionHeartbeatReceived', at: t0 + 50_000 };
     given(action, queued(), started, beat)
       .when({ type: 'Tick', at: t0 + 70_000 })
@@ -149,12 +149,15 @@ describe('a run that is no action', () => {
   it.each([
     ['on-event', 30_000],
     ['webhook', 300_000],
-  ] as const)('of kind %s starts within its own time, whoever waits', (kind, startMs) => {
-    const startBy = t0 + startMs;
-    given(action)
-      .when(queue({ kind, isAsync: true }))
-      .then(queued({ kind, isAsync: true, startBy }));
-  });
+  ] as const)(
+    'of kind %s starts within its own time limit, whatever the caller waits for',
+    (kind, startMs) => {
+      const startBy = t0 + startMs;
+      given(action)
+        .when(queue({ kind, isAsync: true }))
+        .then(queued({ kind, isAsync: true, startBy }));
+    },
+  );
 });
 
 describe('an asynchronous run', () => {

@@ -101,7 +101,7 @@ describe('a deployment that is carried out', () => {
 describe('a deployment that has ended', () => {
   const ended = { type: 'DeploymentSucceeded', at: 50 } as const;
 
-  it('is told of for a week', () => {
+  it('is shown for a week', () => {
     const over = given(deployment, queued, started, ended);
     if (over.state === null) throw new Error('gone');
     expect(deploymentDueAt(over.state)).toBe(50 + limits.deploymentKeptMs);

@@ -28,7 +28,7 @@ const names = (items: DeployPlan['created']): string[] =>
   items.map(({ integrationId, type, name }) => `${integrationId}/${type}/${name}`);
 
 describe('a deployment', () => {
-  it('tells created, updated, unchanged and deleted apart by content', async () => {
+  it('distinguishes created, updated, unchanged and deleted by content', async () => {
     const first = await api.deploy([aSync('contacts'), anAction('create'), anOnEvent]);
     expect(names(first.created)).toEqual([
       'crm/sync/contacts',

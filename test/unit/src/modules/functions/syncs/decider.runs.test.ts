@@ -115,7 +115,7 @@ describe('a run', () => {
       .then({ type: 'RunRequeued', runId: 'r1', attempt: 2, at, startBy: at + hourMs });
   });
 
-  it('is not lost while it gives signs of life', () => {
+  it('is not lost while it sends heartbeats', () => {
     const beat: SyncEvent = { type: 'HeartbeatReceived', at: t0 + 50_000 };
     given(sync, ...going, beat)
       .when({ type: 'Tick', at: t0 + 70_000 })

@@ -184,7 +184,7 @@ describe('a trigger', () => {
     given(sync, created, queued('r1'), started('r1')).when(trigger()).then();
   });
 
-  it('§12.5 reset cancels the run, clears checkpoint and last sync date, and runs anew', () => {
+  it('§12.5 reset cancels the run, clears checkpoint and last sync date, and runs again', () => {
     const saved: SyncEvent = { type: 'CheckpointSaved', checkpoint: { page: 2 } };
     given(sync, created, queued('r1'), started('r1'), saved)
       .when(trigger({ reset: true, emptyCache: true }))

@@ -138,7 +138,7 @@ describe('POST /sync/start and /sync/pause', () => {
 });
 
 describe('GET /sync/status', () => {
-  it('tells how a sync stands', async () => {
+  it('returns the state of a sync', async () => {
     expect(await statusOf()).toMatchObject({
       name,
       variant: 'base',

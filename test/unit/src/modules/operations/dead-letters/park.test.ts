@@ -85,7 +85,7 @@ const append = (...keys: string[]) => {
 const onlyLetter = () => until(() => deadLetters.tables.list({ limit: 10 })[0] ?? null);
 
 describe('a message that a reactor gave up', () => {
-  it('is taken once more with its headers, and what came of it is seen', async () => {
+  it('is processed once more with its headers, and the outcome is visible', async () => {
     const seen: string[] = [];
     await using _ = await startHealable(seen);
     await append('bad', 'good');
@@ -120,7 +120,7 @@ describe('a message that a reactor gave up', () => {
     expect(seen.length).toBeLessThanOrEqual(1);
   });
 
-  it('waits for whoever takes the partition next, and is tried by that one', async () => {
+  it('waits for the next owner of the partition, which retries it', async () => {
     const seen: string[] = [];
     const first = await startHealable(seen);
     await append('bad');

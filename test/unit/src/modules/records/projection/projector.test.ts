@@ -317,7 +317,7 @@ describe('records projector', () => {
     expect(ids).toEqual(idsOf(model.ordered()));
   });
 
-  it('tells who waits when a change can be read, and not before', async () => {
+  it('notifies waiters when a change can be read, and not before', async () => {
     const model = new RecordModel();
     const log = newLog();
     await using projection = await TestProjection.open(store, log);

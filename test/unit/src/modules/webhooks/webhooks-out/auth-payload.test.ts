@@ -12,7 +12,7 @@ const changed = (more: Partial<Change>): Change => ({
   ...more,
 });
 
-describe('what the application is told of a key that was tried', () => {
+describe('the payload about a key that was tried', () => {
   it('is a failed refresh while the provider refuses it', () => {
     const refused = { error_code: 'connection_test_failed', provider_status: 401 };
     expect(authEventOf(changed(refused))).toEqual({

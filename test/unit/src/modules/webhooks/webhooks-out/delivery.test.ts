@@ -193,7 +193,7 @@ describe('deliveries', () => {
     await hooks.receiver.got(1);
   });
 
-  it('tell other processes of an endpoint that fails', async () => {
+  it('notify other processes of an endpoint that fails', async () => {
     const told: string[] = [];
     const { coordination } = hooks.world.services;
     await using _heard = await coordination.subscribe(circuitChannel, (text) => {
@@ -361,7 +361,7 @@ describe('the webhook of a run', () => {
     expect(asked).toBe(2);
   });
 
-  it('tells of an asynchronous action', async () => {
+  it('reports an asynchronous action', async () => {
     await hooks.setUrls(hooks.receiver.url);
     await using _webhooks = await hooks.startWebhooks();
     await using _deliveries = await hooks.startDeliveries();

@@ -107,7 +107,7 @@ describe('the form of a provider', () => {
     });
   });
 
-  it('tells browsers what the fields of a login are', () => {
+  it('declares the fields of a login to browsers', () => {
     const form = formOf(provider('BASIC'));
     expect(form.fields.map(({ autocomplete }) => autocomplete)).toEqual([
       'username',

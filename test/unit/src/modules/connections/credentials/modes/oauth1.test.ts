@@ -39,7 +39,7 @@ describe.each<[string, Partial<Provider>]>([
 });
 
 describe('OAuth 1', () => {
-  it('keeps what the answer tells of the connection', async () => {
+  it("keeps the connection's data in the response", async () => {
     const { connect, toldConfig } = play({ token_response_metadata: ['user_id'] });
     expect((await connect()).connectionConfig).toEqual(toldConfig);
   });

@@ -71,7 +71,7 @@ describe('a connection through the redirect', () => {
     expect(renewed.credentials).toMatchObject({ expires_at: expect.any(String) as string });
   });
 
-  it('keeps what answer and redirect tell of the connection', async () => {
+  it("keeps the connection's data in response and redirect", async () => {
     const told = play({
       token_response_metadata: ['instance_url', 'team.id'],
       redirect_uri_metadata: ['realmId'],

@@ -188,7 +188,7 @@ describe('records', () => {
     ['batchUpdate', 'update'],
     ['batchDelete', 'delete'],
   ] as const)(
-    'of one id in one call of %s are told in the log of the run: the last counts',
+    'of one id in one call of %s are reported in the log of the run: the last counts',
     async (call, method) => {
       const writer = { [method]: async () => undefined } as unknown as RecordWriter;
       const { calls, lines } = fakeRuntime({ records: { writer, reader: {} as RecordReader } });

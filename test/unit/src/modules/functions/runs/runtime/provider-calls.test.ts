@@ -71,7 +71,7 @@ describe('one call', () => {
     expect((await ask(calls, 'http', get)).body).toBe('{}');
   });
 
-  it('is noted without query, and with what came of it', async () => {
+  it('is recorded without query, and with its outcome', async () => {
     const http = fakeHttp(failure('ECONNRESET'), ok({}, {}, 204));
     const runtime = fakeRuntime({ http: http.client });
     await ask(runtime.calls, 'http', { ...get, endpoint: '/items?key=secret', retries: 1 });
