@@ -50,9 +50,10 @@ function dieWith(logger: Logger) {
   };
 }
 
-function announce({ url, generatedKeys }: Running): void {
+function announce({ url, generatedKeys, consoleUrl }: Running): void {
   console.log(JSON.stringify({ event: 'ready', url }));
   console.log(`svc listens on ${url}`);
+  if (consoleUrl !== null) console.log(`Console, for five minutes: ${consoleUrl}`);
   if (generatedKeys.length === 0) return;
   console.log('Keys of the first start; they are shown only now:');
   for (const { name, secret } of generatedKeys) console.log(`  ${name.padEnd(8)} ${secret}`);

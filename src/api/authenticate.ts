@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { BoundedMap } from '../kernel/bounded-map.ts';
 import { GatewayError } from '../kernel/errors.ts';
 import { authenticate, createUseNoter } from '../modules/access/api-keys/handlers.ts';
@@ -7,6 +8,8 @@ import type { ApiKey } from '../modules/access/api-keys/state.ts';
 import { isConnectToken, sessionOf } from '../modules/connections/connect-sessions/handlers.ts';
 import type { Environment } from '../modules/access/environments/state.ts';
 import type { Caller } from '../http/define-route.ts';
+import type { Guarded } from '../http/pipeline.ts';
+import { createConsoleCallers } from './console-caller.ts';
 import type { Services } from './services.ts';
 
 /** Callers cached by header: a lookup then needs no hash and no query. */
@@ -26,6 +29,11 @@ export interface Authenticator extends AsyncDisposable {
    * @throws GatewayError `invalid_connect_session_token_format`, `unknown_connect_session_token`
    */
   sessionCallerOf(token: string): Promise<Caller>;
+  /**
+   * The caller of a request of the console, by its cookie; null: it is not one.
+   * @throws GatewayError as `ConsoleCallers.find`
+   */
+  consoleCallerOf(request: IncomingMessage, route: Guarded): Promise<Caller> | null;
 }
 
 interface Known {
@@ -52,6 +60,7 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
       services.logger.debug({ err: error, keyId: key.id }, 'the use of a key was not recorded');
     }
   };
+  const consoleCallers = createConsoleCallers(services, revocations);
   const knownCaller = (header: string | undefined): Caller | null => {
     const existing = header === undefined ? undefined : cached.get(header);
     if (existing === undefined || revocations.has(existing.key.id)) return null;
@@ -73,6 +82,14 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
       return found.caller;
     },
     sessionCallerOf: (token) => sessionCaller(token, services),
+    consoleCallerOf(request, route) {
+      return (
+        consoleCallers.find(request, route)?.then(({ key, sessionId }) => {
+          void note(key);
+          return { ...callerOf(key), consoleSessionId: sessionId };
+        }) ?? null
+      );
+    },
     async [Symbol.asyncDispose]() {
       stop();
       await revocations[Symbol.asyncDispose]();
@@ -119,16 +136,17 @@ async function sessionCaller(token: string, services: Services): Promise<Caller>
 async function lookUp(secret: string, services: Services): Promise<Known> {
   const key = await authenticate(services, secret);
   if (key === null || isOrphan(key, services)) throw new GatewayError('unknown_account');
-  const caller: Caller = {
-    credential: key.environmentUid === null ? 'account' : 'environment',
-    environmentUid: key.environmentUid ?? '',
-    keyId: key.id,
-    scopes: key.scopes,
-    actor: `key:${key.id}`,
-    has: (scope) => holdsScope(key.scopes, scope),
-  };
-  return { key, caller };
+  return { key, caller: callerOf(key) };
 }
+
+const callerOf = (key: ApiKey): Caller => ({
+  credential: key.environmentUid === null ? 'account' : 'environment',
+  environmentUid: key.environmentUid ?? '',
+  keyId: key.id,
+  scopes: key.scopes,
+  actor: `key:${key.id}`,
+  has: (scope) => holdsScope(key.scopes, scope),
+});
 
 /** Whether the key outlives its environment, which is being removed. */
 function isOrphan({ environmentUid }: ApiKey, { control }: Services): boolean {

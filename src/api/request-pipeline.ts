@@ -79,8 +79,8 @@ async function handled(
   const headers = parsePart(route.headers as Schema, call.request.headers, 'invalid_headers', true);
   const idempotency = idempotencyOf(call, sent, services);
   if (audit !== undefined) audit.given = { params: path, query, body };
-  const { signal } = call;
-  const input = { query, body, params: path, headers, caller, services, signal };
+  const { signal, address } = call;
+  const input = { query, body, params: path, headers, caller, services, address, signal };
   if (idempotency === undefined || caller.credential === 'none') return route.handle(input);
   const task = (workId: string): Promise<RouteAnswer> =>
     route.handle({ ...input, idempotency: { ...idempotency, workId } });
@@ -135,7 +135,8 @@ async function authorizeUnknown(
     caller =
       route.tokenIn === 'query'
         ? await authenticator.sessionCallerOf(queryToken(call.search ?? ''))
-        : await authenticator.callerOf(request.headers.authorization);
+        : await (authenticator.consoleCallerOf(request, route) ??
+            authenticator.callerOf(request.headers.authorization));
   } catch (error) {
     await count(call, services, `address:${address}`, anonymousCost);
     throw error;

@@ -8,6 +8,8 @@ import { auditExportRoute } from '../modules/access/audit/export.ts';
 import { authorizationRoutes } from '../modules/connections/authorizations/routes.ts';
 import { connectSessionRoutes } from '../modules/connections/connect-sessions/routes.ts';
 import { connectionRoutes } from '../modules/connections/connections/routes.ts';
+import { consoleCodeRoutes } from '../modules/access/console-codes/routes.ts';
+import { consoleSessionRoutes } from '../modules/access/console-sessions/routes.ts';
 import { consumerGroupRoutes } from '../modules/operations/consumer-groups/routes.ts';
 import { deadLetterRoutes } from '../modules/operations/dead-letters/routes.ts';
 import { deploymentRoutes } from '../modules/functions/deployments/routes.ts';
@@ -50,6 +52,8 @@ export const routes: readonly AnyRoute[] = [
   ...environmentRoutes,
   ...retentionRoutes,
   ...apiKeyRoutes,
+  ...consoleSessionRoutes,
+  ...consoleCodeRoutes,
   ...variableRoutes,
   ...recordRoutes,
   ...functionRoutes,

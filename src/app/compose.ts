@@ -6,6 +6,7 @@ import { createHealthServer } from '../api/health-server.ts';
 import { routes, streamRoutes } from '../api/routes.ts';
 import { startApiServer } from '../api/request-pipeline.ts';
 import type { Services } from '../api/services.ts';
+import { createCode, defaultKeys, signInUrl } from '../modules/access/console-codes/handlers.ts';
 import { bootstrap } from '../modules/access/environments/bootstrap.ts';
 import type { ProviderCatalogue } from '../modules/connections/providers/catalogue.ts';
 import { loadCatalogue } from '../modules/connections/providers/load-catalogue.ts';
@@ -24,6 +25,7 @@ import { startThreads, type Threads } from './start-threads.ts';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { hostAndPort } from '../http/host-and-port.ts';
+import { isLoopbackHost } from '../http/same-origin.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 
@@ -39,6 +41,8 @@ export interface Running extends AsyncDisposable {
   readonly url: string;
   /** What the first start generated, to be shown once; keys from the settings are not included. */
   readonly generatedKeys: readonly GeneratedKey[];
+  /** An address that signs a browser in to the console once; null unless only this machine can open it. */
+  readonly consoleUrl: string | null;
   /** Null if no role needs them: in owners and projectors. */
   readonly services: Services | null;
   readonly log: OpenedLog['log'];
@@ -94,6 +98,7 @@ async function open(
   });
   // Keys are shown once, so that none are generated before the address is bound.
   const generatedKeys = opened === null ? [] : await generatedKeysOf(context, opened);
+  const consoleUrl = opened === null ? null : await consoleUrlOf(config, opened.services);
   started();
   const { projection } = threads;
   const { log, schemas, maintenance } = context.log;
@@ -101,6 +106,7 @@ async function open(
   return {
     url: server.url,
     generatedKeys,
+    consoleUrl,
     services: opened?.services ?? null,
     log,
     schemas,
@@ -146,6 +152,20 @@ async function generatedKeysOf(
   const input: ReadonlySet<string | null> = new Set(Object.values(secrets));
   const keys = [...made.environments, { name: 'account', secret: made.accountKey }];
   return keys.filter(({ secret }) => !input.has(secret));
+}
+
+/**
+ * A link of the default keys, for the output of a start that only this machine can reach: its readers own the data
+ * folder. With a public address, a proxy stands in front and the output goes to a log.
+ */
+async function consoleUrlOf(
+  { roles, host, logUrl, publicUrl }: Config,
+  services: Services,
+): Promise<string | null> {
+  const isLocal = logUrl.kind === 'embedded' && isLoopbackHost(host) && publicUrl === null;
+  if (!roles.has('api') || !isLocal) return null;
+  const { code } = await createCode(services, defaultKeys(services), { actor: 'system' });
+  return signInUrl(services.settings.publicUrl, code);
 }
 
 async function serve(

@@ -4,6 +4,8 @@ import { auditChainEntity } from '../modules/access/audit/entity.ts';
 import { authorizationEntity } from '../modules/connections/authorizations/entity.ts';
 import { checkpointEntity } from '../modules/functions/checkpoints/entity.ts';
 import { connectSessionEntity } from '../modules/connections/connect-sessions/entity.ts';
+import { consoleCodeEntity } from '../modules/access/console-codes/entity.ts';
+import { consoleSessionEntity } from '../modules/access/console-sessions/entity.ts';
 import { connectionEntity } from '../modules/connections/connections/entity.ts';
 import { consumerGroupEntity } from '../modules/operations/consumer-groups/entity.ts';
 import { deploymentEntity } from '../modules/functions/deployments/entity.ts';
@@ -24,6 +26,8 @@ export const definitions = {
   environment: environmentEntity,
   'account-key': accountKeyEntity,
   'api-key': apiKeyEntity,
+  'console-code': consoleCodeEntity,
+  'console-session': consoleSessionEntity,
   variable: variableEntity,
   integration: integrationEntity,
   connection: connectionEntity,

@@ -88,6 +88,12 @@ const groups = {
     refreshMarginMs:
       'Credentials are refreshed this long before their expiry, unless the provider definition sets another time; never more than a quarter of their lifetime',
     connectSessionMs: 'A connect session',
+    consoleSessionMs: 'A session of the console, from the sign-in',
+    consoleSessionIdleMs: 'The same, from its last use',
+    consoleSessionNotedMs: 'How often its use is noted',
+    consoleSessionKeysMax: 'Keys of one session of the console',
+    consoleCodeMs: 'A one-time code for the console',
+    consoleSignInsPerMinute: 'Sign-ins to the console from one address in a minute',
     authorizationMs: 'Between the redirect to a provider and the callback',
     connectionTagsMax: 'Tags of one connection',
     keySegmentMs:

@@ -93,6 +93,7 @@ function errorText(error: AnyRoute['errors'][number]): string {
 function credentialText(route: AnyRoute | StreamRoute): string {
   const { credential } = route;
   if ('tokenIn' in route) return 'connect, in the query';
+  if (credential === 'key') return 'environment or account';
   return 'takesConnectToken' in route ? `${credential} or connect` : credential;
 }
 

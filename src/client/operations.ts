@@ -30,6 +30,10 @@ export type ApiKey = { readonly id: string; readonly display_name: string; reado
 
 export type ApiKeyWithSecret = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly created_at: string };
 
+export type ConsoleSession = { readonly csrf_token: string; readonly expires_at: string; readonly keys: readonly ({ readonly id: string; readonly name: string; readonly kind: 'account' | 'environment'; readonly environment: { readonly id: number; readonly name: string } | null; readonly scopes: readonly string[] })[] };
+
+export type ConsoleCode = { readonly code: string; readonly expires_at: string; readonly url: string };
+
 export type Variable = { readonly name: string; readonly value: string };
 
 export type Record = { readonly id: string; readonly _svc_metadata: RecordMetadata; readonly [name: string]: unknown };
@@ -400,6 +404,32 @@ export interface Operations {
   'DELETE /account/api-keys': {
     readonly body: { readonly key_id: string };
     readonly answer: Success;
+  };
+  /** Signs a browser in to the console with a key or a one-time code, or adds the key to its session. */
+  'POST /console/session': {
+    readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string };
+    readonly body: { readonly key?: string; readonly code?: string };
+    readonly answer: ConsoleSession;
+  };
+  /** The session of the console in this browser, with its CSRF token and its keys. */
+  'GET /console/session': {
+    readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string };
+    readonly answer: ConsoleSession;
+  };
+  /** Signs the browser out of the console. */
+  'DELETE /console/session': {
+    readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string; readonly 'svc-csrf-token'?: string };
+    readonly answer: undefined;
+  };
+  /** Takes a key out of the session of the console; without its last key it ends. */
+  'DELETE /console/session/keys/{keyId}': {
+    readonly params: { readonly keyId: string };
+    readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string; readonly 'svc-csrf-token'?: string };
+    readonly answer: undefined;
+  };
+  /** Makes a link that signs a browser in to the console once, with the calling key. */
+  'POST /console/codes': {
+    readonly answer: { readonly data: ConsoleCode };
   };
   /** The variables that functions of the environment see. */
   'GET /environment-variables': {

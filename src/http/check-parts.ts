@@ -10,18 +10,25 @@ import { parseQuery } from './query.ts';
 export function checkScope(route: Guarded, caller: Caller): void {
   if (route.credential === 'none') return;
   const isSession = caller.credential === 'connect' && route.takesConnectToken === true;
-  if (caller.credential !== route.credential && !isSession) {
-    const wanted =
-      route.credential === 'connect'
-        ? 'the token of a connect session'
-        : `an ${route.credential} API key`;
-    const message = `This endpoint accepts only ${wanted}.`;
+  const isKind =
+    route.credential === 'key'
+      ? caller.credential === 'environment' || caller.credential === 'account'
+      : caller.credential === route.credential;
+  if (!isKind && !isSession) {
+    const message = `This endpoint accepts only ${wantedBy[route.credential]}.`;
     throw new GatewayError('forbidden', { message });
   }
   if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;
   const message = `The key lacks the scope ${route.scopes.join(' or ')}.`;
   throw new GatewayError('forbidden', { message });
 }
+
+const wantedBy = {
+  environment: 'an environment API key',
+  account: 'an account API key',
+  key: 'an API key',
+  connect: 'the token of a connect session',
+};
 
 /** The query parsed by the schema. @throws GatewayError `invalid_query_params` */
 export function checkQuery<S extends z.ZodType>(schema: S, search: string): z.output<S> {

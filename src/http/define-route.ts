@@ -3,10 +3,10 @@ import { type GatewayError, catalogue, type ErrorCode } from '../kernel/errors.t
 import type { Responses } from './responses.ts';
 
 /**
- * The credential that a route requires: a key of one environment or of the account, the token of a connect session,
- * or none.
+ * The credential that a route requires: a key of one environment or of the account, either of them (`key`), the token
+ * of a connect session, or none.
  */
-export type Credential = 'environment' | 'account' | 'connect' | 'none';
+export type Credential = 'environment' | 'account' | 'key' | 'connect' | 'none';
 
 /** What a route may read of the caller's connect session. */
 interface CallerSession {
@@ -17,13 +17,15 @@ interface CallerSession {
 
 /** The caller. `environmentUid` comes from the key or the token, never from the request. */
 export interface Caller {
-  readonly credential: Credential;
+  readonly credential: Exclude<Credential, 'key'>;
   /** Empty for account keys and unauthenticated routes. */
   readonly environmentUid: string;
   readonly keyId: string;
   readonly scopes: readonly string[];
   /** Present for the credential `connect`. */
   readonly session?: CallerSession;
+  /** The session of the console in whose name the key acts. */
+  readonly consoleSessionId?: string;
   /** `key:<id>`, or `user:session-<id>` of a connect session; for events and the audit trail. */
   readonly actor: string;
   /** Whether the key holds the scope (wildcards as in docs/reference/http.md#scopes). */
@@ -58,6 +60,8 @@ export interface RouteInput<
   readonly params: Parsed<P>;
   readonly caller: Caller;
   readonly services: S;
+  /** Address of the client. */
+  readonly address: string;
   /** Aborted when the client disconnects before it has the response. */
   readonly signal: AbortSignal;
   /** The client's `Idempotency-Key` with a keyed hash of the request; absent without the header. */

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { AnyRoute, RouteError } from './define-route.ts';
+import { takesConsoleCookie } from './same-origin.ts';
 import type { AnyStreamRoute } from './stream-route.ts';
 
 /** Any dependency may be away; no route lists these codes itself. */
@@ -41,6 +42,9 @@ function credentialErrors(route: AnyRoute | AnyStreamRoute): readonly RouteError
     'unknown_account',
     ...ofToken,
     'forbidden',
+    ...(takesConsoleCookie(route)
+      ? (['unknown_console_session', 'invalid_csrf_token'] as const)
+      : []),
   ];
 }
 

@@ -17,7 +17,7 @@ export interface PipelineCall {
 /** The fields of a route that authorization reads. */
 export type Guarded = Pick<
   AnyRoute,
-  'credential' | 'scopes' | 'isUnlimited' | 'takesConnectToken' | 'tokenIn'
+  'path' | 'credential' | 'scopes' | 'isUnlimited' | 'takesConnectToken' | 'tokenIn'
 >;
 
 /** A request to authorize. */

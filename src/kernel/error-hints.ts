@@ -132,9 +132,13 @@ export const errorHints = {
     'Check that the key belongs to this service and was not deleted, or create another key.',
   invalid_connect_session_token_format: 'Send the complete token of POST /connect/sessions.',
   unknown_connect_session_token: 'Create another session, which is valid for 30 minutes.',
+  unknown_console_session: 'Sign in to the console with a key or a new code.',
+  unknown_console_code: 'Make a new code with POST /console/codes, which works once for 5 minutes.',
   missing_public_key: 'Add connect_session_token=<token> to the query.',
   deprecated_authentication:
     'Create a connect session and send its token as connect_session_token.',
+  invalid_csrf_token: 'Send the csrf_token of GET /console/session in Svc-Csrf-Token.',
+  foreign_origin: 'Open the console at the address of this service, or send an API key instead.',
   forbidden: 'Use a key with the type and scope that the message names.',
   // resources
   not_found: named,

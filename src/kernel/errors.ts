@@ -155,8 +155,15 @@ export const catalogue = {
     'The token does not have the form of a connect session token.',
   ),
   unknown_connect_session_token: kind(401, 'The connect session has expired or does not exist.'),
+  unknown_console_session: kind(
+    401,
+    'The console session has ended, or does not hold this key any more.',
+  ),
+  unknown_console_code: kind(401, 'The code has expired, was used before, or does not exist.'),
   missing_public_key: kind(401, 'The query parameter connect_session_token is missing.'),
   deprecated_authentication: kind(401, 'Public keys are no longer accepted.'),
+  invalid_csrf_token: kind(403, 'The header Svc-Csrf-Token is missing or wrong.'),
+  foreign_origin: kind(403, 'Only a page of this service may send this request.'),
   forbidden: kind(403, 'The key does not allow this request.'),
   // resources
   not_found: kind(404, 'Not found.'),

@@ -105,6 +105,16 @@ export const limits = {
   /** Credentials are renewed this long before they expire, unless the provider names another time. */
   refreshMarginMs: 15 * 60_000,
   connectSessionMs: 30 * 60_000,
+  /** From the sign-in. */
+  consoleSessionMs: 12 * 3_600_000,
+  /** From its last use. */
+  consoleSessionIdleMs: 2 * 3_600_000,
+  /** How often the use of a session is noted in the log. */
+  consoleSessionNotedMs: 5 * 60_000,
+  consoleSessionKeysMax: 50,
+  consoleCodeMs: 5 * 60_000,
+  /** Of one address, successful ones included. */
+  consoleSignInsPerMinute: 60,
   /** In Kafka, a segment of wrapped keys stays open at most this long; then destroyed keys are compacted away. */
   keySegmentMs: 60_000,
   /** Between the redirect to the provider and the callback. */

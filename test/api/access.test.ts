@@ -18,13 +18,13 @@ import type { Answer } from '../support/gateway.ts';
 type Served = Row & { readonly call: Call };
 type Declared = Pick<
   AnyRoute,
-  'credential' | 'scopes' | 'takesConnectToken' | 'tokenIn' | 'isUnlimited'
+  'path' | 'credential' | 'scopes' | 'takesConnectToken' | 'tokenIn' | 'isUnlimited'
 > & { readonly endpoint: string };
 
 const inCode: readonly Declared[] = [
-  ...routes.map(({ method, path, ...route }) => ({ endpoint: `${method} ${path}`, ...route })),
-  ...streamRoutes.flatMap(({ methods, path, ...route }) =>
-    methods.map((method) => ({ endpoint: `${method} ${path}`, ...route })),
+  ...routes.map(({ method, ...route }) => ({ endpoint: `${method} ${route.path}`, ...route })),
+  ...streamRoutes.flatMap(({ methods, ...route }) =>
+    methods.map((method) => ({ endpoint: `${method} ${route.path}`, ...route })),
   ),
 ];
 
@@ -165,14 +165,16 @@ describe('the request pipeline', () => {
 
   it('refuses a key that was deleted a moment ago', async () => {
     const key = await makeKey(['*']);
-    expect(await decisionsFor(key.secret)).toEqual(decided(({ takes }) => takes === 'environment'));
+    expect(await decisionsFor(key.secret)).toEqual(
+      decided(({ takes }) => takes === 'environment' || takes === 'key'),
+    );
     await key[Symbol.asyncDispose]();
     expect(await decisionsFor(key.secret)).toEqual(refused('401 unknown_account'));
   });
 
   it('lets a key of the account pass to every endpoint of the account, and to none of an environment', async () => {
     const found = await decisionsFor(api.keys.account);
-    expect(found).toEqual(decided(({ takes }) => takes === 'account'));
+    expect(found).toEqual(decided(({ takes }) => takes === 'account' || takes === 'key'));
   });
 
   it.each([
@@ -187,7 +189,8 @@ describe('the request pipeline', () => {
     async (_what, scopes) => {
       await using key = await makeKey(scopes);
       const isAdmitted = ({ takes, scopes: wanted }: Served) =>
-        takes === 'environment' && scopes.some((scope) => passes(scope, wanted));
+        takes === 'key' ||
+        (takes === 'environment' && scopes.some((scope) => passes(scope, wanted)));
       expect(await decisionsFor(key.secret)).toEqual(decided(isAdmitted));
     },
   );
@@ -288,6 +291,16 @@ describe('an endpoint', () => {
     const { key, accountKey } = world.crm.gateway;
     expect(await outcomes(accountKey, ofAccount)).toEqual(expected(admitted, ofAccount));
     expect(await outcomes(key, ofAccount)).toEqual(expected(() => forbidden, ofAccount));
+  });
+
+  it('of either takes both kinds of keys, and refuses a connect token', async () => {
+    const rows = taking('key');
+    const { key, accountKey } = world.crm.gateway;
+    for (const secret of [key, accountKey]) {
+      expect(await outcomes(secret, rows)).toEqual(expected(admitted, rows));
+    }
+    const token = await world.makeToken();
+    expect(await outcomes(token, rows)).toEqual(expected(() => forbidden, rows));
   });
 
   it('of a connect session takes its token, and refuses a key of the environment', async () => {

@@ -87,7 +87,13 @@ function expectSound({ status, type, text }: RawAnswer, isShown = false): string
 
 const authorization = (route: AnyRoute) => {
   const { key, accountKey } = world.gateway;
-  const secrets = { account: accountKey, connect: tokenOf(route), environment: key, none: key };
+  const secrets = {
+    account: accountKey,
+    connect: tokenOf(route),
+    environment: key,
+    key,
+    none: key,
+  };
   return `Bearer ${secrets[route.credential]}`;
 };
 const tokenOf = ({ method }: AnyRoute) => (method === 'DELETE' ? tokens.ending : tokens.lasting);

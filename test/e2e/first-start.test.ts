@@ -54,6 +54,19 @@ function start(env: Env) {
   };
 }
 
+/** Signs in with the link that the output shows. @returns the environments of the session's keys, or `account` */
+async function keysOfLink(base: string, out: string): Promise<readonly string[]> {
+  const [, address, code] = /^Console, .*: (\S+)\/console#code=(\S+)$/m.exec(out) ?? [];
+  expect(address).toBe(base);
+  const answer = await fetch(`${base}/console/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+    body: JSON.stringify({ code }),
+  });
+  const { keys } = (await answer.json()) as { keys: { environment: { name: string } | null }[] };
+  return keys.map(({ environment }) => environment?.name ?? 'account');
+}
+
 describe('a start', () => {
   it('prints the keys that it made, and none that it was given', async () => {
     const { SVC_BOOTSTRAP_KEY_DEV } = given;
@@ -81,6 +94,8 @@ describe('a start', () => {
       ]);
       expect([time, ...statuses]).toEqual([time, 200, 200, 200]);
       await running.printed('svc listens on');
+      await running.printed('#code=');
+      expect(await keysOfLink(base, running.out())).toEqual(['account', 'dev', 'prod']);
       expect(await running.stopped()).not.toMatch(/svc_env_|svc_acct_|Keys of the first start/);
     }
   });

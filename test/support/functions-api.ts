@@ -128,6 +128,7 @@ async function answerOf(
     headers: {} as never,
     caller,
     services,
+    address: '127.0.0.1',
     signal: new AbortController().signal,
   });
   return body;

@@ -110,9 +110,13 @@ function security(route: AnyRoute | AnyStreamRoute): JsonObject {
   if (credential === 'none') return { security: [] };
   const inQuery = 'tokenIn' in route;
   const withToken = 'takesConnectToken' in route;
-  const own = inQuery ? 'connectTokenInQuery' : `${credential}Credential`;
+  const kinds = credential === 'key' ? (['environment', 'account'] as const) : [credential];
+  const own = inQuery ? ['connectTokenInQuery'] : kinds.map((kind) => `${kind}Credential`);
   return {
-    security: [{ [own]: [] }, ...(withToken ? [{ connectCredential: [] }] : [])],
+    security: [
+      ...own.map((name) => ({ [name]: [] })),
+      ...(withToken ? [{ connectCredential: [] }] : []),
+    ],
     'x-svc-scopes': scopes,
   };
 }

@@ -1,4 +1,4 @@
-import { absent, C, changing, creating, K, open, Q, row, type Row } from './row.ts';
+import { absent, anyKey, C, changing, creating, K, open, Q, row, type Row } from './row.ts';
 
 /** Endpoints that take no key: whatever stands in the Authorization header, the answer is the same. */
 const openRows: readonly Row[] = [
@@ -64,4 +64,21 @@ const pageRows: readonly Row[] = [
   row('GET /connect/embed.js', open, 200),
 ];
 
-export const publicRows: readonly Row[] = [...openRows, ...sessionRows, ...authRows, ...pageRows];
+/** The console. Its session needs a cookie: the requests are invalid, which is found before that. */
+const consoleRows: readonly Row[] = [
+  row('POST /console/session', open, 400, () => ({ body: {} })),
+  row('GET /console/session', open, 400, () => ({ path: '/console/session?none=1' })),
+  row('DELETE /console/session', open, 400, () => ({ path: '/console/session?none=1' })),
+  row('DELETE /console/session/keys/{keyId}', open, 400, () => ({
+    path: '/console/session/keys/none',
+  })),
+  row('POST /console/codes', anyKey, 201),
+];
+
+export const publicRows: readonly Row[] = [
+  ...openRows,
+  ...sessionRows,
+  ...authRows,
+  ...pageRows,
+  ...consoleRows,
+];

@@ -1,5 +1,5 @@
-/** Whose credential an endpoint takes: a key of an environment or of the account, a connect token, or none. */
-export type Takes = 'environment' | 'account' | 'connect' | 'none';
+/** Whose credential an endpoint takes: a key of an environment, of the account, or of either, a connect token, or none. */
+export type Takes = 'environment' | 'account' | 'key' | 'connect' | 'none';
 
 /** Names that a request uses: all of things that are there, or all of things that are not. */
 export interface Names {
@@ -68,6 +68,8 @@ export const A = (scopes: string): Demanded => demanded('account', scopes);
 export const C = demanded('connect', '');
 export const Q: Demanded = { ...C, tokenIn: 'query' };
 export const open = demanded('none', '');
+/** K or A, without a scope. */
+export const anyKey = demanded('key', '');
 
 function demanded(takes: Takes, scopes: string): Demanded {
   const list = scopes === '' ? [] : scopes.split('|');

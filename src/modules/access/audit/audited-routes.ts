@@ -115,6 +115,7 @@ const rules: Readonly<Record<string, AuditRule>> = {
     action: 'webhook_signing_key.rotate',
     target: ({ caller }) => caller.environmentUid,
   },
+  'POST /console/codes': { action: 'console_code.create', target: ({ caller }) => caller.keyId },
   'POST /root-keys/rewrap': { action: 'root_key.rewrap', target: () => '*' },
   'POST /functions/deployments/bundle': { action: 'function.deploy', target: () => '*' },
 };
@@ -138,7 +139,7 @@ export function auditRule(route: {
   const name = `${route.method} ${route.path}`;
   const existing = rules[name];
   if (existing !== undefined) return existing;
-  const isKeyed = route.credential === 'environment' || route.credential === 'account';
+  const isKeyed = ['environment', 'account', 'key'].includes(route.credential);
   if (!isKeyed || route.method === 'GET' || notAudited.includes(name)) return null;
   return { action: actionOf(route.method, route.path), target: named };
 }

@@ -52,7 +52,8 @@ async function record(
   const parts = { params: objectOf(params), query: objectOf(query), body: objectOf(body) };
   const target = rule.target({ caller, ...parts, answer });
   if (target === null) return;
-  const fields = Object.keys(parts.body);
+  const fields = Object.keys(parts.body).slice(0, fieldsMax);
+  const { consoleSessionId } = caller;
   const details = {
     actor: caller.actor,
     action: rule.action,
@@ -60,7 +61,10 @@ async function record(
     outcome,
     ip_prefix: ipPrefix(address),
     // Names only: values may be secrets.
-    details: fields.length === 0 ? null : JSON.stringify({ fields: fields.slice(0, fieldsMax) }),
+    details: detailsOf({
+      ...(fields.length === 0 ? {} : { fields }),
+      ...(consoleSessionId === undefined ? {} : { console_session: consoleSessionId }),
+    }),
   };
   const environment = caller.environmentUid === '' ? 'account' : caller.environmentUid;
   if (rule.isRead === true) {
@@ -71,6 +75,9 @@ async function record(
     logger.error({ err, environment, audit: details }, 'an audit event was lost');
   });
 }
+
+const detailsOf = (details: object): string | null =>
+  Object.keys(details).length === 0 ? null : JSON.stringify(details);
 
 const targetCharsMax = 1_000;
 const fieldsMax = 50;

@@ -4,8 +4,13 @@ import { codeOf } from '../../../../src/http/define-route.ts';
 import { routes } from '../../../../src/api/routes.ts';
 import { catalogue } from '../../../../src/kernel/errors.ts';
 
-/** Routes that any environment key may call: the contract gives them no scope. */
-const withoutScope = new Set(['GET /providers', 'GET /providers/{provider}']);
+/** Routes that any key of their kind may call: the contract gives them no scope. */
+const withoutScope = new Set([
+  'GET /providers',
+  'GET /providers/{provider}',
+  // It stands for the key that makes it.
+  'POST /console/codes',
+]);
 /** Routes that take no key. */
 const open = new Set([
   'GET /health',
@@ -24,6 +29,11 @@ const open = new Set([
   'GET /connect/ui/',
   'GET /connect/ui/assets/{file}',
   'GET /connect/embed.js',
+  // They make and end what stands for keys, or check the cookie themselves.
+  'POST /console/session',
+  'GET /console/session',
+  'DELETE /console/session',
+  'DELETE /console/session/keys/{keyId}',
 ]);
 
 describe('the route table', () => {

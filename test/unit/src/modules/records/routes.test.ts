@@ -52,6 +52,7 @@ const call = (route: typeof list, input: object, given: Services) =>
     headers,
     caller,
     services: given,
+    address: '127.0.0.1',
     signal: new AbortController().signal,
     ...input,
   });

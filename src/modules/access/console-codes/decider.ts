@@ -1,0 +1,39 @@
+import type { Decider } from '../../../kernel/decider.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { ConsoleCodeEvent } from './events.ts';
+import type { ConsoleCode } from './state.ts';
+
+/** `at` is the owner's time. */
+export type ConsoleCodeCommand =
+  | ({ readonly type: 'Create'; readonly at: Instant } & Omit<
+      ConsoleCode,
+      'createdAt' | 'expiresAt'
+    >)
+  | { readonly type: 'Use'; readonly at: Instant }
+  | { readonly type: 'Tick'; readonly at: Instant };
+
+export const consoleCode: Decider<ConsoleCode | null, ConsoleCodeCommand, ConsoleCodeEvent> = {
+  initial: null,
+
+  decide(command, state) {
+    const isOver = state === null || command.at >= state.expiresAt;
+    switch (command.type) {
+      case 'Create': {
+        if (state !== null) throw new GatewayError('conflict');
+        const { type: _type, at, ...input } = command;
+        const code = { ...input, createdAt: at, expiresAt: at + limits.consoleCodeMs };
+        return [{ type: 'CodeCreated', code }];
+      }
+      case 'Use':
+        // Of two uses at the same time, the owner decides one first.
+        if (isOver) throw new GatewayError('unknown_console_code');
+        return [{ type: 'CodeUsed' }];
+      case 'Tick':
+        return isOver && state !== null ? [{ type: 'CodeExpired' }] : [];
+    }
+  },
+
+  evolve: (_state, event) => (event.type === 'CodeCreated' ? event.code : null),
+};

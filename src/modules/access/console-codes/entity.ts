@@ -1,0 +1,23 @@
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { consoleCode, type ConsoleCodeCommand } from './decider.ts';
+import type { ConsoleCodeEvent } from './events.ts';
+import type { ConsoleCode } from './state.ts';
+
+export const consoleCodeRef = (id: string): EntityRef => ({
+  kind: 'console-code',
+  scope: 'account',
+  path: [id],
+});
+
+/** Not published on a public topic: who signs in is in the audit. */
+export const consoleCodeEntity: EntityDefinition<
+  ConsoleCode,
+  ConsoleCodeCommand,
+  ConsoleCodeEvent
+> = {
+  kind: 'console-code',
+  indexes: { hash: ({ hash }) => hash },
+  decider: consoleCode,
+  publish: () => [],
+  dueAt: ({ expiresAt }) => expiresAt,
+};

@@ -1,0 +1,68 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type ExecuteOptions, findCaughtUp } from '../../../control-plane/control-plane.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { listKeys } from '../api-keys/queries.ts';
+import { defaultKeyName } from '../environments/handlers.ts';
+import { listEnvironments } from '../environments/queries.ts';
+import type { AccessServices } from '../services.ts';
+import { consoleCodeRef } from './entity.ts';
+import type { ConsoleCode, KeyName } from './state.ts';
+
+type Deps = Pick<AccessServices, 'control' | 'vault'>;
+
+/** Text of a code: 192 random bits. */
+const codePattern = /^[A-Za-z0-9_-]{32}$/;
+const codeBytes = 24;
+
+export interface MadeCode {
+  /** In clear; it is stored nowhere. */
+  readonly code: string;
+  readonly expiresAt: number;
+}
+
+/** Creates a code that signs in once with the keys. @throws GatewayError as `ControlPlane.execute` */
+export async function createCode(
+  { control, vault }: Deps,
+  keys: readonly KeyName[],
+  options: Pick<ExecuteOptions, 'actor'>,
+): Promise<MadeCode> {
+  const code = randomBytes(codeBytes).toString('base64url');
+  const id = randomUUID();
+  const body = { type: 'Create', id, hash: hashOf(vault, code), keys };
+  const made = await control.execute<ConsoleCode>(consoleCodeRef(id), body, options);
+  if (made === null) throw new GatewayError('server_error');
+  return { code, expiresAt: made.expiresAt };
+}
+
+/**
+ * Uses the code up, from any node.
+ * @returns the keys that it stands for
+ * @throws GatewayError `unknown_console_code`: never made, used before, or expired
+ */
+export async function useCode({ control, vault }: Deps, code: string): Promise<readonly KeyName[]> {
+  const { view } = control;
+  const hash = hashOf(vault, code);
+  const existing = codePattern.test(code)
+    ? await findCaughtUp(view, () => view.findBy<ConsoleCode>('console-code', 'hash', hash))
+    : null;
+  if (existing === null) throw new GatewayError('unknown_console_code');
+  await control.execute(consoleCodeRef(existing.state.id), { type: 'Use' }, { actor: 'anonymous' });
+  return existing.state.keys;
+}
+
+/** The keys with which a newcomer starts: the account's oldest, and of each environment the one it was made with. */
+export function defaultKeys({ control }: Pick<Deps, 'control'>): readonly KeyName[] {
+  const [account] = listKeys(control, null);
+  const ofEnvironments = listEnvironments(control).flatMap(({ uid }) =>
+    listKeys(control, uid).filter(({ displayName }) => displayName === defaultKeyName),
+  );
+  const keys = [...(account === undefined ? [] : [account]), ...ofEnvironments];
+  return keys.map(({ environmentUid, id }) => ({ environmentUid, id }));
+}
+
+/** The console's address that signs in: a fragment is sent to no server and stands in no log. */
+export const signInUrl = (publicUrl: string, code: string): string =>
+  `${publicUrl}/console#code=${code}`;
+
+const hashOf = (vault: Deps['vault'], code: string): string =>
+  vault.fingerprint('console-code', code);

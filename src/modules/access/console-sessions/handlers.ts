@@ -1,0 +1,141 @@
+import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { type ExecuteOptions, findCaughtUp } from '../../../control-plane/control-plane.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import { findKey } from '../api-keys/queries.ts';
+import { notifyRevoked } from '../api-keys/revocations.ts';
+import type { ApiKey } from '../api-keys/state.ts';
+import type { KeyName } from '../console-codes/state.ts';
+import type { Environment } from '../environments/state.ts';
+import type { AccessServices } from '../services.ts';
+import { consoleSessionRef } from './entity.ts';
+import { endOf } from './rules.ts';
+import type { ConsoleSession } from './state.ts';
+
+type Deps = Pick<AccessServices, 'control' | 'vault' | 'clock'>;
+
+/** A key of a session, with the environment that it opens; null for a key of the account. */
+export interface SessionKey {
+  readonly key: ApiKey;
+  readonly environment: Environment | null;
+}
+
+/** Signs a browser in. @throws GatewayError `resource_capped` */
+export async function createSession(
+  { control, vault }: Deps,
+  keys: readonly KeyName[],
+  options: ExecuteOptions,
+): Promise<{ readonly session: ConsoleSession; readonly token: string }> {
+  const token = randomBytes(32).toString('base64url');
+  const id = randomUUID();
+  const body = { type: 'Create', id, hash: hashOf(vault, token), keys };
+  const session = await control.execute<ConsoleSession>(consoleSessionRef(id), body, options);
+  if (session === null) throw new GatewayError('server_error');
+  return { session, token };
+}
+
+/** @throws GatewayError `resource_capped`, `unknown_console_session`: it has ended meanwhile */
+export async function addKeys(
+  { control }: Pick<Deps, 'control'>,
+  { id }: ConsoleSession,
+  keys: readonly KeyName[],
+  options: ExecuteOptions,
+): Promise<ConsoleSession> {
+  const ref = consoleSessionRef(id);
+  const session = await control.execute<ConsoleSession>(ref, { type: 'AddKeys', keys }, options);
+  if (session === null) throw new GatewayError('unknown_console_session');
+  return session;
+}
+
+/** Takes a key out; without its last key a session ends. @throws GatewayError `not_found` */
+export async function removeKey(
+  { control }: Pick<Deps, 'control'>,
+  { id, keys }: ConsoleSession,
+  keyId: string,
+  options: ExecuteOptions,
+): Promise<void> {
+  if (!keys.some((key) => key.id === keyId)) {
+    const message = `The console session holds no key with the id ${keyId}.`;
+    throw new GatewayError('not_found', { message });
+  }
+  await control.execute(consoleSessionRef(id), { type: 'RemoveKey', keyId }, options);
+}
+
+/** Ends the session; every node refuses it at once or, without coordination, when its view has applied the end. */
+export async function endSession(
+  { control, coordination, logger }: Pick<AccessServices, 'control' | 'coordination' | 'logger'>,
+  { id }: ConsoleSession,
+  options: ExecuteOptions,
+): Promise<void> {
+  await control.execute(consoleSessionRef(id), { type: 'End' }, options);
+  await notifyRevoked(coordination, id).catch((err: unknown) => {
+    logger.warn({ err }, 'the other nodes hear of an ended console session from the log alone');
+  });
+}
+
+/** The session of a token, from any node; null: it has ended or never was. */
+export async function findSession(
+  { control: { view }, vault, clock }: Deps,
+  token: string,
+): Promise<ConsoleSession | null> {
+  const hash = hashOf(vault, token);
+  const session = await findCaughtUp(
+    view,
+    () => view.findBy<ConsoleSession>('console-session', 'hash', hash)?.state ?? null,
+  );
+  return session === null || clock.now() >= endOf(session) ? null : session;
+}
+
+/** The text that the console sends with each request beside its cookie; readable only by a page of this origin. */
+export const csrfTokenOf = (vault: Deps['vault'], token: string): string =>
+  vault.fingerprint('console-csrf', token);
+
+/** @throws GatewayError `invalid_csrf_token` */
+export function checkCsrf(vault: Deps['vault'], token: string, sent: string | undefined): void {
+  const wanted = Buffer.from(csrfTokenOf(vault, token));
+  const given = Buffer.from(sent ?? '');
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
+  throw new GatewayError('invalid_csrf_token');
+}
+
+/** The keys of a session that exist, in the order in which they were added. */
+export function keysOf(
+  { control }: Pick<Deps, 'control'>,
+  { keys }: Pick<ConsoleSession, 'keys'>,
+): readonly SessionKey[] {
+  return keys.flatMap((name) => {
+    const found = findSessionKey({ control }, name);
+    return found === null ? [] : [found];
+  });
+}
+
+/** Null: the key was deleted, or its environment is being deleted. */
+export function findSessionKey(
+  { control }: Pick<Deps, 'control'>,
+  { environmentUid, id }: KeyName,
+): SessionKey | null {
+  const key = findKey(control, environmentUid, id);
+  if (key === null) return null;
+  if (environmentUid === null) return { key, environment: null };
+  const environment = control.view.find<Environment>('environment', [environmentUid]);
+  return environment?.isDeleting === false ? { key, environment } : null;
+}
+
+/** Notes the use of sessions in the log, each at most once per `limits.consoleSessionNotedMs`. */
+export function createSessionUseNoter({ control, clock }: Pick<Deps, 'control' | 'clock'>) {
+  const noted = new Map<string, Instant>();
+  return async ({ id, usedAt }: ConsoleSession): Promise<void> => {
+    const now = clock.now();
+    if (now - Math.max(usedAt, noted.get(id) ?? 0) < limits.consoleSessionNotedMs) return;
+    for (const [one, at] of noted) {
+      if (now - at >= limits.consoleSessionNotedMs) noted.delete(one);
+    }
+    noted.set(id, now);
+    const body = { type: 'ObserveUse', usedAt: now };
+    await control.enqueue(consoleSessionRef(id), body, { actor: 'system' });
+  };
+}
+
+const hashOf = (vault: Deps['vault'], token: string): string =>
+  vault.fingerprint('console-session', token);

@@ -1,0 +1,225 @@
+import { z } from 'zod';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { takeQuota } from '../../../http/rate-limit.ts';
+import { json, nothing } from '../../../http/responses.ts';
+import { browserHeaders, isSameOrigin, type BrowserHeaders } from '../../../http/same-origin.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { authenticate } from '../api-keys/handlers.ts';
+import { isKeyFormat } from '../api-keys/key-format.ts';
+import { ipPrefix } from '../audit/audited.ts';
+import { useCode } from '../console-codes/handlers.ts';
+import type { KeyName } from '../console-codes/state.ts';
+import { defineRoute, type AccessServices } from '../services.ts';
+import { cookieFor, tokenOf } from './cookie.ts';
+import {
+  addKeys,
+  checkCsrf,
+  createSession,
+  csrfTokenOf,
+  endSession,
+  findSession,
+  findSessionKey,
+  keysOf,
+  removeKey,
+  type SessionKey,
+} from './handlers.ts';
+import { presentSession, sessionShape } from './presenter.ts';
+import type { ConsoleSession } from './state.ts';
+
+const noStore = { 'cache-control': 'no-store' };
+const changeHeaders = browserHeaders.extend({ 'svc-csrf-token': z.string().optional() });
+
+const signIn = defineRoute({
+  method: 'POST',
+  path: '/console/session',
+  credential: 'none',
+  scopes: [],
+  summary:
+    'Signs a browser in to the console with a key or a one-time code, or adds the key to its session.',
+  headers: browserHeaders,
+  body: z
+    .strictObject({
+      key: z.string().max(255).optional(),
+      code: z.string().max(255).optional(),
+    })
+    .superRefine(({ key, code }, context) => {
+      if ((key === undefined) !== (code === undefined)) return;
+      const message = 'Send a key or a code.';
+      context.addIssue({ code: 'custom', message, path: ['key'] });
+    })
+    .meta({ examples: [{ key: 'svc_env_…' }] }),
+  answers: { 201: json('The session; the cookie holds its token.', sessionShape) },
+  errors: [
+    'foreign_origin',
+    'invalid_secret_key_format',
+    'unknown_account',
+    'unknown_console_code',
+    'resource_capped',
+  ],
+  async handle({ body, headers, services, address }) {
+    requireSameOrigin(services, headers, true);
+    await countSignIn(services, address);
+    const { key, code } = body;
+    const named =
+      code === undefined ? await keyOf(services, key ?? '') : await useCode(services, code);
+    const added = keysOf(services, { keys: named });
+    const names = added.map(({ key: { environmentUid, id } }) => ({ environmentUid, id }));
+    const [first] = added;
+    if (first === undefined) throw new GatewayError('unknown_console_code');
+    const options = { actor: `key:${first.key.id}` };
+    const existing = await current(services, headers);
+    const { session, token } =
+      existing === null
+        ? await createSession(services, names, options)
+        : { ...existing, session: await addKeys(services, existing.session, names, options) };
+    await auditKeys(services, added, { action: 'console_session.create', session, address });
+    const seconds = Math.ceil(
+      (session.createdAt + limits.consoleSessionMs - services.clock.now()) / 1000,
+    );
+    return {
+      status: 201,
+      body: shown(services, { session, token }),
+      headers: { ...noStore, 'set-cookie': cookieFor(headers, token, seconds) },
+    };
+  },
+});
+
+const show = defineRoute({
+  method: 'GET',
+  path: '/console/session',
+  credential: 'none',
+  scopes: [],
+  summary: 'The session of the console in this browser, with its CSRF token and its keys.',
+  headers: browserHeaders,
+  answers: { 200: json('The session.', sessionShape) },
+  errors: ['foreign_origin', 'unknown_console_session'],
+  async handle({ headers, services }) {
+    requireSameOrigin(services, headers, false);
+    const body = shown(services, await requireCurrent(services, headers));
+    return { status: 200, body, headers: noStore };
+  },
+});
+
+const signOut = defineRoute({
+  method: 'DELETE',
+  path: '/console/session',
+  credential: 'none',
+  scopes: [],
+  summary: 'Signs the browser out of the console.',
+  headers: changeHeaders,
+  answers: { 204: nothing('The session has ended.') },
+  errors: ['foreign_origin', 'invalid_csrf_token'],
+  async handle({ headers, services, address }) {
+    requireSameOrigin(services, headers, true);
+    const existing = await current(services, headers);
+    if (existing !== null) {
+      const { session, token } = existing;
+      checkCsrf(services.vault, token, headers['svc-csrf-token']);
+      await endSession(services, session, { actor: actorOf(session) });
+      const keys = keysOf(services, session);
+      await auditKeys(services, keys, { action: 'console_session.delete', session, address });
+    }
+    const cleared = cookieFor(headers, '', 0);
+    return { status: 204, headers: { ...noStore, 'set-cookie': cleared } };
+  },
+});
+
+const removeOne = defineRoute({
+  method: 'DELETE',
+  path: '/console/session/keys/{keyId}',
+  credential: 'none',
+  scopes: [],
+  summary: 'Takes a key out of the session of the console; without its last key it ends.',
+  params: z.strictObject({ keyId: z.uuid() }),
+  headers: changeHeaders,
+  answers: { 204: nothing('The session does not hold the key any more.') },
+  errors: ['foreign_origin', 'invalid_csrf_token', 'unknown_console_session', 'not_found'],
+  async handle({ headers, params, services, address }) {
+    requireSameOrigin(services, headers, true);
+    const { session, token } = await requireCurrent(services, headers);
+    checkCsrf(services.vault, token, headers['svc-csrf-token']);
+    await removeKey(services, session, params.keyId, { actor: `key:${params.keyId}` });
+    const keys = keysOf(services, session).filter(({ key }) => key.id === params.keyId);
+    await auditKeys(services, keys, { action: 'console_session.remove_key', session, address });
+    return { status: 204, headers: noStore };
+  },
+});
+
+/** @throws GatewayError `foreign_origin` */
+function requireSameOrigin(
+  { settings: { publicUrl } }: AccessServices,
+  headers: BrowserHeaders,
+  isChange: boolean,
+): void {
+  if (!isSameOrigin(headers, { publicUrl, isChange })) throw new GatewayError('foreign_origin');
+}
+
+/** Attempts are counted by address, successful ones too. @throws GatewayError `too_many_request` */
+async function countSignIn(services: AccessServices, address: string): Promise<void> {
+  const limit = limits.consoleSignInsPerMinute;
+  const { refusal } = await takeQuota(services, `console-sign-in:${address}`, { cost: 1, limit });
+  if (refusal !== null) throw refusal;
+}
+
+/** @throws GatewayError `invalid_secret_key_format`, `unknown_account` */
+async function keyOf(services: AccessServices, secret: string): Promise<readonly KeyName[]> {
+  if (!isKeyFormat(secret)) throw new GatewayError('invalid_secret_key_format');
+  const key = await authenticate(services, secret);
+  if (key === null || findSessionKey(services, key) === null) {
+    throw new GatewayError('unknown_account');
+  }
+  return [{ environmentUid: key.environmentUid, id: key.id }];
+}
+
+interface Current {
+  readonly session: ConsoleSession;
+  readonly token: string;
+}
+
+/** The session of the cookie, while one of its keys exists. */
+async function current(services: AccessServices, headers: BrowserHeaders): Promise<Current | null> {
+  const token = tokenOf(headers);
+  const session = token === null ? null : await findSession(services, token);
+  if (token === null || session === null || keysOf(services, session).length === 0) return null;
+  return { session, token };
+}
+
+/** @throws GatewayError `unknown_console_session` */
+async function requireCurrent(services: AccessServices, headers: BrowserHeaders): Promise<Current> {
+  const found = await current(services, headers);
+  if (found === null) throw new GatewayError('unknown_console_session');
+  return found;
+}
+
+const shown = (services: AccessServices, { session, token }: Current) =>
+  presentSession(session, keysOf(services, session), csrfTokenOf(services.vault, token));
+
+/** The first key acts for the session as a whole. */
+const actorOf = ({ keys: [first] }: ConsoleSession): string => `key:${first?.id ?? ''}`;
+
+/** One event for each key, in the chain of its environment or of the account. */
+async function auditKeys(
+  { audit, logger }: AccessServices,
+  keys: readonly SessionKey[],
+  input: { readonly action: string; readonly session: ConsoleSession; readonly address: string },
+): Promise<void> {
+  const { action, session, address } = input;
+  const sent = keys.map(async ({ key }) => {
+    const environment = key.environmentUid ?? 'account';
+    const fields = {
+      actor: `key:${key.id}`,
+      action,
+      target: session.id,
+      outcome: 'success',
+      ip_prefix: ipPrefix(address),
+      details: null,
+    };
+    await audit.change(environment, fields).catch((err: unknown) => {
+      logger.error({ err, environment, audit: fields }, 'an audit event was lost');
+    });
+  });
+  await Promise.all(sent);
+}
+
+export const consoleSessionRoutes: readonly AnyRoute[] = [signIn, show, signOut, removeOne];

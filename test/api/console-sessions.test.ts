@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../src/kernel/limits.ts';
+import { codeOf, startApi, type Api } from '../support/api.ts';
+import { movedClock } from '../support/clock.ts';
+import {
+  cookieIn,
+  idOf,
+  makeListingKey,
+  outcome,
+  samePage,
+  send as sendTo,
+  signIn as signInTo,
+  type Came,
+} from '../support/console-browser.ts';
+const clock = movedClock();
+let api: Api;
+let otherNode: string;
+beforeAll(async () => {
+  api = await startApi({ clock });
+  otherNode = await api.startAnother();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const send = (
+  ...input: Parameters<typeof sendTo> extends [unknown, ...infer Rest] ? Rest : never
+) => sendTo(api, ...input);
+const signIn = (
+  ...input: Parameters<typeof signInTo> extends [unknown, ...infer Rest] ? Rest : never
+) => signInTo(api, ...input);
+
+describe('signing in', () => {
+  it('with a key answers the session, and sets a cookie that no script reads', async () => {
+    const sent = { headers: samePage, body: { key: api.keys.dev } };
+    const came = await send('POST', '/console/session', sent);
+    expect(came.body).toEqual({
+      csrf_token: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+      expires_at: expect.any(String) as unknown,
+      keys: [
+        {
+          id: expect.any(String) as unknown,
+          name: 'Default - Full access',
+          kind: 'environment',
+          environment: { id: expect.any(Number) as unknown, name: 'dev' },
+          scopes: ['environment:*'],
+        },
+      ],
+    });
+    expect(came.headers.get('set-cookie')).toMatch(
+      /^svc_console=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+$/,
+    );
+    expect(came.headers.get('cache-control')).toBe('no-store');
+    expect(JSON.stringify(came.body)).not.toContain(api.keys.dev);
+  });
+
+  it('outside loopback sets a cookie that this host alone gets, over TLS', async () => {
+    const origin = 'https://gateway.example.com';
+    for (const headers of [
+      { ...samePage, host: 'gateway.example.com', origin },
+      // A proxy that has changed the host.
+      { ...samePage, origin: 'http://gateway.test' },
+    ]) {
+      const came = await send('POST', '/console/session', { headers, body: { key: api.keys.dev } });
+      expect(came.headers.get('set-cookie')).toMatch(
+        /^__Host-svc_console=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+; Secure$/,
+      );
+      const { host } = headers as { host?: string };
+      const back = { ...samePage, cookie: cookieIn(came), ...(host ? { host } : {}) };
+      expect(outcome(await send('GET', '/console/session', { headers: back }))).toBe('200 ');
+    }
+  });
+
+  it('does not take a cookie without Secure from another host than loopback', async () => {
+    const { cookie } = await signIn({ key: api.keys.dev });
+    const headers = { ...samePage, cookie, host: 'gateway.example.com' };
+    expect(outcome(await send('GET', '/console/session', { headers }))).toBe(
+      '401 unknown_console_session',
+    );
+  });
+
+  it('again adds keys: several of environments, and one of the account', async () => {
+    const first = await signIn({ key: api.keys.dev });
+    const more = { cookie: first.cookie };
+    await signIn({ key: api.keys.prod }, more);
+    await signIn({ key: api.keys.prod }, more);
+    const all = await signIn({ key: api.keys.account }, more);
+    expect(all.keys.map(({ kind }) => kind)).toEqual(['environment', 'environment', 'account']);
+    expect(all.cookie).toBe(first.cookie);
+    const made = await api.call('POST', '/account/api-keys', {
+      key: api.keys.account,
+      body: { display_name: 'Second' },
+    });
+    const other = await signIn({ key: made.at('data.secret') }, more);
+    expect(other.keys.map(({ name }) => name).at(-1)).toBe('Second');
+    expect(other.keys).toHaveLength(3);
+    const read = await send('GET', '/console/session', { headers: { ...samePage, ...more } });
+    expect(read.body).toMatchObject({ csrf_token: first.csrf, keys: other.keys });
+  });
+
+  it.each([
+    ['an unknown key', { key: `svc_env_${'a'.repeat(43)}` }, '401 unknown_account'],
+    ['an unknown account key', { key: `svc_acct_${'a'.repeat(43)}` }, '401 unknown_account'],
+    ['a text that is no key', { key: '' }, '401 invalid_secret_key_format'],
+    ['markup', { key: '<img src=x onerror=alert(1)>' }, '401 invalid_secret_key_format'],
+    ['an unknown code', { code: 'a'.repeat(32) }, '401 unknown_console_code'],
+    ['a code of another form', { code: "' OR 1=1 --" }, '401 unknown_console_code'],
+    ['nothing', {}, '400 invalid_body'],
+    ['both', { key: 'a', code: 'b' }, '400 invalid_body'],
+  ])('refuses %s', async (_what, body, refusal) => {
+    const came = await send('POST', '/console/session', { headers: samePage, body });
+    expect(outcome(came)).toBe(refusal);
+    expect(came.headers.get('set-cookie')).toBeNull();
+  });
+
+  it.each([
+    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['another port', { 'sec-fetch-site': 'same-site' }],
+    ['another origin', { origin: 'https://evil.test' }],
+    ['a program that is no browser', {}],
+  ])('refuses %s', async (_what, headers) => {
+    const came = await send('POST', '/console/session', { headers, body: { key: api.keys.dev } });
+    expect(outcome(came)).toBe('403 foreign_origin');
+    expect(came.headers.get('set-cookie')).toBeNull();
+  });
+});
+
+describe('a code', () => {
+  const create = (key: string) => api.call('POST', '/console/codes', { key });
+
+  it('signs in once, in place of the key that made it', async () => {
+    for (const key of [api.keys.dev, api.keys.account]) {
+      const made = await create(key);
+      expect(codeOf(made)).toBe('201 ');
+      const code = made.at('data.code') as string;
+      expect(made.at('data.url')).toBe(`http://gateway.test/console#code=${code}`);
+      const browser = await signIn({ code });
+      expect(browser.keys).toHaveLength(1);
+      const again = await send('POST', '/console/session', { headers: samePage, body: { code } });
+      expect(outcome(again)).toBe('401 unknown_console_code');
+    }
+  });
+
+  it('used twice at the same time on two nodes signs in one browser', async () => {
+    const code = (await create(api.keys.dev)).at('data.code') as string;
+    const sent = { headers: samePage, body: { code } };
+    const came = await Promise.all([
+      send('POST', '/console/session', sent),
+      send('POST', '/console/session', { ...sent, url: otherNode }),
+    ]);
+    expect(came.map(outcome).sort()).toEqual(['201 ', '401 unknown_console_code']);
+  });
+
+  it('does not work after five minutes, nor for a key that was deleted', async () => {
+    const late = (await create(api.keys.dev)).at('data.code') as string;
+    clock.forward(limits.consoleCodeMs);
+    const key = await makeListingKey(api, 'of a code');
+    const orphaned = (await create(key.secret)).at('data.code') as string;
+    await key.delete();
+    for (const code of [late, orphaned]) {
+      const came = await send('POST', '/console/session', { headers: samePage, body: { code } });
+      expect(outcome(came)).toBe('401 unknown_console_code');
+    }
+  });
+});
+
+describe('a session', () => {
+  const read = (headers: Record<string, string>, url = api.url) =>
+    send('GET', '/integrations', { headers, url });
+
+  it('that is signed out is over on every node, and its cookie is removed', async () => {
+    const browser = await signIn({ key: api.keys.dev });
+    const headers = browser.as(idOf(browser));
+    expect(outcome(await read(headers, otherNode))).toBe('200 ');
+    const out = await send('DELETE', '/console/session', { headers });
+    expect(out.status).toBe(204);
+    expect(out.headers.get('set-cookie')).toMatch(/^svc_console=; .*Max-Age=0/);
+    for (const url of [otherNode, api.url]) {
+      expect(outcome(await read(headers, url))).toBe('401 unknown_console_session');
+    }
+    const shown = await send('GET', '/console/session', { headers });
+    expect(outcome(shown)).toBe('401 unknown_console_session');
+    expect((await send('DELETE', '/console/session', { headers })).status).toBe(204);
+  });
+
+  it('loses a key at once when that is deleted, on every node, and ends with its last one', async () => {
+    const key = await makeListingKey(api, 'short-lived');
+    const browser = await signIn({ key: key.secret });
+    const headers = browser.as(key.id);
+    for (const url of [api.url, otherNode]) expect(outcome(await read(headers, url))).toBe('200 ');
+    await key.delete();
+    for (const url of [otherNode, api.url]) {
+      expect(outcome(await read(headers, url))).toBe('401 unknown_console_session');
+    }
+    const shown = await send('GET', '/console/session', { headers });
+    expect(outcome(shown)).toBe('401 unknown_console_session');
+  });
+
+  it('gives a key back', async () => {
+    const first = await signIn({ key: api.keys.dev });
+    const both = await signIn({ key: api.keys.prod }, { cookie: first.cookie });
+    const [dev, prod] = [idOf(both, 0), idOf(both, 1)];
+    const headers = both.as(prod);
+    const remove = (id: string) => send('DELETE', `/console/session/keys/${id}`, { headers });
+    expect((await remove(prod)).status).toBe(204);
+    expect(outcome(await remove(prod))).toBe('404 not_found');
+    expect(outcome(await read(headers))).toBe('401 unknown_console_session');
+    expect(outcome(await read(both.as(dev)))).toBe('200 ');
+    expect((await remove(dev)).status).toBe(204);
+    expect(outcome(await remove(dev))).toBe('401 unknown_console_session');
+  });
+
+  it('ends two hours after its last use, and twelve after the sign-in', async () => {
+    const hour = 3_600_000;
+    const [idle, inUse] = [
+      await signIn({ key: api.keys.dev }),
+      await signIn({ key: api.keys.dev }),
+    ];
+    const use = () => read(inUse.as(idOf(inUse)));
+    for (let hours = 1; hours < 12; hours += 1) {
+      clock.forward(hour - 60_000);
+      expect(outcome(await use())).toBe('200 ');
+      // The use is in the log before the clock goes on.
+      await api.services.control.view.caughtUp();
+      if (hours === 3) {
+        const came = await read(idle.as(idOf(idle)));
+        expect(outcome(came)).toBe('401 unknown_console_session');
+      }
+    }
+    // Eleven times 59 minutes, and these.
+    clock.forward(hour + 12 * 60_000);
+    expect(outcome(await use())).toBe('401 unknown_console_session');
+  });
+
+  it.each(['', 'x', '"', "' OR 1=1 --", '../../etc', 'a'.repeat(43), '%00', '__proto__'])(
+    'is not found by the cookie %j',
+    async (value) => {
+      const headers = { ...samePage, cookie: `a=b; svc_console=${value}; c` };
+      const came = await send('GET', '/console/session', { headers });
+      expect(outcome(came)).toBe('401 unknown_console_session');
+    },
+  );
+});
+
+it('sign-ins from one address are limited', async () => {
+  let refused: Came | undefined;
+  for (let at = 0; at <= limits.consoleSignInsPerMinute; at += 1) {
+    const sent = { headers: samePage, body: { key: 'wrong' } };
+    const came = await send('POST', '/console/session', sent);
+    if (came.status === 429) refused = came;
+  }
+  expect(refused && outcome(refused)).toBe('429 too_many_request');
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+});
