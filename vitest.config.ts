@@ -13,6 +13,9 @@ const documentOfAnswers = 'test/support/openapi-setup.ts';
 /** Compiles the functions that the worlds of the tests deploy, once. */
 const functions = 'test/support/functions-setup.ts';
 
+/** What is started is what users start. */
+const programs = 'test/support/built-programs.ts';
+
 /** One gateway for the files of a worker. */
 const gateways = 'test/support/shared-gateways.ts';
 
@@ -71,7 +74,7 @@ export default defineConfig({
           name: 'system',
           include: ['test/{api,e2e}/**/*.test.ts'],
           exclude: [withServices],
-          globalSetup: [documentOfAnswers, functions, gateways],
+          globalSetup: [programs, documentOfAnswers, functions, gateways],
           ...workers,
           maxWorkers: 3,
           expect: expectOptions,
@@ -95,7 +98,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
-          globalSetup: documentOfAnswers,
+          globalSetup: [programs, documentOfAnswers],
           pool: 'forks',
           maxWorkers: 3,
           expect: expectOptions,
@@ -108,7 +111,7 @@ export default defineConfig({
           name: 'services',
           include: [withServices],
           exclude: [withFaults],
-          globalSetup: [documentOfAnswers, functions, 'test/services/setup.ts'],
+          globalSetup: [programs, documentOfAnswers, functions, 'test/services/setup.ts'],
           ...workers,
           maxWorkers: 3,
           expect: expectOptions,
@@ -120,7 +123,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: [withFaults],
-          globalSetup: [documentOfAnswers, functions],
+          globalSetup: [programs, documentOfAnswers, functions],
           pool: 'forks',
           fileParallelism: false,
           expect: expectOptions,

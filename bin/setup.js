@@ -1,6 +1,6 @@
-// Installs the dependencies when they are missing or differ from the lockfile; with `--runtime` only those of the
-// gateway itself (`npm start`, `npm run demo`). Plain JavaScript: it runs on the Node of npm, before the project's
-// own Node is installed.
+// Installs the dependencies when they are missing or differ from the lockfile, with `--runtime` only those of the
+// gateway itself (`npm start`, `npm run demo`); then builds the programs (bin/build.ts). Plain JavaScript: it runs on
+// the Node of npm, before the project's own Node is installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,6 +30,12 @@ if (!isCurrent) {
   // Not `npm ci`: it fails if a registry lacks an optional package of another platform.
   const args = ['install', '--no-save', '--no-fund', '--no-audit', '--loglevel=error'];
   if (isRuntime) args.push('--omit=dev');
-  const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
-  process.exit(status ?? 1);
+  run('npm', args);
+}
+// npm has put the programs of the dependencies first on the PATH, Node among them.
+run('node', ['bin/build.ts']);
+
+function run(command, args) {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) process.exit(status ?? 1);
 }

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createClient } from 'svc/client';
 
-const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 
 interface Options {
   readonly folder: string;

@@ -4,7 +4,7 @@
  * its figures.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guestRuntime } from '../../src/adapters/sandbox/guest-bundle.ts';
+import { guestRuntime } from '../../src/adapters/sandbox/guest-runtime.ts';
 import { GuestRun } from '../../src/adapters/sandbox/guest-run.ts';
 import { openIsolate, takeSnapshot } from '../../src/adapters/sandbox/isolate.ts';
 import { limits } from '../../src/kernel/limits.ts';

@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { checkAnswer } from './answers.ts';
 import { deploymentEnv, inheritedEnv } from './deployment.ts';
 
-const source = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 
 export interface GatewayOptions {
   /** Kept when given; otherwise made and removed with the gateway. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The program; default: the source. */
+  /** The program; default: that of this repository, built by `built-programs.ts`. */
   readonly entry?: string;
   /** What comes before the command of the process. */
   readonly within?: readonly string[];
@@ -67,7 +67,11 @@ const keys = {
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
   const isOwnFolder = options.dataDir === undefined;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'svc-gateway-')));
-  const [command, ...args] = [...(options.within ?? []), process.execPath, options.entry ?? source];
+  const [command, ...args] = [
+    ...(options.within ?? []),
+    process.execPath,
+    options.entry ?? program,
+  ];
   const child = spawn(command, args, {
     env: {
       ...inheritedEnv(),

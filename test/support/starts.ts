@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { inheritedEnv } from './deployment.ts';
 
 const programOf = (name: string): string =>
-  fileURLToPath(new URL(`../../src/${name}.ts`, import.meta.url));
+  fileURLToPath(new URL(`../../dist/src/${name}.js`, import.meta.url));
 
 export type Env = Readonly<Record<string, string>>;
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const driver = fileURLToPath(new URL('./terminal.py', import.meta.url));
-const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
 /** The command line as somebody has it in front of them. */
 export interface Terminal extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { inheritedEnv } from './deployment.ts';
 
-const entry = fileURLToPath(new URL('../../src/log.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../../dist/src/log.js', import.meta.url));
 const run = promisify(execFile);
 
 export interface Transferred {

@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GatewayError } from '../../kernel/errors.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
   RunResult,
 } from '../../ports/sandbox.ts';
 import { interrupted, outOfMemory } from './failures.ts';
-import { sourceEnding } from './guest-bundle.ts';
 import type { AbortReason, ChildSettings, FromChild, ToChild } from './messages.ts';
 
 export interface ChildOptions {
@@ -39,6 +39,7 @@ interface Running {
   isSuspect: boolean;
 }
 
+const program = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
 const watchEveryMs = 50;
 /** Beyond a run's own limits: how long the child may take to end it. */
 const childLateMs = 2_000;
@@ -60,7 +61,7 @@ export class SandboxChild {
 
   constructor(options: ChildOptions) {
     this.#options = options;
-    this.#process = fork(fileURLToPath(new URL(`./child${sourceEnding}`, import.meta.url)), [], {
+    this.#process = fork(program, [], {
       env: {},
       cwd: '/',
       execArgv: [

@@ -9,7 +9,7 @@ import type {
   Sandbox,
 } from '../../ports/sandbox.ts';
 import { SandboxChild } from './child-process.ts';
-import { guestRuntime } from './guest-bundle.ts';
+import { guestRuntime } from './guest-runtime.ts';
 import type { GuestOrder } from './guest/runtime.ts';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../kernel/stable-json.ts';

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { load as parseYaml } from 'js-yaml';
 import { problemLine } from '../../../json-schema/problems.ts';
 import { CannotStart } from '../../../kernel/cannot-start.ts';
@@ -10,7 +11,7 @@ import { definitionProblems } from './check.ts';
 import { overlayValidator, type OverlayValidator } from './overlay-schema.ts';
 import { definitionSchema } from './schema.ts';
 
-const builtInFolder = join(import.meta.dirname, 'catalogue');
+const builtInFolder = fileURLToPath(new URL('catalogue', import.meta.url));
 const extensions = new Set(['.yaml', '.yml', '.json']);
 
 interface Entry {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Provider } from './definition.ts';
 
 /** A brand's mark as one path in a square of 24, and its color. */
@@ -9,7 +9,7 @@ interface Icon {
   readonly path: string;
 }
 
-const file = join(import.meta.dirname, 'logos.json');
+const file = fileURLToPath(new URL('logos.json', import.meta.url));
 const { icons } = JSON.parse(readFileSync(file, 'utf8')) as {
   readonly icons: Readonly<Record<string, Icon>>;
 };

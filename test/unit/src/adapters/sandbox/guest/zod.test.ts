@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z as own } from 'zod';
-import { guestRuntime } from '../../../../../../src/adapters/sandbox/guest-bundle.ts';
+import { guestRuntime } from '../../../../../../src/adapters/sandbox/guest-runtime.ts';
 import { openSandbox } from '../../../../../../src/adapters/sandbox/sandbox.ts';
 import { runBundle } from '../guest.ts';
 

@@ -2,17 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, transform, type BuildOptions, type Plugin } from 'esbuild';
 
-/** Sources beside this file: TypeScript in the repository, JavaScript in the package. */
-export const sourceEnding = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-
-let bundled: Promise<string> | null = null;
-
-/** The script of an isolate: the guest runtime and zod. Bundled once per process. */
-export function guestRuntime(): Promise<string> {
-  bundled ??= bundle();
-  return bundled;
-}
-
 const settings = {
   bundle: true,
   platform: 'neutral',
@@ -24,11 +13,12 @@ const settings = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-async function bundle(): Promise<string> {
+/** @returns the guest runtime and zod, as one script */
+export async function bundleGuestRuntime(): Promise<string> {
   const zod = await smallZod();
   return textOf({
     ...settings,
-    entryPoints: [fileURLToPath(new URL(`./guest/runtime${sourceEnding}`, import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('./guest/runtime.ts', import.meta.url))],
     format: 'iife',
     plugins: [inPlaceOf('zod', zod)],
   });

@@ -1,0 +1,132 @@
+/**
+ * Builds the programs to `dist`, where each lies at the path of its source: bundled, because loading a thousand
+ * modules is a third of a start. `node bin/build.ts` builds when a source has changed since the last time.
+ */
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
+import { bundleGuestRuntime } from '../src/adapters/sandbox/bundle-guest.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const built = join(root, 'dist');
+const sources = ['src', 'streams', 'schemas'];
+
+/** Processes and threads: whatever is started by its file. They run on the Node of this package. */
+const programs = [
+  'src/main.ts',
+  'src/log.ts',
+  'src/keys.ts',
+  'src/cli/main.ts',
+  'src/cli/compiler/source-worker.ts',
+  ...globSync('src/app/threads/{owners,projection,sealing}-thread.ts', { cwd: root }),
+  'src/adapters/event-log/embedded/log-thread.ts',
+  'src/adapters/event-log/embedded/checkpoint-thread.ts',
+  'src/adapters/sandbox/child.ts',
+  'src/modules/records/owner/state/snapshot-process.ts',
+];
+/** What an application or a project of functions imports, on Node 20 or later. */
+const libraries = ['src/sdk/index.ts', 'src/client/index.ts', 'src/cli/testing/index.ts'];
+/** What browsers run: bundled once more by the service, which names the files by their content. */
+const pages = ['main', 'callback', 'embed'].map(
+  (name) => `src/modules/connections/connect-page/browser/${name}.ts`,
+);
+
+const common = {
+  absWorkingDir: root,
+  outbase: '.',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  chunkNames: 'chunks/[name]-[hash]',
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
+
+/**
+ * A bundled module stands in another file than its source, and still finds what lies beside the source: the build
+ * has the data, and programs at the same paths.
+ */
+const locations: Plugin = {
+  name: 'locations',
+  setup(building) {
+    building.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      if (!/import\.meta\.(url|main)/.test(text)) return null;
+      const place = relative(root, path).replace(/\.ts$/, '.js');
+      const url = `import.meta.resolve('#built/${place}')`;
+      const contents = text
+        .replaceAll('import.meta.url', url)
+        // None of the programs above is a module that can be run on its own.
+        .replaceAll('import.meta.main', 'false');
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+async function buildTo(outdir: string): Promise<void> {
+  const node: BuildOptions = {
+    ...common,
+    outdir,
+    platform: 'node',
+    packages: 'external',
+    plugins: [locations],
+  };
+  const [guest] = await Promise.all([
+    bundleGuestRuntime(),
+    build({ ...node, entryPoints: programs, target: 'node24' }),
+    build({ ...node, entryPoints: libraries, target: 'node20' }),
+    build({ ...common, outdir, platform: 'browser', target: 'es2022', entryPoints: pages }),
+  ]);
+  for (const folder of sources) copyData(folder, outdir);
+  const runtime = join(outdir, 'src/adapters/sandbox/guest/runtime.js');
+  mkdirSync(dirname(runtime), { recursive: true });
+  writeFileSync(runtime, guest);
+}
+
+/** Data, styles and similar files beside the code that reads them. */
+function copyData(folder: string, outdir: string): void {
+  const isData = (source: string): boolean => !/\.(ts|tsx|md)$/.test(source);
+  cpSync(join(root, folder), join(outdir, folder), { recursive: true, filter: isData });
+}
+
+/** Of everything that a build depends on, without reading it. */
+function stateOfSources(): string {
+  const files = globSync(
+    [...sources.map((folder) => `${folder}/**/*.*`), 'bin/build.ts', 'package-lock.json'],
+    {
+      cwd: root,
+    },
+  );
+  const hash = createHash('sha256');
+  for (const file of files.sort()) {
+    const { size, mtimeMs } = statSync(join(root, file));
+    hash.update(`${file} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest('hex');
+}
+
+/** Builds, unless the sources are those of the last build. The old build is complete until the new one is. */
+export async function buildPrograms(): Promise<void> {
+  const state = stateOfSources();
+  const stateFile = join(built, 'sources.sha256');
+  if (existsSync(stateFile) && readFileSync(stateFile, 'utf8') === state) return;
+  const fresh = join(root, `node_modules/.cache/build-${process.pid}`);
+  await buildTo(fresh);
+  writeFileSync(join(fresh, 'sources.sha256'), state);
+  rmSync(built, { recursive: true, force: true });
+  renameSync(fresh, built);
+}
+
+if (import.meta.main) await buildPrograms();
