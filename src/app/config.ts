@@ -1,5 +1,6 @@
 import { limits } from '../kernel/limits.ts';
 import { createEgressPolicy } from '../adapters/http-client/egress.ts';
+import { samplerNames } from '../adapters/tracing/samplers.ts';
 import { isKeyOf, keyPrefixes } from '../modules/access/api-keys/key-format.ts';
 import { parseRootKeys } from '../modules/access/vault/root-keys.ts';
 import { logAddress, maskedUrl, origins, server, tablesAddress, webAddress } from './addresses.ts';
@@ -10,6 +11,7 @@ import {
   oneOf,
   parseSettings,
   plainName,
+  ratio,
   shownSettings,
   text,
   type Settings,
@@ -199,6 +201,40 @@ export const settings = {
     default: 'info',
     doc: "Level of the service's own log (JSON on stderr).",
     parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  },
+  otlpEndpoint: {
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    default: null,
+    doc:
+      'URL of an OpenTelemetry collector that accepts OTLP over HTTP, without `/v1/traces`. Spans are recorded only when ' +
+      'this or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set.',
+    parse: webAddress,
+    shown: maskedUrl,
+  },
+  otlpTracesEndpoint: {
+    variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    default: null,
+    doc: 'The complete URL to which spans are posted, instead of OTEL_EXPORTER_OTLP_ENDPOINT.',
+    parse: webAddress,
+    shown: maskedUrl,
+  },
+  tracesSampler: {
+    variable: 'OTEL_TRACES_SAMPLER',
+    default: 'parentbased_always_on',
+    doc: `Which traces are recorded: ${samplerNames.map((name) => `\`${name}\``).join(', ')}.`,
+    parse: oneOf(...samplerNames),
+  },
+  tracesSamplerRatio: {
+    variable: 'OTEL_TRACES_SAMPLER_ARG',
+    default: '1',
+    doc: 'Share of traces that the samplers `traceidratio` and `parentbased_traceidratio` record, 0 to 1.',
+    parse: ratio,
+  },
+  serviceName: {
+    variable: 'OTEL_SERVICE_NAME',
+    default: 'svc',
+    doc: 'The `service.name` of all spans.',
+    parse: text,
   },
   faultPoint: {
     variable: 'SVC_TEST_FAULT_POINT',

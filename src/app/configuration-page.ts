@@ -33,6 +33,13 @@ const groups: Readonly<Record<string, readonly SettingName[]>> = {
     'bootstrapKeyProd',
   ],
   'Providers and outbound requests': ['providers', 'egressAllow'],
+  Tracing: [
+    'otlpEndpoint',
+    'otlpTracesEndpoint',
+    'tracesSampler',
+    'tracesSamplerRatio',
+    'serviceName',
+  ],
   'Log and tests': ['logLevel', 'faultPoint'],
 };
 

@@ -1,4 +1,5 @@
 import { destination, pino, type Logger } from 'pino';
+import { traceFields } from '../control-plane/trace.ts';
 
 /** Fields that are never written, at any depth of a log entry. */
 const redacted = [
@@ -18,6 +19,7 @@ export function createLogger(level: string, thread: string): Logger {
     {
       level,
       base: { thread },
+      mixin: traceFields,
       redact: {
         paths: redacted.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
         censor: '[redacted]',

@@ -37,6 +37,7 @@ import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';
 import { scraped } from './scrape.ts';
 import type { Threads } from './start-threads.ts';
+import { traceHttpClient } from './trace-http-client.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 import { version } from './version.ts';
 
@@ -77,7 +78,7 @@ export async function openServices(
     publisher,
     deadLetters: await openDeadLetterView(stack, base),
     ...(await openWebhooks(stack, base)),
-    ...openWayOut(stack, config, { control, vault, clock }),
+    ...openWayOut(stack, base, { control, vault }),
     tables: connectProjectionStore(projection.peer),
     vault,
     rootKeys: vault,
@@ -176,10 +177,12 @@ async function openDeadLetterView(
 /** The HTTP client for providers, and the attribution and verification of their webhooks. */
 function openWayOut(
   stack: AsyncDisposableStack,
-  { egressAllow }: Config,
-  deps: Pick<Services, 'control' | 'vault' | 'clock'>,
+  { config, clock, tracing }: ProcessContext,
+  supplied: Pick<Services, 'control' | 'vault'>,
 ): Pick<Services, 'http' | 'connectionFinder' | 'providerKeys'> {
-  const http = stack.use(createHttpClient({ allow: egressAllow }));
+  const deps = { ...supplied, clock };
+  const client = stack.use(createHttpClient({ allow: config.egressAllow }));
+  const http = tracing === null ? client : traceHttpClient(client);
   const connectionFinder = stack.use(createConnectionFinder(deps));
   return { http, connectionFinder, providerKeys: createProviderKeys({ ...deps, http }) };
 }

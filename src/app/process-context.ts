@@ -13,6 +13,7 @@ import type { LogCorruption } from './log-corruption.ts';
 import { createLogger } from './logger.ts';
 import { observeLog } from './observe-log.ts';
 import { openMainLog, type MainLog } from './open-log.ts';
+import { openTracing, tracingAccess, type TracingAccess } from './open-tracing.ts';
 import { startOnLog, type Start } from './start-on-log.ts';
 import { topicSpecs } from './topics.ts';
 import type { EventLog } from '../ports/event-log.ts';
@@ -26,6 +27,8 @@ export interface ProcessContext extends Pick<Ports, 'clock' | 'logger'> {
   readonly log: MainLog;
   readonly start: Pick<Start, 'run'>;
   readonly metrics: ThreadMetrics;
+  /** Null: tracing is off. */
+  readonly tracing: TracingAccess | null;
   /** Unique name of this process; another one after a restart. */
   readonly node: string;
 }
@@ -41,6 +44,9 @@ export async function openProcessContext(
   if (config.logUrl.kind === 'embedded') mustHaveItsLog(folders);
   makeFolders(folders);
   const metrics = createThreadMetrics('main');
+  const node = randomUUID();
+  const tracing = tracingAccess(config, node);
+  await openTracing(stack, tracing, { thread: 'main', logger });
   const opened = await openMainLog(stack, config, { folders, corruption, clock, logger });
   const start = startOnLog(opened, logger);
   await start.log.ensureTopics(topicSpecs(config.partitions)).catch((error: unknown) => {
@@ -59,7 +65,8 @@ export async function openProcessContext(
     log,
     start,
     metrics,
-    node: randomUUID(),
+    tracing,
+    node,
   };
 }
 

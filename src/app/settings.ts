@@ -85,6 +85,15 @@ export function integer(min: number, max: number) {
   };
 }
 
+/** A share from 0 to 1. */
+export function ratio(value: string): number {
+  const number = Number(value);
+  if (value.trim() === '' || !(number >= 0 && number <= 1)) {
+    throw new Error(`expected a number from 0 to 1, got "${value}"`);
+  }
+  return number;
+}
+
 /** A name that needs no escaping in a statement or a path. */
 export function plainName(value: string): string {
   if (!/^[A-Za-z_][\w.-]*$/.test(value)) {

@@ -22,7 +22,7 @@ export async function startThreads(
   stack: AsyncDisposableStack,
   context: ProcessContext,
 ): Promise<Threads> {
-  const { config, folders, corruption, rootKeys, log, node } = context;
+  const { config, folders, corruption, rootKeys, log, node, tracing } = context;
   const { partitions, logLevel, faultPoint, clickhouseUrl, clickhouseCluster: cluster } = config;
   const isInProcess = clickhouseUrl.kind === 'embedded';
   const url = isInProcess ? `embedded:${folders.tables}` : clickhouseUrl.url;
@@ -35,6 +35,7 @@ export async function startThreads(
     rootKeys,
     partitions,
     logLevel,
+    tracing,
     faultPoint,
     clickhouse,
     projecting,

@@ -3,6 +3,7 @@ import { connect, type Methods, type Peer } from '../../adapters/threads/rpc.ts'
 import { systemClock } from '../../kernel/time.ts';
 import { createLogger } from '../logger.ts';
 import { openThreadLog } from '../open-log.ts';
+import { openTracing } from '../open-tracing.ts';
 import { startOnLog } from '../start-on-log.ts';
 import { openThreadContext, type ThreadContext, type ThreadData } from './thread-context.ts';
 import { lowerThreadPriority } from './thread-priority.ts';
@@ -26,6 +27,7 @@ export function serveThread(task: ThreadWork): void {
   const served: Record<string, Methods[string]> = {
     open: async () => {
       const logger = createLogger(data.logLevel, data.name);
+      await openTracing(stack, data.tracing, { thread: data.name, logger });
       const onCorruption = (message: string) => main.emit('log damaged', message);
       const opened = await openThreadLog(stack, data.log, {
         clock: systemClock,

@@ -11,6 +11,7 @@ import { createFaultPoint, type FaultPoint } from '../fault-points.ts';
 import type { Folders } from '../folders.ts';
 import type { CoordinationAccess } from '../open-coordination.ts';
 import type { LogAccess } from '../open-log.ts';
+import type { TracingAccess } from '../open-tracing.ts';
 import type { Start } from '../start-on-log.ts';
 
 /**
@@ -38,6 +39,7 @@ export interface ThreadData extends PeerData {
   readonly isStandby: boolean;
   readonly partitions: number;
   readonly logLevel: string;
+  readonly tracing: TracingAccess | null;
   readonly faultPoint: string | null;
   readonly rootKeys: readonly { readonly id: string; readonly bytes: Uint8Array }[];
 }
