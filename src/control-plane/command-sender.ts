@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { partitionOf } from '../kernel/partition.ts';
 import type { Clock } from '../kernel/time.ts';
-import { traceHeaders } from './trace.ts';
+import { inSendSpan, traceHeaders } from './trace.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Schemas } from '../ports/schemas.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -22,10 +22,12 @@ export async function openCommands(deps: {
   const partitions = await log.partitions(commandsTopic);
   return async (command, timeoutMs) => {
     const value = toCommandValue(command);
-    const headers = { 'content-type': 'application/avro', ...traceHeaders() };
-    const message = { key: value.scope, value: codec.encode(value), headers };
     const partition = partitionOf(value.scope, partitions);
-    await log.append([{ topic: commandsTopic, partition, messages: [message] }], { timeoutMs });
+    await inSendSpan(commandsTopic, partition, () => {
+      const headers = { 'content-type': 'application/avro', ...traceHeaders() };
+      const message = { key: value.scope, value: codec.encode(value), headers };
+      return log.append([{ topic: commandsTopic, partition, messages: [message] }], { timeoutMs });
+    });
   };
 }
 

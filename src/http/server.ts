@@ -12,7 +12,6 @@ import Koa, { type Context } from 'koa';
 import { GatewayError } from '../kernel/errors.ts';
 import { errorHints } from '../kernel/error-hints.ts';
 import { limits } from '../kernel/limits.ts';
-import { inTrace, traceHeader, traceOf } from '../control-plane/trace.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
@@ -20,6 +19,7 @@ import { headersOfEveryAnswer } from './cors.ts';
 import { hostAndPort } from './host-and-port.ts';
 import { serveRoutes, type Match } from './router.ts';
 import type { RequestPipeline } from './pipeline.ts';
+import { inRequestTrace, noteRoute } from './request-span.ts';
 import type { ServerServices } from './server-services.ts';
 import { isSocketRequest, openSockets } from './sockets.ts';
 import { methodLabel, createStreamHandler, type StreamHandler } from './stream-handler.ts';
@@ -110,7 +110,7 @@ function serverOf({ streams, handle, closing }: Handlers): Server {
       refuseFraming(response);
       return;
     }
-    inTrace(traceOf(request.headers[traceHeader]?.toString()), () => {
+    inRequestTrace(request, response, () => {
       const route = streams.find(request);
       bodies.add(request, response, route?.bodyIdleMs ?? null);
       if (route === undefined) {
@@ -161,6 +161,7 @@ async function answer(
     send(context, (await shown(error, context, state.match, services)) ?? refused);
   } finally {
     const route = state.match?.route.path ?? 'none';
+    noteRoute(context.res, state.match?.route.path);
     observeRequest(services.metrics, { route, context, startedAt });
   }
   // Otherwise the connection would stay open, idle, until the client has enough of it.

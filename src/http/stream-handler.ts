@@ -7,6 +7,7 @@ import { preflightHeaders, headersOfEveryAnswer } from './cors.ts';
 import type { Caller, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { anonymous, type RequestPipeline } from './pipeline.ts';
+import { noteRoute } from './request-span.ts';
 import type { ServerServices } from './server-services.ts';
 import type { AnyStreamRoute, StreamCall } from './stream-route.ts';
 
@@ -33,6 +34,7 @@ export function createStreamHandler(
   return {
     find: ({ url = '/' }) => routes.find(({ prefix }) => isBelow(url, prefix)),
     async handle(route, request, response) {
+      noteRoute(response, route.path);
       const requestId = uuidV4();
       const exchange = new Exchange(route, request, response, parts);
       exchange.setHeader('x-request-id', requestId);

@@ -20,12 +20,25 @@ import {
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { isFenced } from './own-partition.ts';
 import { splitKey } from '../../src/kernel/ids.ts';
-import { inTrace, traceHeader, traceOf } from '../../src/control-plane/trace.ts';
+import {
+  inSpan,
+  inTrace,
+  processing,
+  ReceivedSpans,
+  traceHeader,
+  traceOf,
+} from '../../src/control-plane/trace.ts';
 import type { Instant } from '../../src/kernel/time.ts';
 import type { ReadMessage, TransactionalWriter } from '../../src/ports/event-log.ts';
 import type { Codec } from '../../src/ports/schemas.ts';
 import { InProcessCommands, type InProcessCommand } from './in-process-commands.ts';
-import { decideInProcess, decideCommand, type Answer, type CommandRoom } from './decide-command.ts';
+import {
+  decideInProcess,
+  decideCommand,
+  ownersGroup,
+  type Answer,
+  type CommandRoom,
+} from './decide-command.ts';
 import { dueOf, Round } from './round.ts';
 import {
   freshProgress,
@@ -176,12 +189,16 @@ export class PartitionOwner {
     const round = this.#newRound();
     const at = clock.now();
     const decision = this.#progress.note.decision + 1;
-    const fields = messages.flatMap((message) =>
-      inTrace(traceOf(message.headers[traceHeader]), () =>
-        decideCommand(room, round, message, at, decision),
-      ),
-    );
-    await this.#commit(round, fields, nextCommand);
+    const spans = new ReceivedSpans();
+    const { partition } = room;
+    const fields = messages.flatMap((message) => {
+      const { headers, offset } = message;
+      const trace = spans.begin(traceOf(headers[traceHeader]), () =>
+        processing(commandsTopic, { partition, offset, group: ownersGroup }),
+      );
+      return inTrace(trace, () => decideCommand(room, round, message, at, decision));
+    });
+    await spans.during(() => this.#commit(round, fields, nextCommand));
   }
 
   get #room(): CommandRoom {
@@ -202,13 +219,20 @@ export class PartitionOwner {
     const room = this.#room;
     const round = this.#newRound();
     const at = this.#deps.clock.now();
-    const decided = request.map(({ command, trace }) =>
-      inTrace(trace, () => decideInProcess(room, round, command, at)),
-    );
+    const spans = new ReceivedSpans();
+    const decided = request.map(({ command, trace }) => {
+      const decideTrace = spans.begin(trace, () => ({
+        name: `decide ${command.items[0]?.ref.kind ?? ''}`,
+        kind: 'internal',
+      }));
+      return inTrace(decideTrace, () => decideInProcess(room, round, command, at));
+    });
     const fields = decided.flatMap((one) => one?.said ?? []);
     const isChanged = fields.length > 0 || round.changes().next().done !== true;
     try {
-      if (isChanged) await this.#commit(round, fields, this.nextCommand);
+      await spans.during(async () => {
+        if (isChanged) await this.#commit(round, fields, this.nextCommand);
+      });
     } catch (error) {
       for (const { answer } of request) {
         if (isFenced(error)) answer.resolve(null);
@@ -271,9 +295,16 @@ export class PartitionOwner {
     const ref: EntityRef = refOfKey(key, scope);
     try {
       const made = round.decide([{ ref, body: { type: 'Tick' } }], { at, actor: 'system' });
-      const fields = made.published.map(({ message, meta }) =>
-        this.#deps.writers.published(message, meta, null),
-      );
+      const publish = ({ message, meta }: (typeof made.published)[number]): Addressed =>
+        this.#deps.writers.published(message, meta, null);
+      // Nobody sent a command: what the entity publishes by itself starts a trace.
+      const fields =
+        made.published.length === 0
+          ? []
+          : inSpan(
+              () => ({ name: `tick ${ref.kind}`, kind: 'internal', parent: null }),
+              () => made.published.map(publish),
+            );
       round.accept(made);
       return fields;
     } catch (err) {

@@ -60,8 +60,10 @@ class AppendedProjector extends TableProjector<Range, AppendedBatch, AppendedPro
     await this.room();
     if (this.isStopped()) return;
     const { codec, logger, projection } = this.deps;
-    for (const { value, offset } of messages) {
+    for (const message of messages) {
+      const { value, offset } = message;
       if (value === null) continue;
+      this.traces.note(this.batches.open, message);
       try {
         this.batches.open.add({ partition, offset, event: codec.decode(value) });
       } catch (error) {

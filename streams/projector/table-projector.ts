@@ -6,6 +6,7 @@ import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
 import { BatchPair } from './batch-pair.ts';
+import { BatchTraces } from './batch-traces.ts';
 import type { TableSet } from './define.ts';
 import type { Positions, Start, StoredPosition } from './positions.ts';
 
@@ -69,6 +70,7 @@ export abstract class TableProjector<
   protected readonly deps: Deps;
   protected readonly stop = new AbortController();
   protected readonly batches: BatchPair<B>;
+  protected readonly traces = new BatchTraces<B>();
   protected isSaved = true;
   readonly #habits: Habits<B>;
   readonly #positions: Positions;
@@ -265,8 +267,10 @@ export abstract class TableProjector<
 
   async #publish(batch: B): Promise<void> {
     this.isSaved = false;
+    const spans = this.traces.begin(batch, this.#habits.topic);
     await this.insert(batch);
     for (const [partition, range] of batch.ranges) this.publishRange(partition, range);
+    for (const span of spans) span.end();
     const { positionEveryMs } = this.#habits;
     if (this.deps.clock.now() - this.#savedAt >= positionEveryMs) await this.save();
   }

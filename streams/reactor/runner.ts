@@ -1,5 +1,11 @@
 import type { Batch } from '../../src/ports/event-log.ts';
-import { inTrace, traceHeader, traceOf } from '../../src/control-plane/trace.ts';
+import {
+  inSpan,
+  inTrace,
+  processing,
+  traceHeader,
+  traceOf,
+} from '../../src/control-plane/trace.ts';
 import { retryMessage, pause, retryDeadLetters } from './retry-message.ts';
 import type { MessageReactor, ReactorDeps, ReactorOptions } from './reactor.ts';
 import { isOver } from '../../src/kernel/retry.ts';
@@ -18,7 +24,13 @@ export async function startReactor<Value>(
     async handle(taken, signal) {
       const { value, headers } = taken.message;
       const isOther = type !== undefined && (headers['ce_type'] ?? type) !== type;
-      if (value !== null && !isOther) await handle(codec.decode(value), taken, signal);
+      if (value === null || isOther) return;
+      const { topic, partition, message } = taken;
+      const fields = { partition, offset: message.offset, group: options.group };
+      await inSpan(
+        () => processing(topic, fields),
+        () => handle(codec.decode(value), taken, signal),
+      );
     },
   });
 }

@@ -5,6 +5,7 @@ import { partitionOf } from '../../kernel/partition.ts';
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { Codec } from '../../ports/schemas.ts';
 import type { Replies } from '../../control-plane/replies.ts';
+import { inSendSpan, sampledTrace, traceHeaders } from '../../control-plane/trace.ts';
 import type { Vault } from '../access/vault/vault.ts';
 import { checkRecords, storableId, type CheckedRecords } from './checked-records.ts';
 import {
@@ -203,13 +204,20 @@ async function send(
     reply_to: commandId === undefined ? null : deps.replies.node,
     args: args === undefined ? null : JSON.stringify(args),
   };
-  const messageOf = (part: Columns) => (n: number) => ({
-    key,
-    value: codec.encode({ ...common, ...part, command_id: commandId ?? randomUUID(), n }),
-    headers: { 'content-type': 'application/avro' },
+  const channel = laneOf(writer, sender);
+  await inSendSpan(recordCommandsTopic, channel.partition, () => {
+    const trace = sampledTrace();
+    const headers = {
+      'content-type': 'application/avro',
+      ...(trace === null ? {} : traceHeaders(trace)),
+    };
+    const messageOf = (part: Columns) => (n: number) => ({
+      key,
+      value: codec.encode({ ...common, ...part, command_id: commandId ?? randomUUID(), n }),
+      headers,
+    });
+    return writer.outbox.send(channel, Iterator.from(columns(isSealed)).map(messageOf));
   });
-  const messages = Iterator.from(columns(isSealed)).map(messageOf);
-  await writer.outbox.send(laneOf(writer, sender), messages);
 }
 
 function commonFields({ stream, actor, origin }: Sender, kind: CommandKind) {

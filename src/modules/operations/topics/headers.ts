@@ -57,7 +57,7 @@ const stream = ['svc-stream', 'svc-seq'] as const;
 const carried: Readonly<Record<MessageKind, readonly HeaderName[]>> = {
   event: [...required, ...described, 'ce_dataschema', 'content-type'],
   tombstone: [...required, ...described],
-  // Only required headers: more would cost more than the payloads of small records.
+  // Only required headers, because more would cost more than the payloads of small records; a trace if it is recorded.
   record: [...required, 'content-type', ...stream],
   'record-tombstone': stream,
 };
@@ -65,7 +65,7 @@ const carried: Readonly<Record<MessageKind, readonly HeaderName[]>> = {
 const optional: Readonly<Record<MessageKind, readonly HeaderName[]>> = {
   event: ['ce_causationid'],
   tombstone: ['ce_causationid'],
-  record: [],
+  record: ['traceparent'],
   'record-tombstone': [],
 };
 

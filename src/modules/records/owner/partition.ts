@@ -1,10 +1,12 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { inSpan, inTrace, processing, traceHeader, traceOf } from '../../../control-plane/trace.ts';
+import type { ReadMessage } from '../../../ports/event-log.ts';
 import { createRecordHash, type RecordHash } from '../hash.ts';
 import { recordCommandsTopic } from '../commands.ts';
 import { ChangeEncoder } from './decisions/change-encoder.ts';
 import { CommandQueue } from './command-queue.ts';
 import { decideCommand, decode, type Deciding } from './decisions/decide-command.ts';
-import { tickMsDefault, type Shared } from './deps.ts';
+import { recordOwnersGroup, tickMsDefault, type Shared } from './deps.ts';
 import { RetentionSweep, slicePauseMs } from './decisions/retention.ts';
 import { Changes, Round } from './decisions/round.ts';
 import { createOpening, type Opening } from './encryption/command-payloads.ts';
@@ -130,7 +132,7 @@ export class PartitionOwner implements AsyncDisposable {
         await this.#acknowledged();
       }
       records += 1 + (decoded.command?.ids.length ?? 0);
-      const outcome = await decideCommand(this.#deciding(), message, decoded);
+      const outcome = await this.#decide(message, decoded);
       if (outcome === 'more') break;
       this.#decided = message.offset;
       this.#queue.shift();
@@ -139,6 +141,18 @@ export class PartitionOwner implements AsyncDisposable {
     }
     this.#saveMarks(marksSavedEveryMs);
     await this.#commitRound(records);
+  }
+
+  /** Only commands of recorded traces carry a trace. */
+  #decide(message: ReadMessage, decoded: ReturnType<typeof decode>): Promise<'done' | 'more'> {
+    const decideNow = () => decideCommand(this.#deciding(), message, decoded);
+    const { [traceHeader]: trace } = message.headers;
+    if (trace === undefined) return decideNow();
+    const { partition } = this.#held;
+    const fields = { partition, offset: message.offset, group: recordOwnersGroup };
+    return inTrace(traceOf(trace), () =>
+      inSpan(() => processing(recordCommandsTopic, fields), decideNow),
+    );
   }
 
   #deciding(): Deciding {

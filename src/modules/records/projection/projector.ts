@@ -177,6 +177,7 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
       await this.room();
       if (this.isStopped()) return;
       this.#intake.add(this.batches.open, partition, message);
+      this.traces.note(this.batches.open, message);
       if (++stretch % messagesPerStretch === 0) {
         this.batches.noteFilled();
         await yieldToOthers();

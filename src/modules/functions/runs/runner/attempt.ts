@@ -16,7 +16,19 @@ import type { Connection } from '../../../connections/connections/state.ts';
 import { failureOf as errorOf } from '../runtime/failure.ts';
 import { runLimits } from '../runtime/run-limits.ts';
 import type { EndStatus } from '../../syncs/state.ts';
-import { missingEntry, type RunFailure, type Sandbox } from '../../../../ports/sandbox.ts';
+import {
+  currentTrace,
+  inSpan,
+  inTrace,
+  type SpanDescription,
+} from '../../../../control-plane/trace.ts';
+import {
+  missingEntry,
+  type HostCall,
+  type HostCalls,
+  type RunFailure,
+  type Sandbox,
+} from '../../../../ports/sandbox.ts';
 
 export interface RunDeps extends Pick<Ports, 'clock' | 'logger'> {
   readonly control: ControlPlane;
@@ -58,11 +70,40 @@ type AttemptRun = Omit<HostRun, 'timeline'>;
 type Dress = Pick<OpenedHost, 'calls' | 'context'>;
 
 /** Runs the user's code of one attempt; never throws. `dress` changes its host. */
-export async function runUserCode(
+export function runUserCode(
   deps: RunDeps,
   run: AttemptRun,
   input?: string,
   dress: (host: OpenedHost) => Dress = (host) => host,
+): Promise<Ending> {
+  return inSpan(
+    () => spanOf(run),
+    async (span) => {
+      const ending = await runInSandbox(deps, run, input, dress);
+      if (ending.kind === 'failed') span?.fail(ending.error.code);
+      if (ending.kind === 'interrupted') span?.fail('run_interrupted');
+      return ending;
+    },
+  );
+}
+
+const spanOf = ({ kind, runId, attempt, fn }: AttemptRun): SpanDescription => ({
+  name: `run ${kind} ${fn.name}`,
+  kind: 'internal',
+  attributes: {
+    'svc.run.id': runId,
+    'svc.run.kind': kind,
+    'svc.run.attempt': attempt,
+    'svc.function': fn.name,
+    'svc.integration': fn.integrationKey,
+  },
+});
+
+async function runInSandbox(
+  deps: RunDeps,
+  run: AttemptRun,
+  input: string | undefined,
+  dress: (host: OpenedHost) => Dress,
 ): Promise<Ending> {
   try {
     const { fn, signal } = run;
@@ -73,7 +114,7 @@ export async function runUserCode(
     const { context, calls } = dress(host);
     const type = functionTypeOf(run.fn.kind);
     const wanted = { ...how, type, input, bundle: fn.bundle, context, signal };
-    const result = await deps.sandbox.run(wanted, calls);
+    const result = await deps.sandbox.run(wanted, inCurrentTrace(calls));
     if (result.status === 'ok') return { kind: 'ok', output: result.output };
     if (run.kind === 'webhook' && result.error.code === missingEntry)
       return unheard(run, result.error);
@@ -81,6 +122,16 @@ export async function runUserCode(
   } catch (error) {
     return failedBy(error, deps.logger);
   }
+}
+
+/** The messages of a sandbox process arrive outside of any trace: its calls belong to that of their run. */
+function inCurrentTrace(calls: HostCalls): HostCalls {
+  const trace = currentTrace();
+  const bound = Object.entries(calls).map(([name, call]): [string, HostCall] => [
+    name,
+    (args) => inTrace(trace, () => call(args)),
+  ]);
+  return Object.fromEntries(bound);
 }
 
 function timelineOf(

@@ -1,3 +1,4 @@
+import { sampledTrace, traceHeader } from '../../../../control-plane/trace.ts';
 import { joinKey } from '../../../../kernel/ids.ts';
 import { GatewayError } from '../../../../kernel/errors.ts';
 import type { Clock, Micros } from '../../../../kernel/time.ts';
@@ -57,6 +58,10 @@ interface Change extends Message {
   value: Uint8Array | null;
 }
 
+interface RecordHeaders extends Record<string, string> {
+  'svc-seq': string;
+}
+
 /** The decisions of one partition: numbers, times and bytes of its changes. */
 export class Changes {
   readonly store: StateStore;
@@ -71,6 +76,8 @@ export class Changes {
   #begun: { readonly stream: StreamState; readonly context: EncodedContext } | null = null;
   #ids = new ChangeIds('', '');
   #source = '';
+  /** Of the command, if its spans are recorded. */
+  #trace: string | null = null;
   readonly #idsOf = new WeakMap<StreamState, { generation: string; ids: ChangeIds }>();
 
   constructor(deps: {
@@ -92,6 +99,7 @@ export class Changes {
   /** For the changes of the next command. */
   begin(stream: StreamState, command: ChangeOrigin, passId: string | null = null): void {
     this.#now = this.#clock.nowMicros();
+    this.#trace = sampledTrace();
     this.#ids = this.#changeIds(stream);
     const position = ['environments', stream.environmentUid, 'integrations', command.integration];
     this.#source = `/${joinKey(...position, 'connections', command.connection_id)}`;
@@ -130,7 +138,7 @@ export class Changes {
     if (after.position === seq) this.lastModifiedAt = after.modifiedAt;
     this.#apply(stream.no, id, event, payload);
     const eventId = this.#ids.of(seq);
-    const headers = {
+    const headers: RecordHeaders = {
       ce_specversion: '1.0',
       ce_id: eventId,
       ce_type: changeTypes[action],
@@ -139,6 +147,7 @@ export class Changes {
       'svc-stream': stream.key,
       'svc-seq': String(seq),
     };
+    if (this.#trace !== null) headers[traceHeader] = this.#trace;
     const key = `${stream.key}/${encoded(id)}`;
     const fields = {
       eventId,

@@ -1,0 +1,43 @@
+import {
+  isSampled,
+  isTracing,
+  processing,
+  startSpan,
+  traceHeader,
+} from '../../src/control-plane/trace.ts';
+import type { ReadMessage } from '../../src/ports/event-log.ts';
+import type { Span } from '../../src/ports/tracer.ts';
+
+/** Spans of one insert: further messages are inserted without a span. */
+const spansMax = 64;
+
+/** Recorded traces of the messages in each open batch, so that their insert is a span of each trace. */
+export class BatchTraces<B extends object> {
+  readonly #counts = new WeakMap<B, Map<string, number>>();
+
+  /** Call it in the same turn in which the message is added to the batch. */
+  note(batch: B, { headers: { [traceHeader]: trace } }: Pick<ReadMessage, 'headers'>): void {
+    if (!isTracing() || trace === undefined || !isSampled(trace)) return;
+    const counts = this.#counts.get(batch) ?? new Map<string, number>();
+    this.#counts.set(batch, counts);
+    if (counts.size < spansMax || counts.has(trace)) {
+      counts.set(trace, (counts.get(trace) ?? 0) + 1);
+    }
+  }
+
+  /** Starts a span for each trace of the batch; the caller ends them when the batch is in the tables. */
+  begin(batch: B, topic: string): readonly Span[] {
+    const counts = this.#counts.get(batch);
+    if (counts === undefined) return [];
+    this.#counts.delete(batch);
+    const spans = [...counts].map(([parent, count]) => {
+      const { attributes, ...common } = processing(topic);
+      return startSpan(() => ({
+        ...common,
+        parent,
+        attributes: { ...attributes, 'messaging.batch.message_count': count },
+      }));
+    });
+    return spans.filter((span) => span !== null);
+  }
+}
