@@ -19,6 +19,7 @@ export interface AskedOf {
   /** With its query, without the account. */
   readonly path: string;
   readonly authorization: string | undefined;
+  readonly traceparent: string | undefined;
 }
 
 /** One customer of the provider; tests beside one another do not see each other's. */
@@ -111,8 +112,13 @@ class Customer implements Account {
     apiKey: string,
   ): Promise<void> {
     const text = Buffer.concat(await request.toArray()).toString();
-    const { authorization } = request.headers;
-    this.asked.push({ method: request.method ?? '', path: `${path}${search}`, authorization });
+    const { authorization, traceparent } = request.headers;
+    this.asked.push({
+      method: request.method ?? '',
+      path: `${path}${search}`,
+      authorization,
+      traceparent: traceparent?.toString(),
+    });
     this.#changed.dispatchEvent(new Event('change'));
     const planned = this.#plans.get(path)?.shift();
     if (planned !== undefined) reply(response, planned);
