@@ -32,17 +32,31 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ClientOptions {
-  /** Base URL of the service, such as `http://127.0.0.1:3003`. */
+export type ClientOptions = CommonOptions & (KeyOptions | HeaderOptions);
+
+interface CommonOptions {
+  /** Base URL of the service, such as `http://127.0.0.1:3003`; empty in a page that the service itself serves. */
   readonly url: string;
-  /** An API key, or the token of a connect session. */
-  readonly key: string;
   /** For one request, in ms; default two minutes. */
   readonly timeoutMs?: number;
+  /** Browsers ignore it. */
   readonly userAgent?: string;
 }
 
-type Arguments<O extends Operation, Options = RequestOptions> =
+interface KeyOptions {
+  /** An API key, or the token of a connect session. */
+  readonly key: string;
+  readonly headers?: never;
+}
+
+interface HeaderOptions {
+  readonly key?: never;
+  /** Headers that identify the caller in place of a key; called for each request. */
+  headers(): Readonly<Record<string, string>>;
+}
+
+/** What follows the operation: its input, optional when none of its parts is required. */
+export type Arguments<O extends Operation, Options = RequestOptions> =
   object extends Input<O> ? [input?: Input<O> & Options] : [input: Input<O> & Options];
 
 export interface Client {
@@ -92,12 +106,16 @@ const timeoutDefaultMs = 120_000;
 /** A client of the API. */
 export function createClient(options: ClientOptions): Client {
   const base = options.url.replace(/(?<!\/)\/+$/, '');
+  const identify =
+    options.key === undefined
+      ? () => options.headers()
+      : () => ({ authorization: `Bearer ${options.key}` });
   const timeout = (): AbortSignal => AbortSignal.timeout(options.timeoutMs ?? timeoutDefaultMs);
 
   const client: Client = {
     async fetch(path, init = {}) {
       const headers = new Headers(init.headers);
-      headers.set('authorization', `Bearer ${options.key}`);
+      for (const [name, value] of Object.entries(identify())) headers.set(name, value);
       if (options.userAgent !== undefined) headers.set('user-agent', options.userAgent);
       const signal = init.signal ?? timeout();
       return reach(base + path, { redirect: 'manual', ...init, headers, signal });

@@ -3,6 +3,7 @@ export { ApiError } from './api-error.ts';
 export {
   createClient,
   type Answer,
+  type Arguments,
   type Client,
   type ClientOptions,
   type EventOperation,

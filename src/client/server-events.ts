@@ -51,7 +51,7 @@ const isInterruption = (error: unknown): boolean =>
 async function* parsed({ body }: Response): AsyncGenerator<ServerEvent> {
   if (body === null) return;
   let text = '';
-  for await (const piece of body.pipeThrough(new TextDecoderStream())) {
+  for await (const piece of textOf(body)) {
     text += piece;
     const blocks = text.split('\n\n');
     text = blocks.pop() ?? '';
@@ -62,6 +62,17 @@ async function* parsed({ body }: Response): AsyncGenerator<ServerEvent> {
       const data = valuesOf(lines, 'data').join('\n');
       if (data !== '') yield { id, event, data: JSON.parse(data) };
     }
+  }
+}
+
+/** Read with a reader, because streams are not iterable in every browser. */
+async function* textOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+      yield piece.value;
+  } finally {
+    await reader.cancel().catch(() => undefined);
   }
 }
 

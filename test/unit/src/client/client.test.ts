@@ -14,6 +14,11 @@ afterEach(async () => {
 
 /** A client of a server that answers as the test says. */
 async function clientOf(handler: Handler): Promise<Client> {
+  return createClient({ url: await serve(handler), key: 'the-key', userAgent: 'a test' });
+}
+
+/** @returns its URL */
+async function serve(handler: Handler): Promise<string> {
   const server = createServer(handler);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -23,7 +28,7 @@ async function clientOf(handler: Handler): Promise<Client> {
     await once(server, 'close');
   });
   const { port } = server.address() as AddressInfo;
-  return createClient({ url: `http://127.0.0.1:${port}`, key: 'the-key', userAgent: 'a test' });
+  return `http://127.0.0.1:${port}`;
 }
 
 const json = (response: ServerResponse, body: unknown, status = 200): void => {
@@ -53,6 +58,22 @@ describe('a response as it is', () => {
     });
     const lines = await client.request('GET /audit/export', { query: { environment: 'account' } });
     expect(lines).toBe('{"seq":1}\n{"seq":2}\n');
+  });
+});
+
+describe('a client without a key', () => {
+  it('sends the headers of the moment with each request', async () => {
+    let token = 'first';
+    const server = await serve(({ headers }, response) => {
+      json(response, { token: headers['csrf-token'], key: headers.authorization ?? null });
+    });
+    const client = createClient({ url: server, headers: () => ({ 'csrf-token': token }) });
+    expect(await client.send('GET', '/x')).toEqual({ token: 'first', key: null });
+    token = 'second';
+    expect(await client.send('POST', '/x', { headers: { 'csrf-token': 'own' } })).toEqual({
+      token: 'second',
+      key: null,
+    });
   });
 });
 
