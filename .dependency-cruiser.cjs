@@ -63,6 +63,12 @@ module.exports = {
       { pathNot: '^src/client/' },
     ),
     forbid(
+      'console-is-a-client',
+      'The console is a page in a browser: it has the API through the client, and nothing of the service.',
+      { path: '^src/console/' },
+      { pathNot: '^src/(console|client)/|^node_modules/' },
+    ),
+    forbid(
       'engines-know-no-noun',
       'Engines are handed what nouns define: src/app collects it in lists.',
       { path: '^(src/(http|control-plane)|streams)/' },

@@ -15,7 +15,9 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)));
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
-const code = tracked.filter((file) => /^(src|streams|test|examples|bin)\/.*\.(ts|js)$/.test(file));
+const code = tracked.filter((file) =>
+  /^(src|streams|test|examples|bin)\/.*\.(tsx?|js)$/.test(file),
+);
 
 /** Files above 400 lines, each with its reason. */
 const longFiles: Readonly<Record<string, string>> = {

@@ -47,7 +47,7 @@ const declares = (node: ts.Node): node is ts.NamedDeclaration & { name: ts.Ident
     ts.isPropertySignature(node));
 
 function* findingsIn(file: string): Generator<Finding> {
-  const name = basename(file).replace(/(\.[a-z]+)*\.ts$/, '');
+  const name = basename(file).replace(/(\.[a-z]+)*\.tsx?$/, '');
   const use = Object.hasOwn(oldFiles, name) ? oldFiles[name] : undefined;
   if (use !== undefined) yield { place: file, name, use };
   const source = ts.createSourceFile(
@@ -68,7 +68,9 @@ function* findingsIn(file: string): Generator<Finding> {
   }
 }
 
-const files = execFileSync('git', ['ls-files', 'src/*.ts', 'streams/*.ts'], { encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', 'src/*.ts', 'src/*.tsx', 'streams/*.ts'], {
+  encoding: 'utf8',
+})
   .split('\n')
   .filter((file) => file !== '');
 const findings = files.flatMap((file) => [...findingsIn(file)]);

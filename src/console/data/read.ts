@@ -1,0 +1,132 @@
+import {
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+} from '@tanstack/preact-query';
+import type {
+  Answer,
+  Arguments,
+  Client,
+  Input,
+  Operation,
+  PagedOperation,
+} from '../../client/index.ts';
+import { toast } from '../design/toast.tsx';
+import { useAccess } from '../session/context.tsx';
+import { failureOf } from './failure.ts';
+
+interface ReadOptions {
+  /** Reads once more after this many ms while the page is visible. */
+  readonly everyMs?: number | false;
+  readonly isEnabled?: boolean;
+}
+
+/** The response of an operation, cached by its input. */
+export function useRead<O extends Operation>(
+  operation: O,
+  input: Input<O>,
+  { everyMs = false, isEnabled = true }: ReadOptions = {},
+): UseQueryResult<Answer<O>> {
+  const { client, key } = useAccess();
+  return useQuery<Answer<O>>({
+    queryKey: [key.id, operation, input],
+    queryFn: ({ signal }) => requestOf(client, operation, { ...input, signal }),
+    refetchInterval: everyMs,
+    enabled: isEnabled,
+  });
+}
+
+/** The client decides from the operation whether it needs an input, which a generic function cannot. */
+export function requestOf<O extends Operation>(
+  client: Client,
+  operation: O,
+  input: Input<O>,
+): Promise<Answer<O>> {
+  const rest = [input] as unknown as Arguments<O>;
+  return client.request(operation, ...rest);
+}
+
+type PageOf<O extends PagedOperation> = Answer<O>;
+
+export interface List<Item> {
+  readonly items: readonly Item[];
+  readonly isLoading: boolean;
+  readonly error: unknown;
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly loadMore: () => void;
+  readonly reload: () => void;
+}
+
+/** The items of a list that is read page by page with a cursor. */
+export function useList<O extends PagedOperation, Item>(
+  operation: O,
+  input: Input<O>,
+  itemsOf: (page: PageOf<O>) => readonly Item[],
+  options: ReadOptions = {},
+): List<Item> {
+  const { client, key } = useAccess();
+  const list = useInfiniteQuery({
+    queryKey: [key.id, operation, input, 'pages'],
+    queryFn: ({ signal, pageParam }) =>
+      requestOf(client, operation, withCursor(input, pageParam, signal)),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => cursorOf(page),
+    refetchInterval: options.everyMs ?? false,
+    enabled: options.isEnabled ?? true,
+  });
+  return {
+    items: list.data?.pages.flatMap((page) => itemsOf(page)) ?? [],
+    isLoading: list.isPending,
+    error: list.error,
+    hasMore: list.hasNextPage,
+    isLoadingMore: list.isFetchingNextPage,
+    loadMore: () => void list.fetchNextPage(),
+    reload: () => void list.refetch(),
+  };
+}
+
+function withCursor<O extends PagedOperation>(
+  input: Input<O>,
+  cursor: string | null,
+  signal: AbortSignal,
+): Input<O> {
+  if (cursor === null) return { ...input, signal };
+  const { query }: { query?: object } = input as { query?: object };
+  return { ...input, query: { ...query, cursor }, signal };
+}
+
+function cursorOf(page: Answer<PagedOperation>): string | null {
+  return 'next_cursor' in page ? page.next_cursor : page.pagination.cursor;
+}
+
+/**
+ * A change of something. A success is shown as a toast and everything that is on the page is read again; a failure is
+ * left to the caller when it shows it, and is a toast otherwise.
+ */
+export function useChange<Input_ = void, Result = unknown>(
+  change: (client: Client, input: Input_) => Promise<Result>,
+  options: {
+    readonly done?: string | ((result: Result) => string);
+    readonly onDone?: (result: Result) => void;
+    readonly showsFailure?: boolean;
+  } = {},
+): UseMutationResult<Result, Error, Input_> {
+  const { client } = useAccess();
+  const queries = useQueryClient();
+  return useMutation<Result, Error, Input_>({
+    mutationFn: (input) => change(client, input),
+    onSuccess: (result) => {
+      const { done, onDone } = options;
+      if (done !== undefined) toast(typeof done === 'string' ? done : done(result));
+      onDone?.(result);
+      void queries.invalidateQueries();
+    },
+    onError: (error) => {
+      if (options.showsFailure !== true) toast(failureOf(error).message, 'bad');
+    },
+  });
+}

@@ -1,0 +1,174 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  /** What is wrong with the value; marks the control as invalid. */
+  readonly problem?: string | undefined;
+  readonly isWide?: boolean;
+}
+
+interface Described {
+  readonly id: string;
+  readonly 'aria-describedby'?: string;
+  readonly 'aria-invalid'?: boolean;
+}
+
+function Field(
+  props: FieldProps & { readonly control: (described: Described) => ComponentChildren },
+): JSX.Element {
+  const { label, hint, problem, isWide, control } = props;
+  const id = useId();
+  const about = `${id}-about`;
+  const isDescribed = hint !== undefined || problem !== undefined;
+  return (
+    <div class={isWide === true ? 'field wide' : 'field'}>
+      <label for={id}>{label}</label>
+      {control({
+        id,
+        ...(isDescribed ? { 'aria-describedby': about } : {}),
+        ...(problem === undefined ? {} : { 'aria-invalid': true }),
+      })}
+      {isDescribed && (
+        <span id={about} class={problem === undefined ? 'hint' : 'problem'}>
+          {problem ?? hint}
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface TextProps extends FieldProps {
+  readonly value: string;
+  readonly type?: 'text' | 'password' | 'search' | 'number' | 'url' | 'datetime-local';
+  readonly placeholder?: string;
+  readonly isRequired?: boolean;
+  readonly isDisabled?: boolean;
+  /** Values that the browser offers. */
+  readonly suggestions?: readonly string[];
+  readonly onInput: (value: string) => void;
+}
+
+export function TextField(props: TextProps): JSX.Element {
+  const { value, type = 'text', placeholder, isRequired, isDisabled, suggestions, onInput } = props;
+  return (
+    <Field
+      {...props}
+      control={(described) => (
+        <>
+          <input
+            {...described}
+            class="input"
+            type={type}
+            value={value}
+            placeholder={placeholder}
+            required={isRequired}
+            disabled={isDisabled}
+            autoComplete="off"
+            spellcheck={false}
+            step={type === 'number' ? 'any' : undefined}
+            list={suggestions === undefined ? undefined : `${described.id}-list`}
+            onInput={({ currentTarget }) => onInput(currentTarget.value)}
+          />
+          {suggestions !== undefined && (
+            <datalist id={`${described.id}-list`}>
+              {suggestions.map((one) => (
+                <option key={one} value={one} />
+              ))}
+            </datalist>
+          )}
+        </>
+      )}
+    />
+  );
+}
+
+interface AreaProps extends FieldProps {
+  readonly value: string;
+  readonly rows?: number;
+  readonly placeholder?: string;
+  readonly onInput: (value: string) => void;
+}
+
+/** Text of more than one line, such as JSON. */
+export function TextArea(props: AreaProps): JSX.Element {
+  const { value, rows = 8, placeholder, onInput } = props;
+  return (
+    <Field
+      {...props}
+      control={(described) => (
+        <textarea
+          {...described}
+          class="input"
+          rows={rows}
+          value={value}
+          placeholder={placeholder}
+          spellcheck={false}
+          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        />
+      )}
+    />
+  );
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+interface SelectProps extends FieldProps {
+  readonly value: string;
+  readonly choices: readonly Choice[];
+  readonly isDisabled?: boolean;
+  readonly onChange: (value: string) => void;
+}
+
+export function Select(props: SelectProps): JSX.Element {
+  const { value, choices, isDisabled, onChange } = props;
+  return (
+    <Field
+      {...props}
+      control={(described) => (
+        <select
+          {...described}
+          class="input"
+          value={value}
+          disabled={isDisabled}
+          onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        >
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.label}
+            </option>
+          ))}
+        </select>
+      )}
+    />
+  );
+}
+
+interface CheckProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly isChecked: boolean;
+  readonly isDisabled?: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+}
+
+export function Check({ label, hint, isChecked, isDisabled, onChange }: CheckProps): JSX.Element {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={isChecked}
+        disabled={isDisabled}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
+      <span>
+        {label}
+        {hint !== undefined && <span class="muted"> {hint}</span>}
+      </span>
+    </label>
+  );
+}

@@ -1,0 +1,130 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+} from '@tanstack/virtual-core';
+
+export interface Column<Row> {
+  readonly title: string;
+  /** `tight`: as wide as its content; `end`: numbers. */
+  readonly fit?: 'tight' | 'end';
+  readonly cell: (row: Row) => ComponentChildren;
+}
+
+interface TableProps<Row> {
+  /** Names the table for those who do not see it. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+}
+
+/** Above this number only the rows in view are in the document. */
+const plainUpTo = 100;
+
+export function Table<Row>(props: TableProps<Row>): JSX.Element {
+  return props.rows.length > plainUpTo ? <VirtualTable {...props} /> : <PlainTable {...props} />;
+}
+
+function PlainTable<Row>(props: TableProps<Row>): JSX.Element {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={props.label}>
+      <table class="table">
+        <Head {...props} />
+        <tbody>
+          {props.rows.map((row) => (
+            <Cells key={props.keyOf(row)} row={row} columns={props.columns} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const rowHeight = 40;
+
+function VirtualTable<Row>(props: TableProps<Row>): JSX.Element {
+  const { rows, columns, keyOf, label } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const { items, total } = useVirtualRows(rows.length, frame);
+  const first = items[0];
+  const last = items.at(-1);
+  return (
+    <div class="table-frame virtual" ref={frame} tabIndex={0} role="region" aria-label={label}>
+      <table class="table" aria-rowcount={rows.length + 1}>
+        <Head {...props} />
+        <tbody>
+          <Spacer height={first?.start ?? 0} columns={columns.length} />
+          {items.map(({ index }) => {
+            const row = rows[index];
+            return row !== undefined && <Cells key={keyOf(row)} row={row} columns={columns} />;
+          })}
+          <Spacer height={total - (last?.end ?? 0)} columns={columns.length} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function useVirtualRows(count: number, frame: { readonly current: HTMLDivElement | null }) {
+  const [, render] = useReducer((turn: number) => turn + 1, 0);
+  const options = {
+    count,
+    getScrollElement: () => frame.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    onChange: () => render(undefined),
+  };
+  const virtualizer = useMemo(() => new Virtualizer<HTMLDivElement, Element>(options), []);
+  virtualizer.setOptions(options);
+  useEffect(() => virtualizer._didMount(), [virtualizer]);
+  useEffect(() => virtualizer._willUpdate());
+  return { items: virtualizer.getVirtualItems(), total: virtualizer.getTotalSize() };
+}
+
+/** Takes the place of the rows that are not in the document. */
+function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr class="spacer" aria-hidden="true" style={{ '--height': `${height}px` }}>
+      <td colSpan={columns} />
+    </tr>
+  );
+}
+
+function Head<Row>({ columns }: Pick<TableProps<Row>, 'columns'>): JSX.Element {
+  return (
+    <thead>
+      <tr>
+        {columns.map(({ title, fit }) => (
+          <th key={title} scope="col" class={fit}>
+            {title === '' ? <span class="visually-hidden">Actions</span> : title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+interface CellsProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+}
+
+function Cells<Row>({ row, columns }: CellsProps<Row>): JSX.Element {
+  return (
+    <tr>
+      {columns.map(({ title, fit, cell }) => (
+        <td key={title} class={fit === 'end' ? 'end number' : fit}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}

@@ -1,0 +1,200 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { useQuery } from '@tanstack/preact-query';
+import type { Answer } from '../../../client/index.ts';
+import { useRead } from '../../data/read.ts';
+import { useUrlState, type UrlState } from '../../data/url-state.ts';
+import { Badge } from '../../design/badge.tsx';
+import { LinkButton } from '../../design/button.tsx';
+import { Select, TextField } from '../../design/field.tsx';
+import { Empty } from '../../design/states.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
+import { Page } from '../../shell/page.tsx';
+
+type Connection = Answer<'GET /connections'>['connections'][number];
+
+const pageSize = 2000;
+/** Lists of this many pages are read as a whole. */
+const pagesAtMost = 10;
+
+/** All connections that match, up to twenty thousand: the table shows only those in view. */
+function useConnections(filters: UrlState) {
+  const { client, key } = useAccess();
+  const search = filters.sent('search');
+  const integration = filters.sent('integration');
+  const tag = filters.get('tag').split(':', 2);
+  return useQuery({
+    queryKey: [key.id, 'GET /connections', search, integration, tag],
+    queryFn: async ({ signal }) => {
+      const found: Connection[] = [];
+      for (let page = 0; page < pagesAtMost; page += 1) {
+        const { connections } = await client.request('GET /connections', {
+          query: {
+            search,
+            integrationId: integration === undefined ? undefined : [integration],
+            tags: tag[1] === undefined ? undefined : { [tag[0] ?? '']: tag[1] },
+            limit: pageSize,
+            page,
+          },
+          signal,
+        });
+        found.push(...connections);
+        if (connections.length < pageSize) break;
+      }
+      return found;
+    },
+  });
+}
+
+export function Connections(): JSX.Element {
+  const { can, path } = useAccess();
+  const filters = useUrlState();
+  const query = useConnections(filters);
+  const connect = can('environment:connect_sessions:write') && (
+    <LinkButton href={path('/connect')} tone="primary" icon="plus">
+      Connect an account
+    </LinkButton>
+  );
+  return (
+    <Page
+      title="Connections"
+      about="Accounts of your users at the providers, with their credentials."
+      actions={connect}
+    >
+      <Filters filters={filters} />
+      <LoadedState query={query}>
+        {(all) => (
+          <ConnectionsTable connections={matching(all, filters)} isFiltered={!filters.isEmpty} />
+        )}
+      </LoadedState>
+    </Page>
+  );
+}
+
+/** The API has no filter for errors: they are in each entry. */
+const matching = (all: readonly Connection[], filters: UrlState): readonly Connection[] => {
+  const errors = filters.get('errors');
+  if (errors === '') return all;
+  return all.filter((one) =>
+    errors === 'none'
+      ? one.errors.length === 0
+      : one.errors.some(({ type }) => errors === 'any' || type === errors),
+  );
+};
+
+function Filters({ filters }: { readonly filters: UrlState }): JSX.Element {
+  const { can } = useAccess();
+  const integrations = useRead(
+    'GET /integrations',
+    {},
+    { isEnabled: can('environment:integrations:list') },
+  );
+  return (
+    <div class="filters" role="search">
+      <TextField
+        label="Search"
+        type="search"
+        placeholder="Connection, end user, email"
+        isWide
+        value={filters.get('search')}
+        onInput={(search) => filters.set({ search })}
+      />
+      <Select
+        label="Integration"
+        value={filters.get('integration')}
+        choices={[
+          { value: '', label: 'All' },
+          ...(integrations.data?.data ?? []).map(({ unique_key: value, display_name: label }) => ({
+            value,
+            label,
+          })),
+        ]}
+        onChange={(integration) => filters.set({ integration })}
+      />
+      <Select
+        label="Errors"
+        value={filters.get('errors')}
+        choices={[
+          { value: '', label: 'With and without' },
+          { value: 'any', label: 'Any error' },
+          { value: 'auth', label: 'Authentication' },
+          { value: 'sync', label: 'Sync' },
+          { value: 'none', label: 'None' },
+        ]}
+        onChange={(errors) => filters.set({ errors })}
+      />
+      <TextField
+        label="Tag"
+        placeholder="name:value"
+        value={filters.get('tag')}
+        onInput={(tag) => filters.set({ tag })}
+      />
+    </div>
+  );
+}
+
+interface ConnectionsTableProps {
+  readonly connections: readonly Connection[];
+  readonly isFiltered: boolean;
+}
+
+function ConnectionsTable({ connections, isFiltered }: ConnectionsTableProps): JSX.Element {
+  const { path } = useAccess();
+  if (connections.length === 0)
+    return isFiltered ? (
+      <Empty title="No connection matches">Change or remove a filter.</Empty>
+    ) : (
+      <Empty title="No connections yet" command="npx svc connect <integration>">
+        Connect an account here, or with the command line:
+      </Empty>
+    );
+  return (
+    <div class="stack">
+      <Table
+        label="Connections"
+        columns={columnsOf(path)}
+        rows={connections}
+        keyOf={({ id }) => String(id)}
+      />
+      <span class="muted number">{connections.length.toLocaleString('en')} connections</span>
+    </div>
+  );
+}
+
+const columnsOf = (path: (page: string) => string): readonly Column<Connection>[] => [
+  {
+    title: 'Connection',
+    cell: ({ connection_id: id, provider_config_key: integration }) => (
+      <Link
+        class="clip"
+        title={id}
+        href={path(`/connections/${encodeURIComponent(integration)}/${encodeURIComponent(id)}`)}
+      >
+        {id}
+      </Link>
+    ),
+  },
+  { title: 'Integration', cell: (row) => <span class="clip">{row.provider_config_key}</span> },
+  {
+    title: 'End user',
+    cell: ({ end_user: user }) => (
+      <span class="clip">{user?.display_name ?? user?.email ?? user?.id ?? '–'}</span>
+    ),
+  },
+  {
+    title: 'State',
+    fit: 'tight',
+    cell: ({ errors }) =>
+      errors.length === 0 ? (
+        <Badge tone="good">ok</Badge>
+      ) : (
+        <Badge tone="bad">
+          {[...new Set(errors.map(({ type }) => `${type} error`))].join(', ')}
+        </Badge>
+      ),
+  },
+  { title: 'Created', fit: 'tight', cell: ({ created }) => <Time at={created} /> },
+];

@@ -1,0 +1,42 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { failureOf } from '../data/failure.ts';
+import { ErrorState, SkeletonRows } from '../design/states.tsx';
+
+interface Loaded {
+  readonly isPending: boolean;
+  readonly error: unknown;
+  readonly refetch: () => unknown;
+}
+
+interface LoadedStateProps<T> {
+  readonly query: Loaded & { readonly data: T | undefined };
+  readonly children: (data: T) => ComponentChildren;
+}
+
+/** What was read, or its skeleton, or why it could not be read. A later failure leaves what is shown. */
+export function LoadedState<T>({ query, children }: LoadedStateProps<T>): JSX.Element {
+  const { data, error } = query;
+  if (data !== undefined) return <>{children(data)}</>;
+  if (error !== null)
+    return <ErrorState failure={failureOf(error)} onRetry={() => void query.refetch()} />;
+  return <SkeletonRows />;
+}
+
+interface ListStateProps {
+  readonly list: {
+    readonly items: readonly unknown[];
+    readonly isLoading: boolean;
+    readonly error: unknown;
+    reload(): void;
+  };
+  /** In place of a list without items. */
+  readonly empty: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export function ListState({ list, empty, children }: ListStateProps): JSX.Element {
+  if (list.items.length > 0) return <>{children}</>;
+  if (list.error !== null)
+    return <ErrorState failure={failureOf(list.error)} onRetry={() => list.reload()} />;
+  return list.isLoading ? <SkeletonRows /> : <>{empty}</>;
+}

@@ -1,0 +1,177 @@
+import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { failureOf } from '../data/failure.ts';
+import { IconButton } from '../design/button.tsx';
+import { Icon } from '../design/icon.tsx';
+import { Menu } from '../design/menu.tsx';
+import { Drawer } from '../design/overlay.tsx';
+import { toast, Toasts } from '../design/toast.tsx';
+import { accountKeyOf, environmentKeysOf, sectionOf, useSession } from '../session/context.tsx';
+import { AddKey } from '../session/sign-in.tsx';
+import { covers, signOut, type SessionKey } from '../session/session.ts';
+import { accountPages, environmentPages, type NavigationItem } from './navigation.ts';
+import { useTheme, type ThemeChoice } from './theme.ts';
+
+interface ShellProps {
+  /** The environment that the page is about, or that was last chosen. */
+  readonly environmentKey: SessionKey | null;
+  readonly children: ComponentChildren;
+}
+
+/** Navigation, environment and what is around every page. */
+export function Shell({ environmentKey, children }: ShellProps): JSX.Element {
+  const [isNavigationOpen, setNavigationOpen] = useState(false);
+  const navigation = <Navigation environmentKey={environmentKey} />;
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <aside class="sidebar" aria-label="Sidebar">
+        <Brand />
+        {navigation}
+      </aside>
+      <div class="grow">
+        <header class="topbar">
+          <span class="menu-button">
+            <IconButton icon="menu" label="Navigation" onPress={() => setNavigationOpen(true)} />
+          </span>
+          <EnvironmentSwitch current={environmentKey} />
+          <span class="grow" />
+          <ThemeMenu />
+          <SessionMenu />
+        </header>
+        <main id="content" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      {isNavigationOpen && (
+        <Drawer title={<Brand />} side="start" onClose={() => setNavigationOpen(false)}>
+          <div onClick={() => setNavigationOpen(false)}>{navigation}</div>
+        </Drawer>
+      )}
+      <Toasts />
+    </div>
+  );
+}
+
+const Brand = (): JSX.Element => (
+  <Link href="/" class="brand">
+    <Icon name="layers" />
+    svc
+  </Link>
+);
+
+function Navigation({ environmentKey }: Pick<ShellProps, 'environmentKey'>): JSX.Element {
+  const accountKey = accountKeyOf(useSession());
+  return (
+    <nav class="stack" aria-label="Pages">
+      {environmentKey !== null && (
+        <Group label="Environment" sessionKey={environmentKey} pages={environmentPages} />
+      )}
+      {accountKey !== null && (
+        <Group label="Account" sessionKey={accountKey} pages={accountPages} />
+      )}
+    </nav>
+  );
+}
+
+interface GroupProps {
+  readonly label: string;
+  readonly sessionKey: SessionKey;
+  readonly pages: readonly NavigationItem[];
+}
+
+function Group({ label, sessionKey, pages }: GroupProps): JSX.Element {
+  const [location] = useLocation();
+  const offered = pages.filter(({ scope }) => covers(sessionKey, scope));
+  return (
+    <div class="nav-group">
+      <div class="label">{label}</div>
+      <ul>
+        {offered.map(({ page, label: text, icon }) => {
+          const href = sectionOf(sessionKey) + page;
+          const isCurrent = location === href || (page !== '' && location.startsWith(`${href}/`));
+          return (
+            <li key={page}>
+              <Link href={href} aria-current={isCurrent ? 'page' : undefined}>
+                <Icon name={icon} />
+                {text}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function EnvironmentSwitch({ current }: { readonly current: SessionKey | null }): JSX.Element {
+  const session = useSession();
+  const [location, navigate] = useLocation();
+  const [isAdding, setAdding] = useState(false);
+  const go = (key: SessionKey): void => {
+    const page = /^\/env\/[^/]+(\/[^/]+)?/.exec(location)?.[1] ?? '';
+    navigate(sectionOf(key) + page);
+  };
+  return (
+    <>
+      <Menu
+        label={current?.environment?.name ?? 'Choose an environment'}
+        items={[
+          ...environmentKeysOf(session).map((key) => ({
+            id: key.id,
+            label: key.environment?.name ?? key.name,
+            ...(key.id === current?.id ? { icon: 'check' as const } : {}),
+            onSelect: () => go(key),
+          })),
+          { id: 'add', label: 'Add a key…', icon: 'plus', onSelect: () => setAdding(true) },
+        ]}
+      />
+      {isAdding && <AddKey session={session} onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+const themes: readonly (readonly [ThemeChoice, string])[] = [
+  ['system', 'As the system'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+function ThemeMenu(): JSX.Element {
+  const [choice, choose] = useTheme();
+  return (
+    <Menu
+      label="Theme"
+      icon={choice === 'dark' ? 'moon' : 'sun'}
+      isIconOnly
+      items={themes.map(([id, label]) => ({
+        id,
+        label,
+        ...(id === choice ? { icon: 'check' as const } : {}),
+        onSelect: () => choose(id),
+      }))}
+    />
+  );
+}
+
+function SessionMenu(): JSX.Element {
+  const session = useSession();
+  const queries = useQueryClient();
+  const leave = useMutation({
+    mutationFn: () => signOut(session),
+    onSuccess: () => queries.clear(),
+    onError: (error) => toast(failureOf(error).message, 'bad'),
+  });
+  return (
+    <Menu
+      label="Session"
+      icon="user"
+      isIconOnly
+      items={[{ id: 'out', label: 'Sign out', icon: 'lock', onSelect: () => leave.mutate() }]}
+    />
+  );
+}
