@@ -26,6 +26,8 @@ export type Connected = { readonly connectionId: string; readonly providerConfig
 
 export type Environment = { readonly id: number; readonly uuid: string; readonly name: string; readonly is_production: boolean; readonly webhook_url: string | null; readonly webhook_url_secondary: string | null; readonly on_auth_creation: boolean; readonly on_auth_refresh_error: boolean; readonly on_sync_error: boolean; readonly on_sync_completion_always: boolean; readonly on_async_action_completion: boolean; readonly webhook_retry_waits_seconds: readonly number[]; readonly payload_mode: 'plain' | 'sealed'; readonly retention: { readonly prune_after_days: number; readonly delete_after_days: number }; readonly validation: 'off' | 'warn' | 'error'; readonly connect_ui: { readonly theme: { readonly light: { readonly primary: string }; readonly dark: { readonly primary: string } }; readonly default_theme: 'light' | 'dark' | 'system'; readonly show_watermark: boolean; readonly logo?: string; readonly texts?: { readonly [name: string]: { readonly [name: string]: string } } }; readonly created_at: string; readonly updated_at: string };
 
+export type WebhookSigningKeys = { readonly webhook_signing_key: string; readonly previous_webhook_signing_key: string | null };
+
 export type ApiKey = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly last_used_at: string | null; readonly created_at: string };
 
 export type ApiKeyWithSecret = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly created_at: string };
@@ -361,6 +363,10 @@ export interface Operations {
   'DELETE /environments/{environmentId}': {
     readonly params: { readonly environmentId: number };
     readonly answer: undefined;
+  };
+  /** The key that signs webhooks, in clear; the read is audited. */
+  'GET /environment/webhook-signing-key': {
+    readonly answer: { readonly data: WebhookSigningKeys };
   };
   /** A new key signs webhooks from now on; the one before signs beside it for a day. */
   'POST /environment/webhook-signing-key/rotate': {

@@ -139,12 +139,23 @@ describe('environments and keys', () => {
     expect(codeOf(gone)).toBe('404 not_found');
   });
 
-  it('have a signing key that rotates once a day', async () => {
+  it('have a signing key that rotates once a day, and can be read', async () => {
     const path = '/environment/webhook-signing-key/rotate';
+    const read = () => api.call('GET', '/environment/webhook-signing-key', { key: api.keys.prod });
+    const before = await read();
+    const first = before.at('data.webhook_signing_key');
+    expect(before.body).toEqual({
+      data: { webhook_signing_key: first, previous_webhook_signing_key: null },
+    });
+    expect(before.headers.get('cache-control')).toBe('no-store');
     const rotated = await api.call('POST', path, { key: api.keys.prod });
     expect(rotated.at('data.webhook_signing_key')).toMatch(/^[0-9a-f-]{36}$/);
     expect(codeOf(await api.call('POST', path, { key: api.keys.prod }))).toBe(
       '409 multiple_webhook_signing_keys',
     );
+    expect((await read()).at('data')).toEqual({
+      webhook_signing_key: rotated.at('data.webhook_signing_key'),
+      previous_webhook_signing_key: first,
+    });
   });
 });

@@ -96,12 +96,12 @@ describe('what is in an environment', () => {
   });
 
   it('webhooks and where they go', async () => {
-    const made = await world.gateway.call('POST', '/webhook-endpoints', {
-      body: { url: 'https://receiver.example/hook' },
-    });
+    const body = { url: 'https://receiver.example/hook' };
+    const made = await world.gateway.call('POST', '/webhook-endpoints', { body });
     expect(made.status).toBeLessThan(300);
-    const endpoints = await svc('webhooks endpoints -e dev');
-    expect(endpoints.out).toContain('https://receiver.example/hook');
+    expect((await svc('webhooks signing-key -e dev')).out).toMatch(/^[0-9a-f-]{36}\n$/);
+    const { out } = await svc('webhooks endpoints -e dev');
+    expect(out).toContain('https://receiver.example/hook');
     expect(await svc('webhooks list -e dev --json')).toMatchObject({ exitCode: 0 });
     expect(await svc('webhooks show -e dev')).toMatchObject({ exitCode: 1 });
     expect((await svc('webhooks bury -e dev')).err).toContain('webhooks has no "bury"');

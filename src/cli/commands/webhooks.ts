@@ -28,7 +28,7 @@ interface Task {
 
 export const webhooks: Command = {
   name: 'webhooks',
-  usage: '<list|show|resend|endpoints|test> [id]',
+  usage: '<list|show|resend|endpoints|test|signing-key> [id]',
   summary: 'List and resend webhooks to the application',
   help: `Words
   list               webhooks, one line for each endpoint, newest first
@@ -36,6 +36,7 @@ export const webhooks: Command = {
   resend <id>        send it again
   endpoints          addresses of the application
   test <endpoint>    send a test webhook to an endpoint
+  signing-key        the key that signs them; the read is audited
 
 Options (all but --environment and --json are of list)
       --kind <kind>          only of this kind
@@ -54,7 +55,7 @@ Examples
     const [word = 'list', id, ...others] = positionals;
     const task = Object.hasOwn(tasks, word) ? tasks[word] : undefined;
     if (task === undefined) throw usageError(`webhooks has no "${word}"`);
-    const needsId = word !== 'list' && word !== 'endpoints';
+    const needsId = !['list', 'endpoints', 'signing-key'].includes(word);
     if (others.length > 0 || needsId !== (id !== undefined)) {
       throw usageError(`webhooks ${word} takes ${needsId ? 'one' : 'no'} id`);
     }
@@ -91,6 +92,10 @@ const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
   },
   test: async (task) =>
     print(task, await task.client.request('POST /webhook-endpoints/{id}/test', task)),
+  async 'signing-key'({ context, client, values }) {
+    const { data } = await client.request('GET /environment/webhook-signing-key');
+    context.output.result(values.json === true ? JSON.stringify(data) : data.webhook_signing_key);
+  },
 };
 
 function print({ context, values }: Task, answer: object): void {

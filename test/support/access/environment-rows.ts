@@ -234,6 +234,7 @@ const settingRows: readonly Row[] = [
   changing('DELETE /environment-variables/{name}', K('*'), 404, ({ variable }) => ({
     path: `/environment-variables/${variable}`,
   })),
+  row('GET /environment/webhook-signing-key', K('webhook_signing_key:read'), 200),
   // Rotated once when the world was made: a second time within a day is a conflict.
   creating(
     'POST /environment/webhook-signing-key/rotate',

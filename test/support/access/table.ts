@@ -26,7 +26,7 @@ export const environmentScopes: readonly string[] = [
   'deploy',
   ...['list', 'read', 'delete', 'compile', 'dryrun'].map((word) => `functions:${word}`),
   ...['records:read', 'records:write', 'logs:read', 'actions:execute', 'proxy', 'variables:read'],
-  ...['webhook_signing_key:rotate', 'mcp'],
+  ...['webhook_signing_key:read', 'webhook_signing_key:rotate', 'mcp'],
 ];
 
 function inIntegrations(word: string): string {

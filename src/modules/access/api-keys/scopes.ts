@@ -51,6 +51,7 @@ const existing = [
   'actions:execute',
   'proxy',
   'variables:read',
+  'webhook_signing_key:read',
   'webhook_signing_key:rotate',
   'mcp',
 ].map((name) => `environment:${name}`);

@@ -111,6 +111,11 @@ const rules: Readonly<Record<string, AuditRule>> = {
     target: ({ body }) => field(body, 'key_id'),
   },
   'POST /environments': { action: 'environment.create', target: made('name') },
+  'GET /environment/webhook-signing-key': {
+    action: 'webhook_signing_key.read',
+    isRead: true,
+    target: ({ caller }) => caller.environmentUid,
+  },
   'POST /environment/webhook-signing-key/rotate': {
     action: 'webhook_signing_key.rotate',
     target: ({ caller }) => caller.environmentUid,

@@ -94,8 +94,8 @@ export const csrfTokenOf = (vault: Deps['vault'], token: string): string =>
 /** @throws GatewayError `invalid_csrf_token` */
 export function checkCsrf(vault: Deps['vault'], token: string, sent: string | undefined): void {
   const wanted = Buffer.from(csrfTokenOf(vault, token));
-  const given = Buffer.from(sent ?? '');
-  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
+  const received = Buffer.from(sent ?? '');
+  if (received.length === wanted.length && timingSafeEqual(received, wanted)) return;
   throw new GatewayError('invalid_csrf_token');
 }
 

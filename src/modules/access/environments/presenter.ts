@@ -78,4 +78,16 @@ export async function presentEnvironment(vault: Vault, state: Environment) {
   return environment.of({ ...state, opened });
 }
 
-export const signingKeyShape = data(z.strictObject({ webhook_signing_key: z.string() }));
+const signingKey = z.string().meta({ examples: ['6f1c0c6e-5d0b-4d0e-9d57-0a4b3d8c1f11'] });
+
+export const signingKeyShape = data(z.strictObject({ webhook_signing_key: signingKey }));
+
+/** The key that signs, and the one before it while it signs beside it. */
+export const signingKeysShape = data(
+  z
+    .strictObject({
+      webhook_signing_key: signingKey,
+      previous_webhook_signing_key: signingKey.nullable(),
+    })
+    .meta({ id: 'WebhookSigningKeys' }),
+);

@@ -4,6 +4,7 @@ import type { AnyRoute } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
 import { environmentName, webhookUrl, wholeNumber } from '../../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../../http/options.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { changedConnectUi, connectUiShape } from '../connect-ui/connect-ui.ts';
 import {
@@ -18,8 +19,10 @@ import {
   environmentsShape,
   madeEnvironmentShape,
   signingKeyShape,
+  signingKeysShape,
 } from './presenter.ts';
 import { listEnvironments, requireEnvironmentById } from './queries.ts';
+import { openSigningKeys } from './signing-keys.ts';
 import { defaultRetention, type Retention } from './retention.ts';
 import type { Environment } from './state.ts';
 
@@ -211,4 +214,30 @@ const rotate = defineRoute({
   },
 });
 
-export const environmentRoutes: readonly AnyRoute[] = [list, create, get, patch, remove, rotate];
+const readSigningKey = defineRoute({
+  method: 'GET',
+  path: '/environment/webhook-signing-key',
+  credential: 'environment',
+  scopes: ['environment:webhook_signing_key:read'],
+  summary: 'The key that signs webhooks, in clear; the read is audited.',
+  answers: { 200: json('The key, and the one before while it signs too.', signingKeysShape) },
+  errors: [],
+  async handle({ caller, services }) {
+    const { vault, control, clock } = services;
+    const environment = control.view.find<Environment>('environment', [caller.environmentUid]);
+    if (environment === null) throw new GatewayError('unknown_environment');
+    const { current, previous } = await openSigningKeys(vault, environment, clock.now());
+    const data = { webhook_signing_key: current, previous_webhook_signing_key: previous };
+    return { status: 200, body: { data }, headers: { 'cache-control': 'no-store' } };
+  },
+});
+
+export const environmentRoutes: readonly AnyRoute[] = [
+  list,
+  create,
+  get,
+  patch,
+  remove,
+  readSigningKey,
+  rotate,
+];
