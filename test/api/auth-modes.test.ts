@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { authModeRules } from '../../src/modules/connections/credentials/modes/registry.ts';
-import {
-  authModes,
-  type AuthMode,
-  type Provider,
-} from '../../src/modules/connections/providers/definition.ts';
+import type { AuthMode, Provider } from '../../src/modules/connections/providers/definition.ts';
+import { authModes } from '../../src/modules/connections/providers/schema-parts.ts';
 import { loadCatalogue } from '../../src/modules/connections/providers/load-catalogue.ts';
 import { aProvider } from '../support/control.ts';
 import type { Played } from '../support/fake-auth/play.ts';

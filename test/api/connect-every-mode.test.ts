@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authModes, type AuthMode } from '../../src/modules/connections/providers/definition.ts';
+import type { AuthMode } from '../../src/modules/connections/providers/definition.ts';
+import { authModes } from '../../src/modules/connections/providers/schema-parts.ts';
 import { codeOf } from '../support/api.ts';
 import {
   openPageSocket,

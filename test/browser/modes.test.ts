@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { authModes, type AuthMode } from '../../src/modules/connections/providers/definition.ts';
+import type { AuthMode } from '../../src/modules/connections/providers/definition.ts';
+import { authModes } from '../../src/modules/connections/providers/schema-parts.ts';
 import { providerOf } from '../support/authorizing.ts';
 import { openBrowserWorld, type BrowserWorld } from './world.ts';
 

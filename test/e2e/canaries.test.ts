@@ -2,7 +2,8 @@
    a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authModes, type AuthMode } from '../../src/modules/connections/providers/definition.ts';
+import type { AuthMode } from '../../src/modules/connections/providers/definition.ts';
+import { authModes } from '../../src/modules/connections/providers/schema-parts.ts';
 import { Canaries, type Finding } from '../support/canaries.ts';
 import { everythingKept } from '../support/canary-places.ts';
 import {

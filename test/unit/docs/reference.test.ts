@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { authModes } from '../../../src/modules/connections/providers/definition.ts';
+import { authModes } from '../../../src/modules/connections/providers/schema-parts.ts';
 import { definitionSchema } from '../../../src/modules/connections/providers/schema.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import { runLimits } from '../../../src/modules/functions/runs/runtime/run-limits.ts';

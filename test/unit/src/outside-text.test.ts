@@ -24,6 +24,7 @@ import { interpolate } from '../../../src/modules/connections/providers/interpol
 import { joinUrl, withParams } from '../../../src/modules/connections/providers/url.ts';
 import {
   webhookRules,
+  type WebhookRules,
   type SignatureRule,
 } from '../../../src/modules/connections/providers/webhook-rules.ts';
 import { readCallHeaders } from '../../../src/modules/proxy/call-headers.ts';
@@ -40,14 +41,15 @@ const ratioMax = 5;
 /** Both works read 128 KB of JSON as well, about what a request costs: less than that is nothing to attack with. */
 const body = `[${repeated('{"name":"value"},', 4 * chars)}`.replace(/,[^,]*$/, ']');
 
-const rules = webhookRules.parse({});
+const rulesOf = (input: object) => webhookRules.parse(input) as WebhookRules;
+const rules = rulesOf({});
 const incoming = (headers: Record<string, string>, body = '{}') => ({
   headers,
   search: '',
   bytes: Buffer.from(body),
 });
 const signed = (rule: Partial<SignatureRule>) => (given: string) => {
-  const [signature] = webhookRules.parse({ signatures: [{ scheme: 'hmac', ...rule }] }).signatures;
+  const [signature] = rulesOf({ signatures: [{ scheme: 'hmac', ...rule }] }).signatures;
   const headers = { 'x-signature': given, 'webhook-signature': given };
   const more = { 'webhook-id': 'm-1', 'webhook-timestamp': '1000' };
   verify(signature!, incoming({ ...headers, ...more }), 'a secret', 1000);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { authModes, type Provider } from './definition.ts';
+import type { Provider } from './definition.ts';
+import { authModes } from './schema-parts.ts';
 import { languageFor } from '../../../http/negotiate.ts';
 import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 

@@ -1,4 +1,23 @@
 import { z } from 'zod';
+import type { Json } from '../../../kernel/stable-json.ts';
+
+/** The authentication modes (docs/reference/auth-modes.md#overview). */
+export const authModes = [
+  'OAUTH1',
+  'OAUTH2',
+  'OAUTH2_CC',
+  'BASIC',
+  'API_KEY',
+  'APP_STORE',
+  'CUSTOM',
+  'APP',
+  'NONE',
+  'TBA',
+  'JWT',
+  'BILL',
+  'TWO_STEP',
+  'SIGNATURE',
+] as const;
 
 export const text = z.string().min(1);
 export const texts = z.array(text);
@@ -12,3 +31,13 @@ export const mapOf = <V extends z.ZodType>(value: V) => z.record(dataKey, value)
 
 export const optional = <T extends z.ZodType>(schema: T, description: string) =>
   schema.optional().describe(description);
+
+/** The output of a schema, read-only at every level. Its optional fields are absent, never undefined. */
+export type Parsed<S extends z.ZodType> = Frozen<z.output<S>>;
+type Frozen<T> = T extends object
+  ? {
+      readonly [Name in keyof T]: [Json] extends [T[Name]]
+        ? T[Name]
+        : Frozen<Exclude<T[Name], undefined>>;
+    }
+  : T;

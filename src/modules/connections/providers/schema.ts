@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { authModes } from './definition.ts';
-import { mapOf, optional, text, texts } from './schema-parts.ts';
+import type { Json } from '../../../kernel/stable-json.ts';
+import { authModes, mapOf, optional, text, texts } from './schema-parts.ts';
 import { webhookRules } from './webhook-rules.ts';
 
 /**
@@ -10,7 +10,7 @@ import { webhookRules } from './webhook-rules.ts';
 
 const textMap = mapOf(z.string());
 /** Parameters of calls may be nested; their leaves are interpolated at call time. */
-const params = mapOf(z.unknown());
+const params = mapOf(z.custom<Json>());
 const title = z.union([text, textMap]);
 
 export const field = z

@@ -1,4 +1,4 @@
-import type { FieldSchema } from '../../providers/definition.ts';
+import type { LocalizedField } from '../../providers/definition.ts';
 import type { TextKey } from '../../../access/connect-ui/texts/en.ts';
 
 /** The position of the field's value in the request (docs/reference/http.md#credential-forms). */
@@ -21,7 +21,7 @@ export interface FormField {
   readonly prefix: string;
   readonly suffix: string;
   readonly pattern: string | null;
-  readonly format: FieldSchema['format'] | null;
+  readonly format: LocalizedField['format'] | null;
   readonly maxLength: number;
   /** Value of the `autocomplete` attribute (HTML, 4.10.18.7). */
   readonly autocomplete: string;
@@ -46,7 +46,7 @@ const longNames = /(private_?key|certificate)$/i;
 export function formField(
   name: string,
   part: FieldPart,
-  schema: Partial<FieldSchema>,
+  schema: Partial<LocalizedField>,
   { title, known }: { readonly title: string; readonly known?: KnownField | undefined },
 ): FormField {
   const isSecret =
@@ -72,7 +72,11 @@ export function formField(
   };
 }
 
-function autocompleteOf(name: string, { format }: Partial<FieldSchema>, isSecret: boolean): string {
+function autocompleteOf(
+  name: string,
+  { format }: Partial<LocalizedField>,
+  isSecret: boolean,
+): string {
   if (name === 'username') return 'username';
   if (name === 'password') return 'current-password';
   if (isSecret) return 'off';

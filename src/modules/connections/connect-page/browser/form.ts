@@ -1,24 +1,22 @@
-import type { FieldSchema, Provider } from '../../providers/definition.ts';
+import type { LocalizedField, Provider } from '../../providers/definition.ts';
 import { formField, type FieldPart, type FormField, type KnownField } from './field.ts';
 import { clientAssertion, clientCertificate, modePages, outboundEndpoint } from './modes.ts';
 import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
-/** The parts of a provider definition that the page needs. */
+type Schemas = Readonly<Record<string, LocalizedField>>;
+
+/** The parts of a provider that the page needs, with texts in the user's language. */
 export type ProviderForm = Pick<
   Provider,
   | 'name'
   | 'display_name'
   | 'auth_mode'
   | 'docs'
+  | 'docs_connect'
   | 'installation'
-  | 'credentials'
-  | 'connection_config'
   | 'require_client_certificate'
   | 'token_request_auth_method'
-> & {
-  readonly docs_connect?: string;
-  readonly assertion_option?: Readonly<Record<string, FieldSchema>>;
-};
+> & { readonly [Part in 'credentials' | 'connection_config' | 'assertion_option']?: Schemas };
 
 /** The form of one integration. */
 export interface ConnectForm {
@@ -72,8 +70,6 @@ function clientFields(provider: ProviderForm): Readonly<Record<string, KnownFiel
   if (provider.require_client_certificate === true) return clientCertificate;
   return provider.token_request_auth_method === 'private_key_jwt' ? clientAssertion : {};
 }
-
-type Schemas = Readonly<Record<string, FieldSchema>>;
 
 /** An endpoint with fixed fields accepts no others from a definition. */
 function pick(schemas: Schemas | undefined, existing: object): Schemas {

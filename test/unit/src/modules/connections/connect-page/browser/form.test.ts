@@ -10,10 +10,9 @@ import {
 } from '../../../../../../../src/modules/connections/connect-page/browser/form.ts';
 import { translator } from '../../../../../../../src/modules/access/connect-ui/texts/translate.ts';
 import { authModeRules } from '../../../../../../../src/modules/connections/credentials/modes/registry.ts';
-import {
-  authModes,
-  type Provider,
-} from '../../../../../../../src/modules/connections/providers/definition.ts';
+import type { Provider } from '../../../../../../../src/modules/connections/providers/definition.ts';
+import { authModes } from '../../../../../../../src/modules/connections/providers/schema-parts.ts';
+import { presentProvider } from '../../../../../../../src/modules/connections/providers/presenter.ts';
 import { loadCatalogue } from '../../../../../../../src/modules/connections/providers/load-catalogue.ts';
 
 const t = translator('en');
@@ -75,7 +74,8 @@ describe('the form of a provider', () => {
   it.each(catalogue.map((entry) => [entry.name, entry] as const))(
     'of %s can be filled in, and is accepted',
     (_name, entry) => {
-      const form = formOf(entry);
+      const shown: unknown = presentProvider(entry, 'https://gateway.example', 'en');
+      const form = formOf(shown as ProviderForm);
       const values = new Map(form.fields.map((one) => [one, plausible(one)]));
       const problems = fieldProblems(values, t);
       expect([...problems.values()]).toEqual([]);
