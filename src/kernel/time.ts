@@ -41,6 +41,11 @@ export function isoMillis(at: Instant): string {
   return new Date(at).toISOString();
 }
 
+export const isoMicrosOrNull = (at: Micros | null): string | null =>
+  at === null ? null : isoMicros(at);
+export const isoMillisOrNull = (at: Instant | null): string | null =>
+  at === null ? null : isoMillis(at);
+
 const isoTimestamp = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:?\d\d)$/i;
 
 /** The time that an RFC 3339 date-time names, truncated to microseconds; null when the text is none. */

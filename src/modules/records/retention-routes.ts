@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AnyRoute } from '../../http/define-route.ts';
 import { wholeNumber } from '../../http/fields.ts';
 import { data, json } from '../../http/responses.ts';
-import { isoMicros } from '../../kernel/time.ts';
+import { isoMicrosOrNull } from '../../kernel/time.ts';
 import { requireEnvironmentById } from '../access/environments/queries.ts';
 import {
   defaultRetention,
@@ -50,7 +50,7 @@ function presentDue(retention: Retention, due: RetentionDue) {
       connection_id: connectionId,
       model: stream.model,
       variant: stream.variant,
-      last_run_at: stream.lastRunAt === null ? null : isoMicros(stream.lastRunAt),
+      last_run_at: isoMicrosOrNull(stream.lastRunAt),
     })),
   };
 }

@@ -1,52 +1,41 @@
 import { z } from 'zod';
+import { representation } from '../../../http/representation.ts';
 import { data, timestamp } from '../../../http/responses.ts';
-import { isoMillis, type Instant } from '../../../kernel/time.ts';
+import { isoMillis, isoMillisOrNull, type Instant } from '../../../kernel/time.ts';
 import type { ApiKey } from './state.ts';
 
-const named = {
-  id: z.uuid(),
-  display_name: z.string().meta({ examples: ['Backend'] }),
-  scopes: z.array(z.string().meta({ examples: ['environment:records:read'] })),
-};
+const scope = z.string().meta({ examples: ['environment:records:read'] });
+const keyFields = {
+  id: [z.uuid(), ({ id }: ApiKey) => id],
+  display_name: [
+    z.string().meta({ examples: ['Backend'] }),
+    ({ displayName }: ApiKey) => displayName,
+  ],
+  scopes: [z.array(scope), ({ scopes }: ApiKey) => scopes],
+} as const;
+const created_at = [timestamp, ({ createdAt }: ApiKey) => isoMillis(createdAt)] as const;
 
-export const keysShape = data(
-  z.array(
-    z
-      .strictObject({
-        ...named,
-        secret: z.string().meta({ examples: ['****a1B2'] }),
-        last_used_at: timestamp.nullable(),
-        created_at: timestamp,
-      })
-      .meta({ id: 'ApiKey' }),
-  ),
-);
+const masked = representation<ApiKey & { readonly lastUsedAt: Instant | null }>()({
+  ...keyFields,
+  secret: [z.string().meta({ examples: ['****a1B2'] }), ({ lastFour }) => `****${lastFour}`],
+  last_used_at: [timestamp.nullable(), ({ lastUsedAt }) => isoMillisOrNull(lastUsedAt)],
+  created_at,
+});
+
+const inClear = representation<ApiKey & { readonly opened: string }>()({
+  ...keyFields,
+  secret: [z.string().meta({ examples: ['svc_env_…'] }), ({ opened }) => opened],
+  created_at,
+});
+
+export const keysShape = data(z.array(masked.schema.meta({ id: 'ApiKey' })));
 
 /** With its secret in clear. */
-export const secretKeyShape = data(
-  z
-    .strictObject({
-      ...named,
-      secret: z.string().meta({ examples: ['svc_env_…'] }),
-      created_at: timestamp,
-    })
-    .meta({ id: 'ApiKeyWithSecret' }),
-);
+export const secretKeyShape = data(inClear.schema.meta({ id: 'ApiKeyWithSecret' }));
 
 /** A key in a list, with its secret masked except for the last four characters. */
-export function presentKey(key: ApiKey, lastUsedAt: Instant | null) {
-  return {
-    id: key.id,
-    display_name: key.displayName,
-    scopes: key.scopes,
-    secret: `****${key.lastFour}`,
-    last_used_at: lastUsedAt === null ? null : isoMillis(lastUsedAt),
-    created_at: isoMillis(key.createdAt),
-  };
-}
+export const presentKey = (key: ApiKey, lastUsedAt: Instant | null) =>
+  masked.of({ ...key, lastUsedAt });
 
 /** A key with its secret in clear: on creation and when it is revealed. */
-export function presentSecretKey(key: ApiKey, secret: string) {
-  const { id, displayName, scopes, createdAt } = key;
-  return { id, display_name: displayName, scopes, secret, created_at: isoMillis(createdAt) };
-}
+export const presentSecretKey = (key: ApiKey, opened: string) => inClear.of({ ...key, opened });

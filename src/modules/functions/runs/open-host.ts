@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Mask } from '../../../kernel/mask.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { isoMillisOrNull } from '../../../kernel/time.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { HostCalls, RunContext } from '../../../ports/sandbox.ts';
 import type { Connection } from '../../connections/connections/state.ts';
@@ -186,10 +186,10 @@ function contextOf({ control, providers }: HostDeps, run: HostRun, level: Logger
     environmentName: environment?.name ?? '',
     environmentId: environment?.id ?? 0,
     variant: instance?.variant ?? 'base',
-    lastSyncDate: lastSync === null ? null : isoMillis(lastSync),
+    lastSyncDate: isoMillisOrNull(lastSync),
     models: instance?.models ?? [],
     loggerLevel: level,
-    paginate: (provider?.proxy?.paginate ?? null) as JsonObject | null,
+    paginate: provider?.proxy?.paginate ?? null,
     validation: environment?.validation ?? 'warn',
   };
 }

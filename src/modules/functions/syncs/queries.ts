@@ -1,6 +1,6 @@
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { isoMillis, isoMillisOrNull } from '../../../kernel/time.ts';
 import {
   connectionsOfIntegration,
   requireConnection,
@@ -180,7 +180,7 @@ async function presentSync(
     latestExecutionStatus: latest,
     frequency: formatFrequency(effectiveFrequencyMs(instance)),
     ...(last === null ? {} : { finishedAt: isoMillis(last.endedAt), latestResult: last.counts }),
-    nextScheduledSyncAt: nextDueAt === null ? null : isoMillis(nextDueAt),
+    nextScheduledSyncAt: isoMillisOrNull(nextDueAt),
     records_readable: isReadable,
     recordCount: Object.fromEntries(models.map((model) => [model, counted.get(model) ?? 0])),
     checkpoint,

@@ -1,139 +1,147 @@
 import { z } from 'zod';
+import { representation } from '../../../http/representation.ts';
 import { data, timestamp } from '../../../http/responses.ts';
-import { isoMillis, type Instant } from '../../../kernel/time.ts';
+import { isoMillis, isoMillisOrNull, type Instant } from '../../../kernel/time.ts';
 import type { GenerationFigures, PartitionFigures, ProjectionFigures } from './figures.ts';
 import {
+  verificationState,
+  type Difference,
   type Generation,
   type Verification,
-  verificationState,
+  type VerifiedPart,
 } from '../../../../streams/projector/projection-state.ts';
 
 const time = timestamp.nullable();
-const position = { position: z.int(), end: z.int(), lag: z.int() };
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-const difference = z.strictObject({
-  table: z.string(),
-  partition: z.int(),
-  stream: z.string(),
-  expected_rows: z.int(),
-  found_rows: z.int(),
-  expected_last_position: z.int(),
-  found_last_position: z.int(),
+/** Positions are offsets of the topic. */
+const partition = representation<PartitionFigures>()({
+  partition: [z.int(), (one) => one.partition],
+  position: [z.int(), ({ position }) => position],
+  end: [z.int(), ({ end }) => end],
+  lag: [z.int(), ({ position, end }) => end - position],
 });
 
-const verificationShape = z.strictObject({
-  id: z.string(),
-  state: z.string().meta({ examples: ['matched'] }),
-  against: z.int(),
-  requested_at: timestamp,
-  failure: z.string().nullable(),
-  streams: z.int(),
-  expected_rows: z.int(),
-  found_rows: z.int(),
-  differences: z.int(),
-  examples: z.array(difference),
+const difference = representation<Difference>()({
+  table: [z.string(), ({ table }) => table],
+  partition: [z.int(), (one) => one.partition],
+  stream: [z.string(), ({ stream }) => stream],
+  expected_rows: [z.int(), ({ expectedRows }) => expectedRows],
+  found_rows: [z.int(), ({ foundRows }) => foundRows],
+  expected_last_position: [z.int(), ({ expectedLast }) => expectedLast],
+  found_last_position: [z.int(), ({ foundLast }) => foundLast],
 });
 
-const generationShape = z
-  .strictObject({
-    generation: z.int(),
-    state: z.string().meta({ examples: ['active'] }),
-    is_paused: z.boolean(),
-    schema_version: z.int(),
-    pace_percent: z.number(),
-    tables: z.array(z.string()),
-    rows: z.int(),
-    bytes: z.int(),
-    ...position,
-    partitions: z.array(z.strictObject({ partition: z.int(), ...position })),
-    progress: z.number(),
-    rate_per_s: z.number().nullable(),
-    seconds_left: z.number().nullable(),
-    requested_at: time,
-    ready_at: time,
-    switched_at: time,
-    failure: z.string().nullable(),
-    verification: verificationShape.nullable(),
-  })
-  .meta({ id: 'ProjectionGeneration' });
+interface Verified {
+  readonly verification: Verification;
+  readonly parts: readonly VerifiedPart[];
+  /** Number of partitions. */
+  readonly partitions: number;
+}
 
-const projectionShape = z
-  .strictObject({
-    name: z.string().meta({ examples: ['records'] }),
-    topic: z.string(),
-    active_generation: z.int(),
-    schema_version: z.int(),
-    latest_schema_version: z.int(),
-    ...position,
-    rows: z.int(),
-    generations: z.array(generationShape),
-  })
-  .meta({ id: 'Projection' });
+const verification = representation<Verified>()({
+  id: [z.string(), (one) => one.verification.id],
+  state: [
+    z.string().meta({ examples: ['matched'] }),
+    (one) => verificationState(one.verification, one.partitions),
+  ],
+  against: [z.int(), (one) => one.verification.against],
+  requested_at: [timestamp, (one) => isoMillis(one.verification.requestedAt)],
+  failure: [z.string().nullable(), (one) => one.verification.failure],
+  streams: [z.int(), ({ parts }) => sum(parts.map(({ streams }) => streams))],
+  expected_rows: [z.int(), ({ parts }) => sum(parts.map(({ expectedRows }) => expectedRows))],
+  found_rows: [z.int(), ({ parts }) => sum(parts.map(({ foundRows }) => foundRows))],
+  differences: [z.int(), ({ parts }) => sum(parts.map(({ differences }) => differences))],
+  examples: [
+    z.array(difference.schema),
+    ({ parts }) => parts.flatMap(({ examples }) => examples.map(difference.of)),
+  ],
+});
 
+interface ShownGeneration extends GenerationFigures {
+  readonly position: number;
+  readonly end: number;
+  readonly speed: Speed;
+}
+
+const generation = representation<ShownGeneration>()({
+  generation: [z.int(), (one) => one.generation.number],
+  state: [z.string().meta({ examples: ['active'] }), (one) => one.generation.state],
+  is_paused: [z.boolean(), (one) => one.generation.isPaused],
+  schema_version: [z.int(), (one) => one.generation.schemaVersion],
+  pace_percent: [z.number(), (one) => one.generation.pacePercent],
+  tables: [z.array(z.string()), ({ tables }) => tables],
+  rows: [z.int(), ({ rows }) => rows],
+  bytes: [z.int(), ({ bytes }) => bytes],
+  position: [z.int(), ({ position }) => position],
+  end: [z.int(), ({ end }) => end],
+  lag: [z.int(), ({ position, end }) => end - position],
+  partitions: [z.array(partition.schema), ({ partitions }) => partitions.map(partition.of)],
+  progress: [z.number(), ({ speed }) => speed.progress],
+  rate_per_s: [z.number().nullable(), ({ speed }) => speed.perSecond],
+  seconds_left: [z.number().nullable(), ({ speed }) => speed.secondsLeft],
+  requested_at: [
+    time,
+    ({ generation: { requestedAt } }) => (requestedAt === 0 ? null : isoMillis(requestedAt)),
+  ],
+  ready_at: [time, (one) => isoMillisOrNull(one.generation.readyAt)],
+  switched_at: [time, (one) => isoMillisOrNull(one.generation.switchedAt)],
+  failure: [z.string().nullable(), (one) => one.generation.failure],
+  verification: [
+    verification.schema.nullable(),
+    ({ generation: { verification: found }, partitions: { length: partitions } }) =>
+      found === null
+        ? null
+        : verification.of({ verification: found, parts: Object.values(found.parts), partitions }),
+  ],
+});
+
+interface ShownProjection extends ProjectionFigures {
+  readonly shown: readonly ReturnType<typeof generation.of>[];
+  /** The active generation. */
+  readonly active: ReturnType<typeof generation.of> | undefined;
+}
+
+const projection = representation<ShownProjection>()({
+  name: [z.string().meta({ examples: ['records'] }), (one) => one.projection.name],
+  topic: [z.string(), (one) => one.of.topic],
+  active_generation: [z.int(), (one) => one.projection.active],
+  schema_version: [z.int(), (one) => one.active?.schema_version ?? one.of.schemaVersion],
+  latest_schema_version: [z.int(), (one) => one.of.schemaVersion],
+  position: [z.int(), ({ active }) => active?.position ?? 0],
+  end: [z.int(), ({ active }) => active?.end ?? 0],
+  lag: [z.int(), ({ active }) => active?.lag ?? 0],
+  rows: [z.int(), ({ active }) => active?.rows ?? 0],
+  generations: [
+    z.array(generation.schema.meta({ id: 'ProjectionGeneration' })),
+    ({ shown }) => shown,
+  ],
+});
+
+const projectionShape = projection.schema.meta({ id: 'Projection' });
 export const oneProjectionShape = data(projectionShape);
 export const projectionsShape = data(z.array(projectionShape));
 
-const isoOrNull = (at: Instant | null): string | null => (at === null ? null : isoMillis(at));
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
-
 /** A projection: the active generation, and every generation beside it. Positions are offsets of the topic. */
-export function presentProjection(
-  { of: projectionTables, projection, generations }: ProjectionFigures,
-  now: Instant,
-) {
-  const { name, active, partitions } = projection;
-  const shown = generations.map((one) => presentGeneration(one, partitions, now));
-  const read = shown.find(({ generation }) => generation === active);
-  return {
-    name,
-    topic: projectionTables.topic,
-    active_generation: active,
-    schema_version: read?.schema_version ?? projectionTables.schemaVersion,
-    latest_schema_version: projectionTables.schemaVersion,
-    position: read?.position ?? 0,
-    end: read?.end ?? 0,
-    lag: read?.lag ?? 0,
-    rows: read?.rows ?? 0,
-    generations: shown,
-  };
+export function presentProjection(figures: ProjectionFigures, now: Instant) {
+  const shown = figures.generations.map((one) => {
+    const { partitions } = one;
+    return generation.of({
+      ...one,
+      position: sum(partitions.map(({ position }) => position)),
+      end: sum(partitions.map(({ end }) => end)),
+      speed: speedOf(one.generation, partitions, now),
+    });
+  });
+  const active = shown.find((one) => one.generation === figures.projection.active);
+  return projection.of({ ...figures, shown, active });
 }
 
-function presentGeneration(figures: GenerationFigures, partitions: number, now: Instant) {
-  const { generation, tables, rows, bytes } = figures;
-  const { number, schemaVersion, state, isPaused, pacePercent, failure, verification } = generation;
-  return {
-    generation: number,
-    state,
-    is_paused: isPaused,
-    schema_version: schemaVersion,
-    pace_percent: pacePercent,
-    tables,
-    rows,
-    bytes,
-    ...presentPlaces(figures.partitions),
-    ...speedOf(generation, figures.partitions, now),
-    requested_at: generation.requestedAt === 0 ? null : isoOrNull(generation.requestedAt),
-    ready_at: isoOrNull(generation.readyAt),
-    switched_at: isoOrNull(generation.switchedAt),
-    failure,
-    verification: verification === null ? null : presentVerification(verification, partitions),
-  };
-}
-
-function presentPlaces(partitions: readonly PartitionFigures[]) {
-  const position = sum(partitions.map((one) => one.position));
-  const end = sum(partitions.map((one) => one.end));
-  return {
-    position,
-    end,
-    lag: end - position,
-    partitions: partitions.map((one) => ({
-      partition: one.partition,
-      position: one.position,
-      end: one.end,
-      lag: one.end - one.position,
-    })),
-  };
+interface Speed {
+  /** From 0 to 1. */
+  readonly progress: number;
+  readonly perSecond: number | null;
+  readonly secondsLeft: number | null;
 }
 
 /** Since the start of the build; null for a generation that is not being built. */
@@ -141,42 +149,15 @@ function speedOf(
   { state, requestedAt, isPaused }: Generation,
   partitions: readonly PartitionFigures[],
   now: Instant,
-) {
+): Speed {
   const done = sum(partitions.map(({ position, start }) => position - start));
   const all = sum(partitions.map(({ end, start }) => end - start));
   const progress = all === 0 ? 1 : done / all;
-  if (state !== 'building') return { progress, rate_per_s: null, seconds_left: null };
+  if (state !== 'building') return { progress, perSecond: null, secondsLeft: null };
   const perSecond = done / Math.max(0.001, (now - requestedAt) / 1000);
   return {
     progress,
-    rate_per_s: Math.round(perSecond),
-    seconds_left: isPaused || perSecond === 0 ? null : Math.ceil((all - done) / perSecond),
-  };
-}
-
-function presentVerification(verification: Verification, partitions: number) {
-  const { id, against, requestedAt, failure } = verification;
-  const parts = Object.values(verification.parts);
-  return {
-    id,
-    state: verificationState(verification, partitions),
-    against,
-    requested_at: isoMillis(requestedAt),
-    failure,
-    streams: sum(parts.map((part) => part.streams)),
-    expected_rows: sum(parts.map((part) => part.expectedRows)),
-    found_rows: sum(parts.map((part) => part.foundRows)),
-    differences: sum(parts.map((part) => part.differences)),
-    examples: parts
-      .flatMap((part) => part.examples)
-      .map((one) => ({
-        table: one.table,
-        partition: one.partition,
-        stream: one.stream,
-        expected_rows: one.expectedRows,
-        found_rows: one.foundRows,
-        expected_last_position: one.expectedLast,
-        found_last_position: one.foundLast,
-      })),
+    perSecond: Math.round(perSecond),
+    secondsLeft: isPaused || perSecond === 0 ? null : Math.ceil((all - done) / perSecond),
   };
 }

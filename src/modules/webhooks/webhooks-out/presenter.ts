@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { representation } from '../../../http/representation.ts';
 import { anyJson, data, timestamp } from '../../../http/responses.ts';
-import { isoMicros, type Micros } from '../../../kernel/time.ts';
+import { isoMicros, isoMicrosOrNull } from '../../../kernel/time.ts';
 import { deliveryStates, type Attempt, type Delivery } from './delivery-store.ts';
-
-const isoOrNull = (at: Micros | null): string | null => (at === null ? null : isoMicros(at));
 
 /** One message to one endpoint, without its body. */
 const delivery = representation<Delivery>()({
@@ -18,7 +16,7 @@ const delivery = representation<Delivery>()({
   attempts: [z.int(), ({ attempts }) => attempts],
   status: [z.int().nullable(), ({ status }) => status],
   error_code: [z.string().nullable(), ({ errorCode }) => errorCode],
-  next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoOrNull(nextAttemptAt)],
+  next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoMicrosOrNull(nextAttemptAt)],
   replay_of: [z.string().nullable(), ({ replayOf }) => replayOf],
   created_at: [timestamp, ({ createdAt }) => isoMicros(createdAt)],
   updated_at: [timestamp, ({ changedAt }) => isoMicros(changedAt)],
@@ -33,7 +31,7 @@ const attempt = representation<Attempt>()({
   status: [z.int().nullable(), ({ status }) => status],
   error_code: [z.string().nullable(), ({ errorCode }) => errorCode],
   latency_ms: [z.int().nullable(), ({ latencyMs }) => latencyMs],
-  next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoOrNull(nextAttemptAt)],
+  next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoMicrosOrNull(nextAttemptAt)],
 });
 
 export const presentAttempt = attempt.of;

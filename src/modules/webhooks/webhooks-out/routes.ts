@@ -4,7 +4,7 @@ import type { AnyRoute, RouteInput } from '../../../http/define-route.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import { connectionId, integrationKey, listOf, text, wholeNumber } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { isoMicros } from '../../../kernel/time.ts';
+import { isoMicrosOrNull } from '../../../kernel/time.ts';
 import { deliveryStates, type Delivery, type DeliveryFilter } from './delivery-store.ts';
 import { webhookKinds } from './events.ts';
 import {
@@ -212,7 +212,7 @@ const presentReplayed = (done: Replayed, isDryRun: boolean) => ({
   gone: done.gone,
   message_ids: done.messageIds,
   has_more: done.hasMore,
-  last_created_at: done.lastCreatedAt === null ? null : isoMicros(done.lastCreatedAt),
+  last_created_at: isoMicrosOrNull(done.lastCreatedAt),
 });
 
 type Ordered = Pick<
