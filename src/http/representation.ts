@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import type { Json } from '../kernel/stable-json.ts';
 
 type Schemas = Readonly<Record<string, z.ZodType>>;
-/** Read-only at every level; a map is left as it is. */
-type Shown<T> = T extends object
-  ? string extends keyof T
-    ? Readonly<T>
-    : { readonly [Name in keyof T]: Shown<T[Name]> }
-  : T;
+/** Read-only at every level; a map and any JSON are left as they are. */
+type Shown<T> = [Json] extends [T]
+  ? T
+  : T extends object
+    ? string extends keyof T
+      ? Readonly<T>
+      : { readonly [Name in keyof T]: Shown<T[Name]> }
+    : T;
 type Values<Fields extends Schemas> = Shown<z.output<z.ZodObject<Fields, z.core.$strict>>>;
 
 /**

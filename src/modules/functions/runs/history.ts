@@ -51,10 +51,7 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
   const byRun = Map.groupBy(rows, ({ run_id }) => run_id);
   const runs = runIds.map((runId): readonly StepRow[] => byRun.get(runId) ?? []).filter(isSome);
   const readable = await deps.readableRuns.now(runs.map(changesEndOf));
-  const data = runs.map((steps, at) => ({
-    ...presentRun(steps),
-    records_readable: readable[at] ?? null,
-  }));
+  const data = runs.map((steps, at) => presentRun(steps, readable[at] ?? null));
   const last = places.length > limit ? page.at(-1) : undefined;
   return { data, pagination: { cursor: last === undefined ? null : textOfCursor(last) } };
 }
@@ -69,7 +66,7 @@ export async function oneRun(deps: Deps, caller: Caller, runId: string) {
   if (!isSome(rows))
     throw new GatewayError('not_found', { message: `The run "${runId}" does not exist.` });
   const [isReadable = null] = await deps.readableRuns.soon([changesEndOf(rows)]);
-  return { ...presentRun(rows), records_readable: isReadable, timeline: presentTimeline(rows) };
+  return { ...presentRun(rows, isReadable), timeline: presentTimeline(rows) };
 }
 
 /**

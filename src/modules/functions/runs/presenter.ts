@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { representation } from '../../../http/representation.ts';
 import { anyJson, data, timestamp } from '../../../http/responses.ts';
 import type { RunStepShown } from './projection.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
@@ -14,35 +15,61 @@ const counts = z.strictObject({
   unchanged: z.int(),
 });
 
-const run = {
-  id: z.string(),
-  kind: z.string().meta({ examples: ['sync'] }),
-  function: z.string(),
-  function_version: z.string(),
-  provider_config_key: z.string(),
-  connection_id: z.string(),
-  variant: z.string(),
-  models: z.array(z.string()),
-  trigger: z
-    .string()
-    .nullable()
-    .meta({ examples: ['schedule'] }),
-  status: z.string().meta({ examples: ['succeeded'] }),
-  attempt: z.int(),
-  queued_at: timestamp,
-  started_at: timestamp.nullable(),
-  ended_at: timestamp.nullable(),
-  duration_ms: z.int().nullable(),
-  counts: z.record(z.string(), counts),
-  checkpoint_from: anyJson,
-  checkpoint_to: anyJson,
-  records_readable: z.boolean().nullable().meta({
-    description:
-      'Whether everything that the run changed can be read. Null until it ends, and where it ended without a report of what it changed: most runs that were cancelled, interrupted or timed out.',
-  }),
-  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-  log_id: z.string(),
-};
+/** The steps of a run that its representation shows. */
+interface RunSteps {
+  readonly queued: StepRow;
+  readonly started: StepRow | undefined;
+  readonly last: StepRow;
+  /** Body of the last step. */
+  readonly step: RunStepShown;
+  readonly isReadable: boolean | null;
+}
+
+const run = representation<RunSteps>()({
+  id: [z.string(), ({ last }) => last.run_id],
+  kind: [z.string().meta({ examples: ['sync'] }), ({ last }) => last.kind],
+  function: [z.string(), ({ last }) => last.function],
+  function_version: [z.string(), ({ step }) => step.function_version],
+  provider_config_key: [z.string(), ({ last }) => last.integration],
+  connection_id: [z.string(), ({ last }) => last.connection_id],
+  variant: [z.string(), ({ last }) => last.variant],
+  models: [z.array(z.string()), ({ step }) => step.models],
+  trigger: [
+    z
+      .string()
+      .nullable()
+      .meta({ examples: ['schedule'] }),
+    ({ step }) => step.trigger,
+  ],
+  status: [
+    z.string().meta({ examples: ['succeeded'] }),
+    ({ last: { action } }) => (action === 'started' ? 'running' : action),
+  ],
+  attempt: [z.int(), ({ last }) => last.attempt],
+  queued_at: [timestamp, ({ queued }) => timeOf(queued)],
+  started_at: [timestamp.nullable(), ({ started }) => (started ? timeOf(started) : null)],
+  ended_at: [timestamp.nullable(), ({ last }) => (isEnd(last.action) ? timeOf(last) : null)],
+  duration_ms: [z.int().nullable(), ({ step }) => step.duration_ms],
+  counts: [
+    z.record(z.string(), counts),
+    ({ step }) => Object.fromEntries(step.counts.map(({ model, ...changed }) => [model, changed])),
+  ],
+  checkpoint_from: [anyJson, ({ step }) => jsonOf(step.checkpoint_from)],
+  checkpoint_to: [anyJson, ({ step }) => jsonOf(step.checkpoint_to)],
+  records_readable: [
+    z.boolean().nullable().meta({
+      description:
+        'Whether everything that the run changed can be read. Null until it ends, and where it ended without a report of what it changed: most runs that were cancelled, interrupted or timed out.',
+    }),
+    ({ isReadable }) => isReadable,
+  ],
+  error: [
+    z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    ({ step: { error_code: code, error_message: message } }) =>
+      code === null ? null : { code, message: message ?? '' },
+  ],
+  log_id: [z.string(), ({ step }) => step.log_id],
+});
 
 const entry = z.strictObject({
   at: timestamp,
@@ -58,14 +85,12 @@ const entry = z.strictObject({
   message: z.string().optional(),
 });
 
-const runShape = z.strictObject(run).meta({ id: 'Run' });
-
 export const runsShape = z.strictObject({
-  data: z.array(runShape),
+  data: z.array(run.schema.meta({ id: 'Run' })),
   pagination: z.strictObject({ cursor: z.string().nullable() }),
 });
 
-export const oneRunShape = data(z.strictObject({ ...run, timeline: z.array(entry) }));
+export const oneRunShape = data(run.schema.extend({ timeline: z.array(entry) }));
 
 const revertCounts = z.strictObject({
   deleted: z.int(),
@@ -99,8 +124,7 @@ export const revertedShape = data(
 );
 
 const stepOf = (row: StepRow): RunStepShown => JSON.parse(row.step) as RunStepShown;
-const timeOf = (row: StepRow | undefined): string | null =>
-  row === undefined ? null : isoMicros(Number(row.at));
+const timeOf = (row: StepRow): string => isoMicros(Number(row.at));
 
 /** End position of the changes of the run; null while it is running. */
 export function changesEndOf(rows: readonly [StepRow, ...StepRow[]]): ChangesEnd {
@@ -118,35 +142,16 @@ const lastOf = (rows: readonly [StepRow, ...StepRow[]]): StepRow =>
 export const hasEnded = (rows: readonly [StepRow, ...StepRow[]]): boolean =>
   isEnd(lastOf(rows).action);
 
-/** A run in the format of the API, without `records_readable`. `rows`: its steps in order; at least one. */
-export function presentRun(rows: readonly [StepRow, ...StepRow[]]): JsonObject {
-  const life = rows.filter(({ action }) => action !== 'progress');
-  const [first] = rows;
+/** The models of the run. */
+export const modelsOf = (rows: readonly [StepRow, ...StepRow[]]): readonly string[] =>
+  stepOf(lastOf(rows)).models;
+
+/** A run in the format of the API. `rows`: its steps in order; at least one. */
+export function presentRun(rows: readonly [StepRow, ...StepRow[]], isReadable: boolean | null) {
   const last = lastOf(rows);
-  const { error_code: code, error_message: message, ...step } = stepOf(last);
-  const ended = isEnd(last.action);
-  return {
-    id: first.run_id,
-    kind: first.kind,
-    function: first.function,
-    function_version: step.function_version,
-    provider_config_key: first.integration,
-    connection_id: first.connection_id,
-    variant: first.variant,
-    models: step.models,
-    trigger: step.trigger,
-    status: last.action === 'started' ? 'running' : last.action,
-    attempt: last.attempt,
-    queued_at: timeOf(life[0] ?? first),
-    started_at: timeOf(life.find(({ action }) => action === 'started')),
-    ended_at: ended ? timeOf(last) : null,
-    duration_ms: step.duration_ms,
-    counts: Object.fromEntries(step.counts.map(({ model, ...counts }) => [model, counts])),
-    checkpoint_from: jsonOf(step.checkpoint_from),
-    checkpoint_to: jsonOf(step.checkpoint_to),
-    error: code === null ? null : { code, message: message ?? '' },
-    log_id: step.log_id,
-  };
+  const queued = rows.find(({ action }) => action !== 'progress') ?? rows[0];
+  const started = rows.find(({ action }) => action === 'started');
+  return run.of({ queued, started, last, step: stepOf(last), isReadable });
 }
 
 /** The timeline of the run: its steps, and the entries of its attempts. */

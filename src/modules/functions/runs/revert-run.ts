@@ -3,7 +3,7 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import { uuidV7, joinKey } from '../../../kernel/ids.ts';
 import { requireConnection } from '../../connections/connections/queries.ts';
 import { isEnd, quietStep, type RunAction, type RunStep } from './events.ts';
-import { presentRun } from './presenter.ts';
+import { modelsOf } from './presenter.ts';
 import { stepsOf } from './queries.ts';
 import type { ModelPosition } from '../../records/events.ts';
 import { refuseGone } from '../../records/as-of.ts';
@@ -98,7 +98,6 @@ async function endedRun(
     throw new GatewayError('conflict', { message });
   }
   refuseGone(Number(first.at), services.clock.now());
-  const { models } = presentRun([first, ...rows.slice(1)]);
   return {
     id: runId,
     kind: first.kind,
@@ -106,8 +105,7 @@ async function endedRun(
     integration: first.integration,
     connectionId: first.connection_id,
     variant: first.variant,
-    // The presenter returns the values of the ledger.
-    models: models as readonly string[],
+    models: modelsOf([first, ...rows.slice(1)]),
     from: Number(first.at) - marginMicros,
     until: Number(last.at) + marginMicros,
   };

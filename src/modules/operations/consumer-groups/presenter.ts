@@ -1,112 +1,90 @@
 import { z } from 'zod';
+import { representation } from '../../../http/representation.ts';
 import { data, timestamp } from '../../../http/responses.ts';
 import { consumerGroup } from '../../../../streams/consumer-groups.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { isoMillis, isoMillisOrNull } from '../../../kernel/time.ts';
 import type { GroupFacts, MadeReset } from './handlers.ts';
-import type { Move } from './positions.ts';
+import type { Move, PartitionPosition } from './positions.ts';
 import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
 
-const reset = z.strictObject({
-  id: z.string(),
-  from: z.int(),
-  to: z.int(),
-  repeat: z.boolean(),
-  by: z.string(),
-  asked_at: timestamp,
-  applied_at: timestamp.nullable(),
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+
+const reset = representation<PartitionReset>()({
+  id: [z.string(), ({ id }) => id],
+  from: [z.int(), ({ from }) => from],
+  to: [z.int(), ({ to }) => to],
+  repeat: [z.boolean(), ({ isRepeat }) => isRepeat],
+  by: [z.string(), ({ by }) => by],
+  asked_at: [timestamp, ({ at }) => isoMillis(at)],
+  applied_at: [timestamp.nullable(), ({ appliedAt }) => isoMillisOrNull(appliedAt)],
 });
 
-const groupShape = z
-  .strictObject({
-    name: z.string(),
-    topic: z.string(),
-    why: z.string(),
-    resettable: z.boolean(),
-    can_repeat: z.boolean(),
-    replay: z.string(),
-    lag: z.int(),
-    partitions: z.array(
-      z.strictObject({
-        partition: z.int(),
-        start: z.int(),
-        committed: z.int().nullable(),
-        end: z.int(),
-        lag: z.int(),
-        reset: reset.nullable(),
-      }),
-    ),
-  })
-  .meta({ id: 'ConsumerGroup' });
+const position = representation<
+  PartitionPosition & { readonly reset: PartitionReset | undefined }
+>()({
+  partition: [z.int(), ({ partition }) => partition],
+  start: [z.int(), ({ start }) => start],
+  committed: [z.int().nullable(), ({ committed }) => committed],
+  end: [z.int(), ({ end }) => end],
+  lag: [z.int(), ({ lag }) => lag],
+  reset: [reset.schema.nullable(), (one) => (one.reset === undefined ? null : reset.of(one.reset))],
+});
 
+const group = representation<GroupFacts & ReturnType<typeof consumerGroup>>()({
+  name: [z.string(), ({ name }) => name],
+  topic: [z.string(), ({ topic }) => topic],
+  why: [z.string(), ({ why }) => why],
+  resettable: [z.boolean(), ({ replay }) => !('fixed' in replay)],
+  can_repeat: [z.boolean(), ({ replay }) => !('fixed' in replay) && replay.canRepeat === true],
+  replay: [z.string(), ({ replay }) => ('fixed' in replay ? replay.fixed : replay.effect)],
+  lag: [z.int(), ({ positions }) => sum(positions.map(({ lag }) => lag))],
+  partitions: [
+    z.array(position.schema),
+    ({ positions, resets }) =>
+      positions.map((one) => position.of({ ...one, reset: resets[String(one.partition)] })),
+  ],
+});
+
+const groupShape = group.schema.meta({ id: 'ConsumerGroup' });
 export const oneGroupShape = data(groupShape);
 export const groupsShape = data(z.array(groupShape));
 
+export const presentGroup = (facts: GroupFacts) =>
+  group.of({ ...facts, ...consumerGroup(facts.name) });
+
+/** A planned reset (`made` is null), or a requested one. */
+interface Reset {
+  readonly moves: readonly Move[];
+  readonly made: MadeReset | null;
+}
+
+const move = representation<Move & { readonly made: MadeReset | null }>()({
+  partition: [z.int(), ({ partition }) => partition],
+  from: [z.int(), ({ from }) => from],
+  to: [z.int(), ({ to }) => to],
+  replayed: [z.int(), ({ replayed }) => replayed],
+  skipped: [z.int(), ({ skipped }) => skipped],
+  state: [
+    z.enum(['applied', 'waiting']).optional(),
+    ({ partition, made }) => {
+      if (made === null) return undefined;
+      return made.applied.has(partition) ? 'applied' : 'waiting';
+    },
+  ],
+});
+
 /** The moves of a reset; with `dry_run` those it would make. */
-export const resetShape = data(
-  z
-    .strictObject({
-      dry_run: z.boolean(),
-      id: z.string().optional(),
-      replayed: z.int(),
-      skipped: z.int(),
-      partitions: z.array(
-        z.strictObject({
-          partition: z.int(),
-          from: z.int(),
-          to: z.int(),
-          replayed: z.int(),
-          skipped: z.int(),
-          state: z.enum(['applied', 'waiting']).optional(),
-        }),
-      ),
-    })
-    .meta({ id: 'ConsumerGroupReset' }),
-);
-
-export function presentGroup({ name, positions, resets }: GroupFacts) {
-  const { topic, why, replay } = consumerGroup(name);
-  const isFixed = 'fixed' in replay;
-  return {
-    name,
-    topic,
-    why,
-    resettable: !isFixed,
-    can_repeat: !isFixed && replay.canRepeat === true,
-    replay: isFixed ? replay.fixed : replay.effect,
-    lag: positions.reduce((sum, { lag }) => sum + lag, 0),
-    partitions: positions.map((position) => {
-      const reset = resets[String(position.partition)];
-      return { ...position, reset: reset === undefined ? null : presentReset(reset) };
-    }),
-  };
-}
-
-function presentReset({ id, from, to, isRepeat, by, at, appliedAt }: PartitionReset) {
-  const request = { id, from, to, repeat: isRepeat, by, asked_at: isoMillis(at) };
-  return { ...request, applied_at: appliedAt === null ? null : isoMillis(appliedAt) };
-}
-
-export const presentPlan = (moves: readonly Move[]) => ({
-  dry_run: true,
-  replayed: moves.reduce((sum, { replayed }) => sum + replayed, 0),
-  skipped: moves.reduce((sum, { skipped }) => sum + skipped, 0),
-  partitions: moves.map(presentMove),
+const moves = representation<Reset>()({
+  dry_run: [z.boolean(), ({ made }) => made === null],
+  id: [z.string().optional(), ({ made }) => made?.id],
+  replayed: [z.int(), (one) => sum(one.moves.map(({ replayed }) => replayed))],
+  skipped: [z.int(), (one) => sum(one.moves.map(({ skipped }) => skipped))],
+  partitions: [
+    z.array(move.schema),
+    ({ moves: all, made }) => all.map((one) => move.of({ ...one, made })),
+  ],
 });
 
-export const presentMade = ({ id, moves, applied }: MadeReset) => ({
-  ...presentPlan(moves),
-  dry_run: false,
-  id,
-  partitions: moves.map((move) => {
-    const state = applied.has(move.partition) ? 'applied' : 'waiting';
-    return { ...presentMove(move), state };
-  }),
-});
-
-const presentMove = ({ partition, from, to, replayed, skipped }: Move) => ({
-  partition,
-  from,
-  to,
-  replayed,
-  skipped,
-});
+export const resetShape = data(moves.schema.meta({ id: 'ConsumerGroupReset' }));
+export const presentPlan = (planned: readonly Move[]) => moves.of({ moves: planned, made: null });
+export const presentMade = (made: MadeReset) => moves.of({ moves: made.moves, made });
