@@ -1,5 +1,6 @@
 import type { Ports } from '../control-plane/ports.ts';
 import type { MessagePort } from 'node:worker_threads';
+import { hostname } from 'node:os';
 import { openEmbeddedLogClient } from '../adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '../adapters/event-log/embedded/open.ts';
 import { controlTopic } from '../control-plane/message-codec.ts';
@@ -7,6 +8,7 @@ import { CannotStart } from '../kernel/cannot-start.ts';
 import { GatewayError } from '../kernel/errors.ts';
 import { isErasable } from '../ports/event-log.ts';
 import { maskedUrl, type KafkaAccess } from './addresses.ts';
+import { roles as allRoles } from './config-rules.ts';
 import type { Config } from './config.ts';
 import type { Folders } from './folders.ts';
 import type { LogCorruption } from './log-corruption.ts';
@@ -23,6 +25,8 @@ interface EmbeddedAccess {
 interface ServerAccess extends KafkaAccess {
   readonly registryUrl: string;
   readonly prefix: string;
+  /** Client id of the process at the brokers, without its thread. */
+  readonly client: string;
   readonly replication: number | null;
 }
 
@@ -53,9 +57,14 @@ export interface MainLog extends ServedLog {
   readonly maintenance: EmbeddedLog['maintenance'] | null;
 }
 
-type LogDeps = Pick<Ports, 'clock' | 'logger'>;
+interface LogDeps extends Pick<Ports, 'clock' | 'logger'> {
+  /** Name of the thread, the last part of its client id at the brokers. */
+  readonly thread: string;
+}
 
-interface MainLogDeps extends LogDeps {
+interface MainLogDeps extends Omit<LogDeps, 'thread'> {
+  /** Unique name of this process. */
+  readonly node: string;
   readonly folders: Folders;
   readonly corruption: LogCorruption;
 }
@@ -69,10 +78,10 @@ export async function openMainLog(
   config: Config,
   deps: MainLogDeps,
 ): Promise<MainLog> {
-  const server = serverAccess(config);
+  const server = serverAccess(config, deps.node);
   if (server === null) return openEmbedded(stack, config, deps);
   const { logger } = deps;
-  const opened = await openServer(stack, server, deps);
+  const opened = await openServer(stack, server, { ...deps, thread: 'main' });
   const request = () => opened.schemas.codec(controlTopic);
   await retryStartup(opened.servers.registry, request, { logger });
   return { ...opened, access: () => server, maintenance: null };
@@ -107,27 +116,38 @@ function takenBy(cause: GatewayError): CannotStart {
   return new CannotStart(message, { cause });
 }
 
-function serverAccess(config: Config): ServerAccess | null {
+function serverAccess(config: Config, node: string): ServerAccess | null {
   const { logUrl, registryUrl, topicPrefix: prefix, kafkaReplication: replication } = config;
   if (logUrl.kind === 'embedded' || registryUrl.kind === 'embedded') return null;
-  return { ...logUrl, registryUrl: registryUrl.url, prefix, replication };
+  const client = clientOf(config, node);
+  return { ...logUrl, registryUrl: registryUrl.url, prefix, replication, client };
+}
+
+/** Roles, host and process: brokers show it in their metrics and logs, and quotas may name it. */
+export function clientOf(
+  { topicPrefix, roles }: Pick<Config, 'topicPrefix' | 'roles'>,
+  node: string,
+): string {
+  const role = roles.size === allRoles.length ? 'all' : [...roles].join('-');
+  return [topicPrefix, role, hostname(), node.slice(0, 8)].join('.');
 }
 
 /** Waits for a broker. Loads the clients of the servers, which the embedded log does not need. */
 async function openServer(
   stack: AsyncDisposableStack,
   access: ServerAccess,
-  { clock, logger }: LogDeps,
+  { clock, logger, thread }: LogDeps,
 ): Promise<ServedLog & { readonly servers: Servers }> {
   const [{ openKafkaLog }, { openRegistrySchemas }, { readWithSchemas }] = await Promise.all([
     import('../adapters/event-log/kafka/open.ts'),
     import('../adapters/event-log/registry/open.ts'),
     import('../adapters/event-log/registry/reading.ts'),
   ]);
-  const { brokers, isTls, sasl, prefix, replication, registryUrl: url } = access;
+  const { brokers, isTls, sasl, prefix, replication, client, registryUrl: url } = access;
   const options = {
     brokers,
     prefix,
+    clientId: `${client}.${thread}`,
     clock,
     logger,
     ...(isTls ? { ssl: true } : {}),

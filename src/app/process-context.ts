@@ -47,7 +47,7 @@ export async function openProcessContext(
   const node = randomUUID();
   const tracing = tracingAccess(config, node);
   await openTracing(stack, tracing, { thread: 'main', logger });
-  const opened = await openMainLog(stack, config, { folders, corruption, clock, logger });
+  const opened = await openMainLog(stack, config, { folders, corruption, clock, logger, node });
   const start = startOnLog(opened, logger);
   await start.log.ensureTopics(topicSpecs(config.partitions)).catch((error: unknown) => {
     throw isConflict(error) ? otherTopics(error, config) : error;

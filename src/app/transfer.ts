@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { systemClock } from '../kernel/time.ts';
 import { exportLog, type Transfer } from '../modules/operations/log-transfer/export.ts';
@@ -31,7 +32,7 @@ export async function transferLog(
   if (direction === 'export' && config.logUrl.kind === 'embedded') mustHaveItsLog(folders);
   makeFolders(folders);
   const corruption = new LogCorruption(folders);
-  const deps = { folders, corruption, clock, logger };
+  const deps = { folders, corruption, clock, logger, node: randomUUID() };
   const { log, schemas } = await openMainLog(stack, config, deps).catch((error: unknown) => {
     throw corruption.causeOf(error);
   });

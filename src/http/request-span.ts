@@ -54,8 +54,8 @@ function startRequestSpan(
 /** Names the span of the request after its route, as the API documents it; undefined: no route matches. */
 export function noteRoute(response: ServerResponse, route: string | undefined): void {
   if (!isTracing() || route === undefined) return;
-  const known = spans.get(response);
-  if (known === undefined) return;
-  known.span.rename(`${known.method} ${route}`);
-  known.span.set({ 'http.route': route });
+  const existing = spans.get(response);
+  if (existing === undefined) return;
+  existing.span.rename(`${existing.method} ${route}`);
+  existing.span.set({ 'http.route': route });
 }

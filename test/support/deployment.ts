@@ -59,6 +59,7 @@ export async function openLogOf(dataDir: string): Promise<OpenedLog & AsyncDispo
     logger: createLogger('silent', 'test'),
     folders,
     corruption: new LogCorruption(folders),
+    node: 'test',
   });
   const opened = stack.move();
   return { log, schemas, [Symbol.asyncDispose]: () => opened.disposeAsync() };

@@ -32,6 +32,7 @@ export function serveThread(task: ThreadWork): void {
       const opened = await openThreadLog(stack, data.log, {
         clock: systemClock,
         logger,
+        thread: data.name,
         onCorruption,
       });
       const start = startOnLog(opened, logger);
