@@ -87,6 +87,21 @@ for (const role of roles) {
   assert.deepEqual(budget?.spec.selector, selector);
 }
 assert.equal(ofKind('Service').length, 1);
+assert.equal(ofKind('PodMonitor').length, 0);
+const monitors = async (...more: string[]) => {
+  const manifests = await render('secretName=gateway', 'monitoring.enabled=true', ...more);
+  return manifests.filter(({ kind }) => kind === 'PodMonitor');
+};
+const [workers, ...others] = await monitors();
+assert.deepEqual(others, [], 'pods with the API are scraped only with a key');
+assert.match(JSON.stringify(workers), /"operator":"NotIn","values":\["api"\]/);
+assert.doesNotMatch(JSON.stringify(workers), /authorization/);
+const [, ofApi] = await monitors('monitoring.accountKey.secretName=account');
+assert.equal(ofApi?.spec.selector.matchLabels['app.kubernetes.io/component'], 'api');
+assert.match(
+  JSON.stringify(ofApi),
+  /"credentials":\{"key":"SVC_BOOTSTRAP_ACCOUNT_KEY","name":"account"\}/,
+);
 const withIngress = await render(
   'secretName=gateway',
   'ingress.enabled=true',

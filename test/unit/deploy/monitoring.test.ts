@@ -1,23 +1,41 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { metricDefinitions } from '../../../src/ports/metrics.ts';
 
+const root = new URL('../../../', import.meta.url);
 const read = (file: string): string =>
-  readFileSync(new URL(`../../../deploy/monitoring/${file}`, import.meta.url), 'utf8');
+  readFileSync(new URL(`deploy/monitoring/${file}`, root), 'utf8');
+
+const page = readFileSync(new URL('docs/runbooks.md', root), 'utf8');
+const anchorOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
+/** The sections of the page, by anchor. */
+const runbooks = new Map(
+  page
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [anchorOf(section.split('\n', 1)[0]!), section] as const),
+);
 
 interface Rule {
   readonly alert: string;
   readonly expr: string;
   readonly for: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly action: string };
+  readonly annotations: {
+    readonly summary: string;
+    readonly action: string;
+    readonly runbook_url: string;
+  };
 }
 const { groups } = load(read('alerts.yaml')) as { groups: { rules: Rule[] }[] };
 const rules = groups.flatMap(({ rules: list }) => list);
 
 interface Dashboard {
-  readonly panels: { readonly title: string; readonly targets: { readonly expr: string }[] }[];
+  readonly panels: {
+    readonly title: string;
+    readonly targets: { readonly expr: string; readonly legendFormat: string }[];
+  }[];
 }
 const { panels } = JSON.parse(read('dashboard.json')) as Dashboard;
 
@@ -36,6 +54,20 @@ const metricsIn = (expr: string): string[] => {
 /** What the labels in the braces of the expression are called. */
 const labelsOf = (name: string): readonly string[] =>
   metricDefinitions[name as keyof typeof metricDefinitions].labels;
+
+/** Labels of metrics that are not the service's. */
+const foreignLabels = ['mountpoint'];
+
+const labelsIn = (name: string): readonly string[] => {
+  if (foreign.includes(name)) return foreignLabels;
+  const base = name.replace(suffixes, '');
+  const isHistogram = !Object.hasOwn(metricDefinitions, name);
+  return isHistogram ? [...labelsOf(base), 'le'] : labelsOf(name);
+};
+
+/** Labels that a panel or an annotation shows: `{{status}}`, `{{ $labels.status }}`. */
+const shownIn = (text: string): string[] =>
+  [...text.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].map(([, label]) => label!);
 
 const known = (name: string): boolean => {
   const base = name.replace(suffixes, '');
@@ -75,6 +107,50 @@ describe('what is given to operators', () => {
     // Brackets that close.
     for (const [open, close] of ['()', '{}', '[]']) {
       expect(expr.split(open!).length).toBe(expr.split(close!).length);
+    }
+  });
+
+  it.each([
+    ...rules.map(
+      ({ alert, expr, annotations: { summary, action } }) =>
+        [`alert ${alert}`, expr, `${summary} ${action}`] as const,
+    ),
+    ...panels.flatMap(({ title, targets }) =>
+      targets.map(({ expr, legendFormat }) => [`panel ${title}`, expr, legendFormat] as const),
+    ),
+  ])('uses labels that the metrics have: %s', (_where, expr, text) => {
+    const has = new Set(metricsIn(expr).flatMap(labelsIn));
+    const grouped = [...expr.matchAll(/\b(?:by|on)\s*\(([^)]*)\)/g)].flatMap(([, list]) =>
+      list!.split(',').map((label) => label.trim()),
+    );
+    expect(grouped.filter((label) => !has.has(label))).toEqual([]);
+    for (const [, metric, selector] of expr.matchAll(/(\w+)\{([^}]*)\}/g)) {
+      const named = selector!.split(',').map((one) => one.split(/[=!]/, 1)[0]!.trim());
+      expect(named.filter((label) => !labelsIn(metric!).includes(label))).toEqual([]);
+    }
+    // An aggregation drops the labels that it does not name.
+    expect(shownIn(text).filter((label) => !grouped.includes(label))).toEqual([]);
+  });
+
+  it('links each alert to a runbook with symptom, check and action', () => {
+    for (const { annotations } of rules) {
+      const [file, anchor] = annotations.runbook_url.split('#');
+      expect(file).toBe('docs/runbooks.md');
+      expect([...runbooks.keys()]).toContain(anchor);
+    }
+  });
+
+  it('has a runbook of each failure, which a test exercises', () => {
+    const rows = [...page.matchAll(/^\| \[([^\]]+)\]\(#([\w-]+)\)\s*\| (.*?)\s*\|$/gm)];
+    expect(rows.map(([, title]) => anchorOf(title!))).toEqual(rows.map(([, , anchor]) => anchor));
+    expect(rows.map(([, , anchor]) => anchor)).toEqual([...runbooks.keys()]);
+    for (const text of runbooks.values()) {
+      for (const part of ['Symptom', 'Check', 'Action']) expect(text).toContain(`- **${part}**: `);
+    }
+    for (const [, , , tests] of rows) {
+      const files = [...tests!.matchAll(/`([^`]+)`/g)].map(([, file]) => file!);
+      expect(files).not.toEqual([]);
+      for (const file of files) expect(existsSync(new URL(file, root)), file).toBe(true);
     }
   });
 
