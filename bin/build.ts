@@ -40,9 +40,12 @@ const programs = [
 /** What an application or a project of functions imports, on Node 20 or later. */
 const libraries = ['src/sdk/index.ts', 'src/client/index.ts', 'src/cli/testing/index.ts'];
 /** What browsers run: bundled once more by the service, which names the files by their content. */
-const pages = ['main', 'callback', 'embed'].map(
-  (name) => `src/modules/connections/connect-page/browser/${name}.ts`,
-);
+const pages = [
+  ...['main', 'callback', 'embed'].map(
+    (name) => `src/modules/connections/connect-page/browser/${name}.ts`,
+  ),
+  'src/console/main.tsx',
+];
 
 const common = {
   absWorkingDir: root,
@@ -87,7 +90,15 @@ async function buildTo(outdir: string): Promise<void> {
     bundleGuestRuntime(),
     build({ ...node, entryPoints: programs, target: 'node24' }),
     build({ ...node, entryPoints: libraries, target: 'node20' }),
-    build({ ...common, outdir, platform: 'browser', target: 'es2022', entryPoints: pages }),
+    build({
+      ...common,
+      outdir,
+      platform: 'browser',
+      target: 'es2022',
+      entryPoints: pages,
+      // Otherwise the checks of libraries for developers stay in.
+      define: { 'process.env.NODE_ENV': '"production"' },
+    }),
   ]);
   for (const folder of sources) copyData(folder, outdir);
   const runtime = join(outdir, 'src/adapters/sandbox/guest/runtime.js');

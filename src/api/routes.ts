@@ -8,6 +8,7 @@ import { auditExportRoute } from '../modules/access/audit/export.ts';
 import { authorizationRoutes } from '../modules/connections/authorizations/routes.ts';
 import { connectSessionRoutes } from '../modules/connections/connect-sessions/routes.ts';
 import { connectionRoutes } from '../modules/connections/connections/routes.ts';
+import { consolePageRoutes } from '../modules/operations/console-page/routes.ts';
 import { consoleCodeRoutes } from '../modules/access/console-codes/routes.ts';
 import { consoleSessionRoutes } from '../modules/access/console-sessions/routes.ts';
 import { consumerGroupRoutes } from '../modules/operations/consumer-groups/routes.ts';
@@ -70,6 +71,7 @@ export const routes: readonly AnyRoute[] = [
   ...typedTopicRoutes,
   ...deadLetterRoutes,
   ...connectPageRoutes,
+  ...consolePageRoutes,
   ...rootKeyRoutes,
   ...mcpRoutes,
   ...referenceRoutes(() => ({ routes, streamRoutes })),

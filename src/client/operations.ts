@@ -750,6 +750,21 @@ export interface Operations {
     readonly headers?: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string };
     readonly answer: string;
   };
+  /** The web console. */
+  'GET /console': {
+    readonly answer: string;
+  };
+  /** A script or style of the console; its name changes with its content. */
+  'GET /console/assets/{file}': {
+    readonly params: { readonly file: string };
+    readonly headers?: { readonly 'accept-encoding'?: string };
+    readonly answer: unknown;
+  };
+  /** The web console at one of its pages. */
+  'GET /console/{page}': {
+    readonly params: { readonly page: string };
+    readonly answer: string;
+  };
   /** The root keys by id, what each wraps, and how far a rewrap is. */
   'GET /root-keys': {
     readonly answer: { readonly data: RootKeys };

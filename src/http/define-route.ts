@@ -89,6 +89,8 @@ interface Route<
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path with `{name}` for parameters, as in the contract. */
   readonly path: string;
+  /** The last parameter of the path takes the rest of it, slashes included, also if that is empty. */
+  readonly takesRest?: true;
   readonly credential: Credential;
   /** The token of a connect session is accepted too; its only scope is `environment:integrations:list`. */
   readonly takesConnectToken?: true;

@@ -12,7 +12,7 @@ export interface Match {
 
 /**
  * Serves the routes. Paths are compared whole, with case and without a slash at the end; a literal segment wins over
- * a parameter, and `HEAD` is answered by `GET`. A preflight of a names path is answered here.
+ * a parameter, an earlier route over a later one, and `HEAD` is answered by `GET`. A preflight of a names path is answered here.
  * @param handle answers a request whose route is found
  * @throws GatewayError to the middleware before it: `not_found`, `method_not_allowed` with the header `allow`
  */
@@ -27,7 +27,7 @@ export function serveRoutes(
     if (served.has(name)) throw new Error(`two routes for ${route.method} ${route.path}`);
     served.add(name);
     const names = [...route.path.matchAll(parameter)].map(([, inner = '']) => inner);
-    router.register(koaPath(route.path), [route.method], (context) =>
+    router.register(koaPath(route), [route.method], (context) =>
       handle(context, { route, params: paramsOf(names, context) }),
     );
   }
@@ -36,7 +36,10 @@ export function serveRoutes(
 
 const parameter = /\{(\w+)\}/g;
 
-const koaPath = (path: string): string => path.replaceAll(parameter, ':$1');
+function koaPath({ path, takesRest }: AnyRoute): string {
+  const whole = takesRest ? path.replace(/\{(\w+)\}$/, '{*$1}') : path;
+  return whole.replaceAll(parameter, ':$1');
+}
 
 /** `context.params` are decoded by the router, which lets through what cannot be decoded. */
 function paramsOf(names: readonly string[], { captures = [] }: RouterContext): Match['params'] {

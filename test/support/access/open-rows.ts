@@ -72,6 +72,9 @@ const consoleRows: readonly Row[] = [
   row('DELETE /console/session/keys/{keyId}', open, 400, () => ({
     path: '/console/session/keys/none',
   })),
+  row('GET /console', open, 200),
+  row('GET /console/assets/{file}', open, 404, () => ({ path: '/console/assets/none.js' })),
+  row('GET /console/{page}', open, 200, () => ({ path: '/console/env/dev/connections' })),
   row('POST /console/codes', anyKey, 201),
 ];
 

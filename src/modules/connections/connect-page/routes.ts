@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { content, nothing } from '../../../http/responses.ts';
-import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
-import { codingFor } from '../../../http/negotiate.ts';
+import { assetAnswer, cachedForever } from '../../../http/page-bundle.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { pageAssets, type Asset } from './assets.ts';
+import { pageAssets } from './assets.ts';
 import { documentAnswer } from './document.ts';
 
 const encodings = z.object({ 'accept-encoding': z.string().optional() });
@@ -48,7 +48,7 @@ const asset = defineRoute({
     if (found === undefined) {
       throw new GatewayError('not_found', { message: `The page has no file "${params.file}".` });
     }
-    return encoded(found, headers['accept-encoding'], 'public, max-age=31536000, immutable');
+    return assetAnswer(found, headers['accept-encoding'], cachedForever);
   },
 });
 
@@ -70,25 +70,11 @@ const embed = defineRoute({
     if (headers['if-none-match'] === script.etag) {
       return { status: 304, headers: { etag: script.etag, 'cache-control': caching } };
     }
-    const answer = encoded(script, headers['accept-encoding'], caching);
+    const answer = await assetAnswer(script, headers['accept-encoding'], caching);
     // Allows cross-origin isolated pages to load it.
     const shared = { etag: script.etag, 'cross-origin-resource-policy': 'cross-origin' };
     return { ...answer, headers: { ...answer.headers, ...shared } };
   },
 });
-
-function encoded(file: Asset, accepted: string | undefined, caching: string): RouteAnswer {
-  const coding = codingFor(accepted, ['br', 'gzip']);
-  return {
-    status: 200,
-    body: coding === null ? file.plain : file[coding],
-    headers: {
-      'content-type': file.type,
-      'cache-control': caching,
-      vary: 'accept-encoding',
-      ...(coding === null ? {} : { 'content-encoding': coding }),
-    },
-  };
-}
 
 export const connectPageRoutes: readonly AnyRoute[] = [page, asset, embed];

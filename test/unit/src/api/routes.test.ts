@@ -29,6 +29,9 @@ const open = new Set([
   'GET /connect/ui/',
   'GET /connect/ui/assets/{file}',
   'GET /connect/embed.js',
+  'GET /console',
+  'GET /console/assets/{file}',
+  'GET /console/{page}',
   // They make and end what stands for keys, or check the cookie themselves.
   'POST /console/session',
   'GET /console/session',

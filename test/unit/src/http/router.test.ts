@@ -25,6 +25,8 @@ const routes = [
   route('DELETE', '/connections/{connectionId}'),
   route('POST', '/connections/metadata'),
   route('GET', '/integrations/{key}/functions/{name}'),
+  route('GET', '/pages/assets/{file}'),
+  { ...route('GET', '/pages/{page}'), takesRest: true } satisfies AnyRoute,
 ];
 
 interface Routed {
@@ -87,6 +89,16 @@ describe('the router', () => {
   ])('takes parameters as they stand in the path: %s', async (key, name) => {
     const { routed } = await ask('GET', `/integrations/${key}/functions/${name}`);
     expect(routed.params).toEqual({ key, name });
+  });
+
+  it.each([
+    ['/pages/', { page: '' }],
+    ['/pages/a', { page: 'a' }],
+    ['/pages/a/b%2Fc/', { page: 'a/b%2Fc/' }],
+    ['/pages/assets/a/b', { page: 'assets/a/b' }],
+    ['/pages/assets/a', { file: 'a' }],
+  ])('gives the rest of a path to a parameter that takes it: %s', async (path, params) => {
+    expect((await ask('GET', path)).routed.params).toEqual(params);
   });
 
   it('names the methods of a known path', async () => {

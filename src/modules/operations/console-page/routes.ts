@@ -1,0 +1,74 @@
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
+import { assetAnswer, cachedForever, pageBundle } from '../../../http/page-bundle.ts';
+import { content } from '../../../http/responses.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { defineRoute } from '../services.ts';
+import { documentAnswer } from './document.ts';
+
+/** Sources are TypeScript in the repository, JavaScript in the package. */
+const ending = import.meta.url.endsWith('.ts') ? 'tsx' : 'js';
+const source = (name: string): string =>
+  fileURLToPath(new URL(`../../../console/${name}`, import.meta.url));
+
+const bundle = pageBundle({
+  entries: { console: source(`main.${ending}`), style: source('console.css') },
+  jsx: 'preact',
+});
+
+async function document(publicUrl: string): Promise<RouteAnswer> {
+  const { nameOf } = await bundle();
+  return documentAnswer({ script: nameOf('console'), style: nameOf('style'), publicUrl });
+}
+
+/** The script reads the address. */
+const anyQuery = z.record(z.string(), z.unknown());
+const answers = { 200: content('The document.', 'text/html') };
+
+const page = defineRoute({
+  method: 'GET',
+  path: '/console',
+  credential: 'none',
+  scopes: [],
+  summary: 'The web console.',
+  query: anyQuery,
+  answers,
+  errors: [],
+  handle: async ({ services }) => document(services.settings.publicUrl),
+});
+
+const asset = defineRoute({
+  method: 'GET',
+  path: '/console/assets/{file}',
+  credential: 'none',
+  scopes: [],
+  summary: 'A script or style of the console; its name changes with its content.',
+  params: z.strictObject({ file: z.string().max(255) }),
+  headers: z.object({ 'accept-encoding': z.string().optional() }),
+  answers: { 200: content('The file.', '*/*') },
+  errors: ['not_found'],
+  async handle({ params, headers }) {
+    const found = (await bundle()).files.get(params.file);
+    if (found === undefined) {
+      throw new GatewayError('not_found', { message: `The console has no file "${params.file}".` });
+    }
+    return assetAnswer(found, headers['accept-encoding'], cachedForever);
+  },
+});
+
+const deepLink = defineRoute({
+  method: 'GET',
+  path: '/console/{page}',
+  takesRest: true,
+  credential: 'none',
+  scopes: [],
+  summary: 'The web console at one of its pages.',
+  params: z.strictObject({ page: z.string() }),
+  query: anyQuery,
+  answers,
+  errors: [],
+  handle: async ({ services }) => document(services.settings.publicUrl),
+});
+
+export const consolePageRoutes: readonly AnyRoute[] = [page, asset, deepLink];
