@@ -1,35 +1,4 @@
-/** Number of samples for the rate. */
-const samplesKept = 20;
 const barCells = 24;
-
-interface Sample {
-  readonly atMs: number;
-  readonly position: number;
-}
-
-/** The speed of a position and the remaining time, from recent samples. */
-export class Speed {
-  readonly #samples: Sample[] = [];
-
-  note(sample: Sample): void {
-    this.#samples.push(sample);
-    if (this.#samples.length > samplesKept) this.#samples.shift();
-  }
-
-  /** Per second; null until it can be computed. */
-  get perSecond(): number | null {
-    const [first] = this.#samples;
-    const last = this.#samples.at(-1);
-    if (first === undefined || last === undefined || last.atMs - first.atMs < 400) return null;
-    return (1000 * (last.position - first.position)) / (last.atMs - first.atMs);
-  }
-
-  /** Seconds for the remaining work; null when they cannot be computed. */
-  secondsFor(left: number): number | null {
-    const { perSecond } = this;
-    return perSecond === null || perSecond <= 0 ? null : left / perSecond;
-  }
-}
 
 export interface Progress {
   readonly phase: string;

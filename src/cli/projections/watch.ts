@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Projection, ProjectionGeneration } from '../../client/index.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
-import { progressLine, Speed } from './progress.ts';
+import { progressLine } from './progress.ts';
 import type { Verification } from './table.ts';
 
 const askEveryMs = 500;
@@ -34,15 +34,13 @@ export const besideOf = (projection: Projection): ProjectionGeneration | undefin
 export async function followBuilding(following: Following): Promise<ProjectionGeneration> {
   const { context, name } = following;
   const { output } = context;
-  const speed = new Speed();
   const started = performance.now();
   let saidAt = -lineEveryMs;
   return watched(following, (beside) => {
     if (beside === undefined) throw new CommandFailure(`${name} is not being rebuilt.`);
-    const { state, failure, position, end, progress: share } = beside;
+    const { state, failure, progress: share } = beside;
     if (state === 'failed') throw new CommandFailure(`The rebuild failed: ${failure ?? ''}.`);
     const now = performance.now();
-    speed.note({ atMs: now, position });
     if (state !== 'building') {
       const seconds = (now - started) / 1000;
       output.note(
@@ -51,8 +49,8 @@ export async function followBuilding(following: Following): Promise<ProjectionGe
       return beside;
     }
     const phase = beside.is_paused ? 'building, paused' : 'building';
-    const { perSecond } = speed;
-    const progress = { phase, share, perSecond, secondsLeft: speed.secondsFor(end - position) };
+    const { rate_per_s: perSecond, seconds_left: secondsLeft } = beside;
+    const progress = { phase, share, perSecond, secondsLeft };
     if (output.isWatched) output.status(progressLine(progress, true));
     else if (now - saidAt >= lineEveryMs) {
       saidAt = now;

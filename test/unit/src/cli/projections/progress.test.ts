@@ -1,35 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { durationText, progressLine, Speed } from '../../../../../src/cli/projections/progress.ts';
+import { durationText, progressLine } from '../../../../../src/cli/projections/progress.ts';
 import {
   sizeText,
   tableLines,
   verificationLines,
 } from '../../../../../src/cli/projections/table.ts';
-
-describe('the speed of a rebuild', () => {
-  it('is not shown before it can be computed', () => {
-    const speed = new Speed();
-    expect(speed.perSecond).toBeNull();
-    speed.note({ atMs: 0, position: 10 });
-    speed.note({ atMs: 300, position: 90 });
-    expect(speed.perSecond).toBeNull();
-    expect(speed.secondsFor(5)).toBeNull();
-  });
-
-  it('is that of the last samples, and says how long the rest takes', () => {
-    const speed = new Speed();
-    for (let at = 0; at <= 100; at++)
-      speed.note({ atMs: at * 500, position: at < 50 ? 0 : at * 100 });
-    expect(speed.perSecond).toBe(200);
-    expect(speed.secondsFor(1000)).toBe(5);
-  });
-
-  it('of a paused one shows no end', () => {
-    const speed = new Speed();
-    for (let at = 0; at < 5; at++) speed.note({ atMs: at * 500, position: 7 });
-    expect(speed.secondsFor(1000)).toBeNull();
-  });
-});
 
 describe('the line of progress', () => {
   const progress = { phase: 'building', share: 0.5, perSecond: 20_000.4, secondsLeft: 64.2 };
