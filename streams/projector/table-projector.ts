@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { GatewayError, isOutage } from '../../src/kernel/errors.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
 import { pause, retrying } from '../../src/kernel/retry.ts';
 import type { Clock, Instant } from '../../src/kernel/time.ts';
 import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
@@ -10,8 +10,6 @@ import { BatchTraces } from './batch-traces.ts';
 import type { TableSet } from './define.ts';
 import type { Positions, Start, StoredPosition } from './positions.ts';
 
-const retryFirstMs = 100;
-const retryMaxMs = 5_000;
 const positionIdleMs = 3_600_000;
 
 export interface TableProjectorDeps {
@@ -181,25 +179,19 @@ export abstract class TableProjector<
   /** The reading side: log to open batch. */
   async #read(): Promise<void> {
     const next = new Map([...this.reached].map(([at, position]) => [at, position.next]));
-    let waitMs = retryFirstMs;
     if (this.#noteRead(next)) return;
-    while (!this.isStopped()) {
-      try {
-        for await (const batch of this.batchesFrom(next)) {
-          await this.take(batch);
-          if (this.isStopped()) return;
-          next.set(batch.partition, batch.next);
-          waitMs = retryFirstMs;
-          if (this.#noteRead(next)) return;
-        }
-      } catch (error) {
+    const take = async (): Promise<void> => {
+      for await (const batch of this.batchesFrom(next)) {
+        await this.take(batch);
         if (this.isStopped()) return;
-        if (!isOutage(error)) throw error;
-        this.deps.logger.warn({ err: error }, 'the log cannot be read; trying again');
-        await pause(waitMs, this.stop.signal);
-        waitMs = Math.min(2 * waitMs, retryMaxMs);
+        next.set(batch.partition, batch.next);
+        if (this.#noteRead(next)) return;
       }
-    }
+    };
+    await this.retrying(take).catch((error: unknown) => {
+      // The writing side still saves its positions.
+      if (!this.isStopped()) throw error;
+    });
   }
 
   /** Whether everything before `until` was read. */
