@@ -20,16 +20,7 @@ import {
 } from './validation.ts';
 import { z } from 'zod';
 import { createAction, createOnEvent, createSync } from '../../../sdk/index.ts';
-import {
-  createHash,
-  createHmac,
-  getRandomValues,
-  hash,
-  randomBytes,
-  randomInt,
-  randomUUID,
-  timingSafeEqual,
-} from './crypto.ts';
+import * as cryptography from './crypto.ts';
 import { Open } from './unzipper.ts';
 import { URL } from './url.ts';
 import { URLSearchParams } from './url-search-params.ts';
@@ -116,17 +107,8 @@ const url = module({
   URLSearchParams,
   format: (value: unknown) => String(value),
 });
-const crypto = module({
-  createHash,
-  createHmac,
-  getRandomValues,
-  hash,
-  randomBytes,
-  randomInt,
-  randomUUID,
-  timingSafeEqual,
-  webcrypto: { getRandomValues, randomUUID },
-});
+const { getRandomValues, randomUUID } = cryptography;
+const crypto = module({ ...cryptography, webcrypto: { getRandomValues, randomUUID } });
 
 const unzipper = module({ Open });
 
