@@ -14,14 +14,16 @@ import type {
   EnvironmentUid,
   IntegrationKey,
 } from '../../src/kernel/ids.ts';
+import { partitionOf } from '../../src/kernel/partition.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { Vault } from '../../src/modules/access/vault/vault.ts';
+import { recordCommandsTopic } from '../../src/modules/records/commands.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { createRecordWriter } from '../../src/modules/records/handlers.ts';
 import { sealEach, type PayloadSealing } from '../../src/modules/records/payload-sealing.ts';
 import { PayloadSealer } from '../../src/modules/records/sealed-payload.ts';
 import { recordsTopic } from '../../src/modules/records/stream-head.ts';
-import type { Stream } from '../../src/modules/records/stream.ts';
+import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
 import type { RecordWriter, WriteOrigin } from '../../src/modules/records/writer.ts';
 import type { Cipher } from '../../src/ports/cipher.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
@@ -49,6 +51,9 @@ export const anOrigin = (more: Partial<WriteOrigin> = {}): WriteOrigin => ({
   actor: 'run:run-1',
   ...more,
 });
+
+export const contacts = (count: number, from = 0): { id: string; v: number }[] =>
+  Array.from({ length: count }, (_, i) => ({ id: `c${from + i}`, v: 1 }));
 
 /** Ids of schemas without a registry to ask. */
 export function localSchemas(): Schemas {
@@ -111,6 +116,8 @@ export interface RecordsWorld extends AsyncDisposable {
   /** Another process with owners; the one before loses its partitions. */
   startOwners(options?: OwnerOptions): Promise<RunningOwners>;
   changes(): Promise<RecordChange[]>;
+  /** The commands that the log has on the stream's partition. */
+  keptCommands(stream: Stream): ReturnType<SimulatedLog['partition']>;
 }
 
 export interface OwnerOptions {
@@ -191,6 +198,8 @@ export async function openRecordsWorld(
       const all = log.partitionsOf(recordsTopic).flatMap(({ messages }) => messages);
       return all.flatMap(({ value }) => (value === null ? [] : [codec.decode(value)]));
     },
+    keptCommands: (stream) =>
+      log.partition(recordCommandsTopic, partitionOf(streamKey(stream), partitions)),
   };
   const opened = stack.move();
   return Object.assign(world, { [Symbol.asyncDispose]: () => opened.disposeAsync() });

@@ -14,6 +14,7 @@ import {
 import {
   anOrigin,
   aStream,
+  contacts,
   openRecordsWorld,
   type RecordsWorld,
 } from '../../../../../support/records.ts';
@@ -33,13 +34,10 @@ function handClock(): Clock & { forward(ms: number): void } {
   };
 }
 
-const contacts = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({ id: `c${i}`, v: 1 }));
 const actionsOf = async (world: RecordsWorld) =>
   (await world.changes()).map(
     ({ action, record_id: id, position }) => `${action} ${id} ${position}`,
   );
-const commandsKept = (world: RecordsWorld) => world.log.partition(recordCommandsTopic, partition);
 
 describe('a run at its end', () => {
   it('hears its counts and the place after everything it led to', async () => {
@@ -277,8 +275,9 @@ describe('an owner', () => {
     await using _owners = await world.startOwners();
     await writer.save(stream, origin, contacts(2));
     await writer.barrier(stream, origin);
-    while (commandsKept(world).start < 2) await new Promise((resolve) => setImmediate(resolve));
-    expect(commandsKept(world).messages.map(({ offset }) => offset)).toEqual([2, 3]);
+    while (world.keptCommands(stream).start < 2)
+      await new Promise((resolve) => setImmediate(resolve));
+    expect(world.keptCommands(stream).messages.map(({ offset }) => offset)).toEqual([2, 3]);
   });
 
   it('raises the epoch with each take-over', async () => {

@@ -5,17 +5,13 @@ import { streamKey } from '../../../../../../../src/modules/records/stream.ts';
 import {
   anOrigin,
   aStream,
+  contacts,
   openRecordsWorld,
-  type RecordsWorld,
 } from '../../../../../../support/records.ts';
 
 const stream = aStream();
 const origin = anOrigin();
 const partition = partitionOf(streamKey(stream), 2);
-
-const contacts = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({ id: `c${i}`, v: 1 }));
-const commandsKept = (world: RecordsWorld) => world.log.partition(recordCommandsTopic, partition);
 
 describe('delete tracking', () => {
   it('answers all keys, however many', async () => {
@@ -116,7 +112,7 @@ describe('delete tracking', () => {
       await writer.barrier(stream, origin);
       owners.client.kill();
     }
-    const { end } = commandsKept(world);
+    const { end } = world.keptCommands(stream);
     await world.log.client().deleteBefore({ topic: recordCommandsTopic, partition, offset: end });
     await using _owners = await world.startOwners();
     expect(await writer.passEnd(stream, origin)).toEqual({ deletedKeys: [] });
@@ -135,7 +131,7 @@ describe('delete tracking', () => {
       await writer.save(stream, origin, [{ id: 'c0', v: 1 }]);
       await writer.barrier(stream, origin);
     }
-    const { end } = commandsKept(world);
+    const { end } = world.keptCommands(stream);
     await world.log.client().deleteBefore({ topic: recordCommandsTopic, partition, offset: end });
     await using _owners = await world.startOwners();
     expect((await writer.passEnd(stream, origin)).deletedKeys.sort()).toEqual(['c1', 'c2']);

@@ -9,6 +9,7 @@ import { movedClock } from '../../../../../../support/clock.ts';
 import {
   anOrigin,
   aStream,
+  contacts,
   openRecordsWorld,
   type RecordsWorld,
 } from '../../../../../../support/records.ts';
@@ -17,8 +18,6 @@ const dayMs = 86_400_000;
 const stream = aStream();
 const origin = anOrigin();
 const partition = partitionOf(streamKey(stream), 2);
-const contacts = (from: number, count: number) =>
-  Array.from({ length: count }, (_, i) => ({ id: `c${from + i}`, v: 1 }));
 
 async function openWorld(options: { readonly partitions?: number } = {}) {
   const clock = movedClock();
@@ -75,10 +74,10 @@ describe('retention', () => {
       await writer.barrier(stream, run);
     };
     await on(0, async (run) => {
-      await writer.save(stream, run, contacts(0, 3));
+      await writer.save(stream, run, contacts(3));
       await writer.delete(stream, run, [{ id: 'c1' }]);
     });
-    await on(19.5, (run) => writer.save(stream, run, contacts(3, 1)));
+    await on(19.5, (run) => writer.save(stream, run, contacts(1, 3)));
     await on(0.5, (run) => writer.save(stream, run, [{ id: 'c2', v: 2 }]));
     clock.forward(11 * dayMs);
     await world.elsewhere();
@@ -103,7 +102,7 @@ describe('retention', () => {
   it('deletes for good where no run asked for 60 days, slice by slice, and the stream counts on', async () => {
     await using world = await openWorld();
     const { writer, clock, log } = world;
-    await writer.save(stream, origin, contacts(0, 4500));
+    await writer.save(stream, origin, contacts(4500));
     await using _owners = await world.startOwners({ tickMs: 5 });
     await writer.barrier(stream, origin);
     clock.forward(61 * dayMs);
@@ -153,7 +152,7 @@ describe('retention', () => {
   it('stands still while the clock is over a day ahead of the log', async () => {
     await using world = await openWorld({ partitions: 1 });
     const { writer, clock } = world;
-    await writer.save(stream, origin, contacts(0, 2));
+    await writer.save(stream, origin, contacts(2));
     {
       await using owners = await world.startOwners({ tickMs: 5 });
       await writer.barrier(stream, origin);

@@ -13,6 +13,7 @@ import { streamKey } from '../../../../../../../src/modules/records/stream.ts';
 import {
   anOrigin,
   aStream,
+  contacts,
   openRecordsWorld,
   type RecordsWorld,
 } from '../../../../../../support/records.ts';
@@ -20,10 +21,6 @@ import {
 const stream = aStream();
 const origin = anOrigin();
 const partition = partitionOf(streamKey(stream), 2);
-
-const contacts = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({ id: `c${i}`, v: 1 }));
-const commandsKept = (world: RecordsWorld) => world.log.partition(recordCommandsTopic, partition);
 
 const sealedFor = (world: RecordsWorld, id: string, record: object): Buffer => {
   const context = payloadContext(streamKey(stream), id);
@@ -57,7 +54,7 @@ describe('a sealed command', () => {
     world.payloadMode = 'sealed';
     await world.writer.save(stream, origin, contacts(2));
     const codec = await world.schemas.codec<RecordCommandValue>(recordCommandsTopic);
-    const [message] = commandsKept(world).messages;
+    const [message] = world.keptCommands(stream).messages;
     const command = codec.decode(message!.value!);
     Object.assign(message!, {
       value: codec.encode({ ...command, ids: [...command.ids].reverse() }),
