@@ -23,6 +23,7 @@ export const environmentPages: readonly NavigationItem[] = [
     icon: 'link',
     scope: 'environment:connections:list',
   },
+  { page: '/runs', label: 'Runs', icon: 'play', scope: 'environment:logs:read' },
 ];
 
 export const accountPages: readonly NavigationItem[] = [];

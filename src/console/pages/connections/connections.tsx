@@ -2,15 +2,15 @@ import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { useQuery } from '@tanstack/preact-query';
 import type { Answer } from '../../../client/index.ts';
-import { useRead } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { Badge } from '../../design/badge.tsx';
 import { LinkButton } from '../../design/button.tsx';
-import { Select, TextField } from '../../design/field.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 
@@ -86,52 +86,29 @@ const matching = (all: readonly Connection[], filters: UrlState): readonly Conne
 };
 
 function Filters({ filters }: { readonly filters: UrlState }): JSX.Element {
-  const { can } = useAccess();
-  const integrations = useRead(
-    'GET /integrations',
-    {},
-    { isEnabled: can('environment:integrations:list') },
-  );
   return (
     <div class="filters" role="search">
-      <TextField
+      <FilterText
+        filters={filters}
+        name="search"
         label="Search"
         type="search"
         placeholder="Connection, end user, email"
         isWide
-        value={filters.get('search')}
-        onInput={(search) => filters.set({ search })}
       />
-      <Select
-        label="Integration"
-        value={filters.get('integration')}
-        choices={[
-          { value: '', label: 'All' },
-          ...(integrations.data?.data ?? []).map(({ unique_key: value, display_name: label }) => ({
-            value,
-            label,
-          })),
-        ]}
-        onChange={(integration) => filters.set({ integration })}
-      />
-      <Select
+      <IntegrationFilter filters={filters} />
+      <FilterSelect
+        filters={filters}
+        name="errors"
         label="Errors"
-        value={filters.get('errors')}
-        choices={[
-          { value: '', label: 'With and without' },
+        values={[
           { value: 'any', label: 'Any error' },
           { value: 'auth', label: 'Authentication' },
           { value: 'sync', label: 'Sync' },
           { value: 'none', label: 'None' },
         ]}
-        onChange={(errors) => filters.set({ errors })}
       />
-      <TextField
-        label="Tag"
-        placeholder="name:value"
-        value={filters.get('tag')}
-        onInput={(tag) => filters.set({ tag })}
-      />
+      <FilterText filters={filters} name="tag" label="Tag" placeholder="name:value" />
     </div>
   );
 }
@@ -168,11 +145,7 @@ const columnsOf = (path: (page: string) => string): readonly Column<Connection>[
   {
     title: 'Connection',
     cell: ({ connection_id: id, provider_config_key: integration }) => (
-      <Link
-        class="clip"
-        title={id}
-        href={path(`/connections/${encodeURIComponent(integration)}/${encodeURIComponent(id)}`)}
-      >
+      <Link class="clip" title={id} href={path(pathOf('connections', integration, id))}>
         {id}
       </Link>
     ),

@@ -1,0 +1,204 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { failureOf } from '../../data/failure.ts';
+import { useChange, useRead } from '../../data/read.ts';
+import { Button } from '../../design/button.tsx';
+import { Json } from '../../design/code.tsx';
+import { Confirm } from '../../design/confirm.tsx';
+import { TextArea } from '../../design/field.tsx';
+import { FailureNotice } from '../../design/states.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
+import type { ConnectionName } from './connection.tsx';
+import { useConnection, type ShownConnection } from './use-connection.ts';
+
+export function ConnectionSettings({ name }: { readonly name: ConnectionName }): JSX.Element {
+  const { can } = useAccess();
+  const query = useConnection(name);
+  return (
+    <LoadedState query={query}>
+      {(connection) => (
+        <div class="stack">
+          {can('environment:connections:update') ? (
+            <Editors name={name} connection={connection} />
+          ) : (
+            <Json label="Metadata" value={connection.metadata} />
+          )}
+          <h2>Connection configuration</h2>
+          <Json label="Connection configuration" value={connection.connection_config} />
+          {can('environment:connections:delete') && <Deletion name={name} />}
+        </div>
+      )}
+    </LoadedState>
+  );
+}
+
+interface EditorsProps {
+  readonly name: ConnectionName;
+  readonly connection: ShownConnection;
+}
+
+function Editors({ name, connection }: EditorsProps): JSX.Element {
+  const { integration, connection: id } = name;
+  return (
+    <>
+      <JsonEditor
+        label="Metadata"
+        hint="Replaces the whole metadata; functions read it."
+        value={connection.metadata}
+        save={(client, metadata) =>
+          client.request('POST /connections/metadata', {
+            body: { provider_config_key: integration, connection_id: id, metadata },
+          })
+        }
+      />
+      <JsonEditor
+        label="Tags"
+        hint="Text by name; connections can be searched by them."
+        value={connection.tags}
+        save={(client, tags) =>
+          client.request('PATCH /connections/{connectionId}', {
+            params: { connectionId: id },
+            query: { provider_config_key: integration },
+            body: { tags: textsOf(tags) },
+          })
+        }
+      />
+    </>
+  );
+}
+
+/** The API refuses tags that are no text; other values are sent as their JSON. */
+const textsOf = (tags: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(tags).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  );
+
+interface JsonEditorProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly save: (
+    client: Parameters<Parameters<typeof useChange>[0]>[0],
+    value: Readonly<Record<string, unknown>>,
+  ) => Promise<unknown>;
+}
+
+function JsonEditor({ label, hint, value, save }: JsonEditorProps): JSX.Element {
+  const saved = JSON.stringify(value, null, 2);
+  const [text, setText] = useState(saved);
+  const parsed = parseObject(text);
+  const change = useChange((client) => save(client, parsed ?? {}), {
+    done: `${label} saved`,
+    showsFailure: true,
+  });
+  return (
+    <div class="card padded stack">
+      <TextArea
+        label={label}
+        hint={hint}
+        value={text}
+        problem={parsed === null ? 'Write a JSON object.' : undefined}
+        onInput={setText}
+      />
+      {change.error !== null && <FailureNotice failure={failureOf(change.error)} />}
+      <div>
+        <Button
+          tone="primary"
+          isDisabled={parsed === null || text === saved}
+          isBusy={change.isPending}
+          onPress={() => change.mutate()}
+        >
+          Save {label.toLowerCase()}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** Null unless the text is a JSON object. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Readonly<Record<string, unknown>>) : null;
+  } catch {
+    return null;
+  }
+}
+
+function Deletion({ name }: { readonly name: ConnectionName }): JSX.Element {
+  const { path } = useAccess();
+  const [, navigate] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const { integration, connection } = name;
+  const remove = useChange(
+    (client) =>
+      client.request('DELETE /connections/{connectionId}', {
+        params: { connectionId: connection },
+        query: { provider_config_key: integration },
+      }),
+    {
+      done: `${connection} was deleted`,
+      onDone: () => navigate(path('/connections')),
+      showsFailure: true,
+    },
+  );
+  return (
+    <div class="card padded row spread">
+      <p>A deleted connection takes its syncs, records and credentials with it.</p>
+      <Button tone="danger" onPress={() => setOpen(true)}>
+        Delete the connection…
+      </Button>
+      {isOpen && (
+        <Confirm
+          title="Delete the connection?"
+          verb="Delete the connection"
+          isDangerous
+          typed={connection}
+          isBusy={remove.isPending}
+          failure={remove.error === null ? null : failureOf(remove.error)}
+          onConfirm={() => remove.mutate()}
+          onClose={() => setOpen(false)}
+        >
+          <Destroyed name={name} />
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+/** What a deletion destroys, in numbers. */
+function Destroyed({ name }: { readonly name: ConnectionName }): JSX.Element {
+  const { can } = useAccess();
+  const isEnabled = can('environment:syncs:read');
+  const query = {
+    syncs: '*',
+    provider_config_key: name.integration,
+    connection_id: name.connection,
+  };
+  const { data } = useRead('GET /sync/status', { query }, { isEnabled });
+  const syncs = data?.syncs ?? [];
+  const records = syncs
+    .flatMap(({ recordCount }) => Object.values(recordCount))
+    .reduce((sum, count) => sum + count, 0);
+  return (
+    <>
+      <p>
+        This deletes the connection <b>{name.connection}</b> of <b>{name.integration}</b>:
+      </p>
+      <ul class="bullets">
+        <li>its credentials and their encryption key</li>
+        <li>
+          {syncs.length} {syncs.length === 1 ? 'sync' : 'syncs'} with {records.toLocaleString('en')}{' '}
+          records and their history
+        </li>
+      </ul>
+      <p>It cannot be undone.</p>
+    </>
+  );
+}

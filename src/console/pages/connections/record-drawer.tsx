@@ -1,0 +1,109 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { Answer } from '../../../client/index.ts';
+import { useList } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
+import { StateBadge } from '../../design/badge.tsx';
+import { Json } from '../../design/code.tsx';
+import { Diff } from '../../design/diff.tsx';
+import { KeyValues } from '../../design/key-values.tsx';
+import { LoadMore } from '../../design/load-more.tsx';
+import { Drawer } from '../../design/overlay.tsx';
+import { Empty, Notice } from '../../design/states.tsx';
+import { exact, Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { ListState } from '../../shell/loaded.tsx';
+import type { ConnectionName } from './connection.tsx';
+
+type Change = Answer<'GET /records/history'>['changes'][number];
+
+interface RecordDrawerProps {
+  readonly name: ConnectionName;
+  readonly model: { readonly model: string; readonly variant: string };
+  readonly id: string;
+  readonly onClose: () => void;
+}
+
+/** Every version of one record: who wrote it, what it changed, and how the record was. */
+export function RecordDrawer({ name, model, id, onClose }: RecordDrawerProps): JSX.Element {
+  const list = useList(
+    'GET /records/history',
+    {
+      headers: { 'provider-config-key': name.integration, 'connection-id': name.connection },
+      query: { model: model.model, variant: model.variant, id, limit: 50 },
+    },
+    ({ changes }) => changes,
+  );
+  const [at, setAt] = useState(0);
+  const version = list.items[at];
+  return (
+    <Drawer title={id} onClose={onClose}>
+      <ListState list={list} empty={<Empty title="No history of this record is kept" />}>
+        {list.items.length > 1 && (
+          <label class="field">
+            <span class="label">As of</span>
+            <input
+              type="range"
+              min={0}
+              max={list.items.length - 1}
+              value={list.items.length - 1 - at}
+              aria-valuetext={version === undefined ? '' : exact(new Date(version.at))}
+              onInput={({ currentTarget }) =>
+                setAt(list.items.length - 1 - Number(currentTarget.value))
+              }
+            />
+          </label>
+        )}
+        {version !== undefined && <Version version={version} before={list.items[at + 1]} />}
+        <LoadMore
+          shown={list.items.length}
+          hasMore={list.hasMore}
+          isBusy={list.isLoadingMore}
+          onMore={() => list.loadMore()}
+        />
+      </ListState>
+    </Drawer>
+  );
+}
+
+interface VersionProps {
+  readonly version: Change;
+  readonly before: Change | undefined;
+}
+
+function Version({ version, before }: VersionProps): JSX.Element {
+  const { path } = useAccess();
+  return (
+    <div class="stack">
+      <KeyValues
+        rows={[
+          ['Action', <StateBadge key="action" state={version.action} />],
+          ['At', <Time key="at" at={version.at} />],
+          ['Version', version.version],
+          ['By', version.actor],
+          [
+            'Run',
+            version.run_id === null ? null : (
+              <Link key="run" href={path(pathOf('runs', version.run_id))}>
+                {version.sync ?? version.run_id}
+              </Link>
+            ),
+          ],
+          ['First seen', <Time key="first" at={version.first_seen_at} />],
+        ]}
+      />
+      {version.payload_state !== 'kept' && (
+        <Notice tone="warn">Payload of this version: {version.payload_state}.</Notice>
+      )}
+      {before !== undefined && (
+        <>
+          <h3>What it changed</h3>
+          <Diff before={before.payload} after={version.payload} />
+        </>
+      )}
+      <h3>Payload</h3>
+      <Json label="Payload" value={version.payload} />
+    </div>
+  );
+}

@@ -1,0 +1,189 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import type { Answer } from '../../../client/index.ts';
+import { useList, useRead } from '../../data/read.ts';
+import { useUrlState, type UrlState } from '../../data/url-state.ts';
+import { StateBadge } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { LoadMore } from '../../design/load-more.tsx';
+import { Empty } from '../../design/states.tsx';
+import { Table } from '../../design/table.tsx';
+import { Time } from '../../design/time.tsx';
+import { FilterSelect, FilterText } from '../../shell/filter.tsx';
+import { ListState, LoadedState } from '../../shell/loaded.tsx';
+import type { ConnectionName } from './connection.tsx';
+import { RecordDrawer } from './record-drawer.tsx';
+
+type Record_ = Answer<'GET /records'>['records'][number];
+
+/** The models that the connection has records of, and the records of one. */
+export function ConnectionRecords({ name }: { readonly name: ConnectionName }): JSX.Element {
+  const query = useRead('GET /sync/status', {
+    query: { syncs: '*', provider_config_key: name.integration, connection_id: name.connection },
+  });
+  return (
+    <LoadedState query={query}>
+      {({ syncs }) => {
+        const models = syncs.flatMap(({ variant, recordCount }) =>
+          Object.entries(recordCount).map(([model, count]) => ({ model, variant, count })),
+        );
+        if (models.length === 0)
+          return (
+            <Empty title="No records" command="npx svc sync run <sync>">
+              A sync of this connection saves them:
+            </Empty>
+          );
+        return <Models name={name} models={models} />;
+      }}
+    </LoadedState>
+  );
+}
+
+interface Model {
+  readonly model: string;
+  readonly variant: string;
+  readonly count: number;
+}
+
+function Models({
+  name,
+  models,
+}: {
+  readonly name: ConnectionName;
+  readonly models: readonly Model[];
+}) {
+  const filters = useUrlState();
+  const current =
+    models.find(
+      ({ model, variant }) =>
+        model === filters.get('model') && variant === (filters.sent('variant') ?? 'base'),
+    ) ?? models[0];
+  if (current === undefined) return null;
+  return (
+    <div class="stack">
+      <div class="row" role="group" aria-label="Models">
+        {models.map((one) => (
+          <Button
+            key={`${one.model} ${one.variant}`}
+            tone={one === current ? 'primary' : 'plain'}
+            isSmall
+            onPress={() => filters.set({ model: one.model, variant: one.variant, id: '' })}
+          >
+            {one.variant === 'base' ? one.model : `${one.model} · ${one.variant}`}
+            <span class="number">{one.count.toLocaleString('en')}</span>
+          </Button>
+        ))}
+      </div>
+      <div class="filters" role="search">
+        <FilterText
+          filters={filters}
+          name="ids"
+          label="Ids"
+          type="search"
+          placeholder="One id, or several with commas"
+          isWide
+        />
+        <FilterSelect
+          filters={filters}
+          name="action"
+          label="Last action"
+          values={['added', 'updated', 'deleted', 'pruned']}
+        />
+        <FilterText
+          filters={filters}
+          name="as_of"
+          label="As of (local time)"
+          type="datetime-local"
+        />
+      </div>
+      <RecordList name={name} model={current} filters={filters} />
+    </div>
+  );
+}
+
+interface RecordListProps {
+  readonly name: ConnectionName;
+  readonly model: Model;
+  readonly filters: UrlState;
+}
+
+/** Undefined unless the text is a local date and time. */
+const instantOf = (text: string): string | undefined =>
+  Number.isNaN(new Date(text).getTime()) ? undefined : new Date(text).toISOString();
+
+function RecordList({ name, model, filters }: RecordListProps): JSX.Element {
+  const { integration, connection } = name;
+  const ids = filters
+    .sent('ids')
+    ?.split(',')
+    .map((id) => id.trim())
+    .filter((id) => id !== '');
+  const list = useList(
+    'GET /records',
+    {
+      headers: { 'provider-config-key': integration, 'connection-id': connection },
+      query: {
+        model: model.model,
+        variant: model.variant,
+        limit: 100,
+        filter: filters.sent('action'),
+        ids: ids === undefined || ids.length === 0 ? undefined : ids,
+        as_of: instantOf(filters.get('as_of')),
+      },
+    },
+    ({ records }) => records,
+  );
+  const open = filters.sent('id');
+  return (
+    <>
+      <ListState list={list} empty={<Empty title="No record matches">Change a filter.</Empty>}>
+        <Table
+          label={`Records of ${model.model}`}
+          rows={list.items}
+          keyOf={({ id }) => id}
+          columns={columns}
+        />
+        <LoadMore
+          shown={list.items.length}
+          hasMore={list.hasMore}
+          isBusy={list.isLoadingMore}
+          onMore={() => list.loadMore()}
+        />
+      </ListState>
+      {open !== undefined && (
+        <RecordDrawer name={name} model={model} id={open} onClose={() => filters.set({ id: '' })} />
+      )}
+    </>
+  );
+}
+
+function RecordLink({ id }: { readonly id: string }): JSX.Element {
+  const search = new URLSearchParams(location.search);
+  search.set('id', id);
+  return (
+    <Link href={`?${search.toString()}`} class="clip mono" title={id}>
+      {id}
+    </Link>
+  );
+}
+
+const preview = ({ id: _id, _svc_metadata: _metadata, ...payload }: Record_): string =>
+  JSON.stringify(payload).slice(0, 300);
+
+const columns = [
+  { title: 'Id', cell: ({ id }: Record_) => <RecordLink id={id} /> },
+  {
+    title: 'Last action',
+    fit: 'tight' as const,
+    cell: ({ _svc_metadata: { last_action: action } }: Record_) => <StateBadge state={action} />,
+  },
+  {
+    title: 'Payload',
+    cell: (row: Record_) => <span class="clip mono muted">{preview(row)}</span>,
+  },
+  {
+    title: 'Modified',
+    fit: 'tight' as const,
+    cell: ({ _svc_metadata: { last_modified_at: at } }: Record_) => <Time at={at} />,
+  },
+];

@@ -1,0 +1,45 @@
+import { useQuery, type UseQueryResult } from '@tanstack/preact-query';
+import type { Answer } from '../../../client/index.ts';
+import { useAccess } from '../../session/context.tsx';
+import type { ConnectionName } from './connection.tsx';
+
+type Connection = Answer<'GET /connections/{connectionId}'>;
+
+/** A connection without its secrets: they are dropped as soon as they arrive. */
+export interface ShownConnection extends Omit<Connection, 'credentials'> {
+  /** `OAUTH2`, `API_KEY` …; null when the key may not see it. */
+  readonly type: string | null;
+  readonly expiresAt: string | null;
+  /** Names of the fields that hold a value. */
+  readonly fields: readonly string[];
+}
+
+export function useConnection({
+  integration,
+  connection,
+}: ConnectionName): UseQueryResult<ShownConnection> {
+  const { client, key } = useAccess();
+  return useQuery({
+    queryKey: [key.id, 'connection', integration, connection],
+    queryFn: async ({ signal }) =>
+      withoutSecrets(
+        await client.request('GET /connections/{connectionId}', {
+          params: { connectionId: connection },
+          query: { provider_config_key: integration },
+          signal,
+        }),
+      ),
+  });
+}
+
+function withoutSecrets({ credentials, ...rest }: Connection): ShownConnection {
+  const { type, expires_at: expiresAt, raw: _raw, ...fields } = credentials;
+  return {
+    ...rest,
+    type: typeof type === 'string' ? type : null,
+    expiresAt: typeof expiresAt === 'string' ? expiresAt : null,
+    fields: Object.entries(fields).flatMap(([name, value]) =>
+      value === null || value === undefined || value === '' ? [] : [name],
+    ),
+  };
+}

@@ -1,0 +1,142 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import type { Answer } from '../../../client/index.ts';
+import { useRead } from '../../data/read.ts';
+import { useUrlState } from '../../data/url-state.ts';
+import { Badge } from '../../design/badge.tsx';
+import { Code, Json } from '../../design/code.tsx';
+import { KeyValues } from '../../design/key-values.tsx';
+import { Drawer } from '../../design/overlay.tsx';
+import { Empty } from '../../design/states.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { Tabs } from '../../design/tabs.tsx';
+import { Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
+
+type Function_ = Answer<'GET /integrations/{uniqueKey}/functions'>['data'][number];
+
+export function Functions({ integration }: { readonly integration: string }): JSX.Element {
+  const filters = useUrlState();
+  const query = useRead('GET /integrations/{uniqueKey}/functions', {
+    params: { uniqueKey: integration },
+    query: { limit: 100 },
+  });
+  return (
+    <LoadedState query={query}>
+      {({ data }) => {
+        if (data.length === 0)
+          return (
+            <Empty title="No functions" command="npx svc deploy <environment>">
+              Deploy functions of your project for this integration:
+            </Empty>
+          );
+        const open = data.find(({ name }) => name === filters.get('function'));
+        return (
+          <>
+            <Table
+              label="Functions"
+              columns={columns}
+              rows={data}
+              keyOf={({ name, type }) => `${type} ${name}`}
+            />
+            {open !== undefined && (
+              <FunctionDrawer
+                integration={integration}
+                shown={open}
+                onClose={() => filters.set({ function: '' })}
+              />
+            )}
+          </>
+        );
+      }}
+    </LoadedState>
+  );
+}
+
+const columns: readonly Column<Function_>[] = [
+  {
+    title: 'Name',
+    cell: ({ name }) => (
+      <Link class="clip" href={`?function=${encodeURIComponent(name)}`}>
+        {name}
+      </Link>
+    ),
+  },
+  { title: 'Type', fit: 'tight', cell: ({ type }) => type },
+  {
+    title: 'State',
+    fit: 'tight',
+    cell: ({ enabled }) => (
+      <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
+    ),
+  },
+  {
+    title: 'Description',
+    cell: ({ description = '' }) => (
+      <span class="clip" title={description}>
+        {description}
+      </span>
+    ),
+  },
+  { title: 'Runs', fit: 'tight', cell: ({ runs }) => runs ?? '–' },
+  { title: 'Deployed', fit: 'tight', cell: ({ last_deployed: at }) => <Time at={at} /> },
+];
+
+interface FunctionDrawerProps {
+  readonly integration: string;
+  readonly shown: Function_;
+  readonly onClose: () => void;
+}
+
+function FunctionDrawer({ integration, shown, onClose }: FunctionDrawerProps): JSX.Element {
+  const { can } = useAccess();
+  return (
+    <Drawer title={shown.name} onClose={onClose}>
+      <p class="muted">{shown.description}</p>
+      <Tabs
+        label="Function"
+        tabs={[
+          {
+            id: 'about',
+            label: 'About',
+            content: (
+              <KeyValues
+                rows={[
+                  ['Type', shown.type],
+                  ['Source', shown.source],
+                  ['Input', shown.input],
+                  ['Returns', shown.returns?.join(', ')],
+                  ['Schedule', shown.runs],
+                  ['Scopes at the provider', shown.scopes?.join(', ')],
+                ]}
+              />
+            ),
+          },
+          {
+            id: 'schema',
+            label: 'Schema',
+            content: <Json label="JSON schema" value={shown.json_schema ?? null} />,
+          },
+          ...(can('environment:functions:read')
+            ? [
+                {
+                  id: 'code',
+                  label: 'Code',
+                  content: <FunctionCode integration={integration} shown={shown} />,
+                },
+              ]
+            : []),
+        ]}
+      />
+    </Drawer>
+  );
+}
+
+function FunctionCode({ integration, shown }: Omit<FunctionDrawerProps, 'onClose'>): JSX.Element {
+  const query = useRead('GET /integrations/{uniqueKey}/functions/{name}/code', {
+    params: { uniqueKey: integration, name: shown.name },
+    query: { type: shown.type },
+  });
+  return <LoadedState query={query}>{({ code }) => <Code label="Code" text={code} />}</LoadedState>;
+}

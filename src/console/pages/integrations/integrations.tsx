@@ -1,0 +1,96 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import type { Answer } from '../../../client/index.ts';
+import { useRead } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
+import { useUrlState } from '../../data/url-state.ts';
+import { LinkButton } from '../../design/button.tsx';
+import { Empty } from '../../design/states.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { FilterText } from '../../shell/filter.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
+import { Page } from '../../shell/page.tsx';
+
+type Integration = Answer<'GET /integrations'>['data'][number];
+
+export function Integrations(): JSX.Element {
+  const { can, path } = useAccess();
+  const filters = useUrlState();
+  const query = useRead('GET /integrations', {});
+  const search = filters.get('search').toLowerCase();
+  return (
+    <Page
+      title="Integrations"
+      about="Providers of the catalog under your own name, with the settings of your app there."
+      actions={
+        can('environment:integrations:create') && (
+          <LinkButton href={path('/integrations/new')} tone="primary" icon="plus">
+            Add an integration
+          </LinkButton>
+        )
+      }
+    >
+      <div class="filters" role="search">
+        <FilterText filters={filters} name="search" label="Search" type="search" isWide />
+      </div>
+      <LoadedState query={query}>
+        {({ data }) => {
+          const rows = data.filter(({ unique_key: key, display_name: name, provider }) =>
+            `${key} ${name} ${provider}`.toLowerCase().includes(search),
+          );
+          if (rows.length > 0)
+            return (
+              <Table
+                label="Integrations"
+                columns={columnsOf(path)}
+                rows={rows}
+                keyOf={({ unique_key: key }) => key}
+              />
+            );
+          return data.length > 0 ? (
+            <Empty title="No integration matches">Change the search.</Empty>
+          ) : (
+            <Empty title="No integrations yet" command="npx svc doctor">
+              Add an integration here; then connect an account of it.
+            </Empty>
+          );
+        }}
+      </LoadedState>
+    </Page>
+  );
+}
+
+/** The logo's address names the gateway's own host; on the same origin its path is enough. */
+export const logoOf = ({ logo }: { readonly logo: string }): string => {
+  try {
+    return new URL(logo, location.href).pathname;
+  } catch {
+    return logo;
+  }
+};
+
+const columnsOf = (path: (page: string) => string): readonly Column<Integration>[] => [
+  {
+    title: 'Integration',
+    cell: (row) => (
+      <span class="row">
+        <img src={logoOf(row)} alt="" width={20} height={20} />
+        <Link href={path(pathOf('integrations', row.unique_key))} class="clip grow">
+          {row.display_name}
+        </Link>
+      </span>
+    ),
+  },
+  { title: 'Key', cell: ({ unique_key: key }) => <span class="clip mono">{key}</span> },
+  { title: 'Provider', cell: ({ provider }) => <span class="clip">{provider}</span> },
+  {
+    title: 'Connections',
+    fit: 'tight',
+    cell: ({ unique_key: key }) => (
+      <Link href={path(`/connections?integration=${encodeURIComponent(key)}`)}>Connections</Link>
+    ),
+  },
+  { title: 'Created', fit: 'tight', cell: ({ created_at: at }) => <Time at={at} /> },
+];

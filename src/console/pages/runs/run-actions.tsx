@@ -1,0 +1,146 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import type { Answer, Client } from '../../../client/index.ts';
+import { failureOf } from '../../data/failure.ts';
+import { useChange } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
+import { Button, LinkButton } from '../../design/button.tsx';
+import { Confirm } from '../../design/confirm.tsx';
+import { Notice } from '../../design/states.tsx';
+import { Table } from '../../design/table.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { isOver, type RunDetail } from './run.tsx';
+
+/** What can be done about a run: cancel it, run the same again, take its writes back. */
+export function RunActions({ run }: { readonly run: RunDetail }): JSX.Element {
+  const { can, path } = useAccess();
+  const canExecute = can(
+    run.kind === 'action' ? 'environment:actions:execute' : 'environment:syncs:execute',
+  );
+  const playground = new URLSearchParams({
+    integration: run.provider_config_key,
+    connection: run.connection_id,
+    action: run.function,
+  });
+  return (
+    <>
+      {canExecute && !isOver(run) && <CancelButton id={run.id} />}
+      {canExecute && isOver(run) && run.kind === 'sync' && <RunAgain run={run} />}
+      {can('environment:actions:execute') && run.kind === 'action' && (
+        <LinkButton href={path(`/playground?${playground.toString()}`)} icon="play">
+          Run again…
+        </LinkButton>
+      )}
+      {can('environment:records:write') && isOver(run) && hasWrites(run) && <Revert run={run} />}
+    </>
+  );
+}
+
+const hasWrites = ({ counts }: RunDetail): boolean =>
+  Object.values(counts).some(({ added, updated, deleted }) => added + updated + deleted > 0);
+
+function CancelButton({ id }: { readonly id: string }): JSX.Element {
+  const cancel = useChange(
+    (client) => client.request('POST /runs/{id}/cancel', { params: { id } }),
+    { done: 'The run is being cancelled' },
+  );
+  return (
+    <Button tone="danger" isBusy={cancel.isPending} onPress={() => cancel.mutate()}>
+      Cancel the run
+    </Button>
+  );
+}
+
+function RunAgain({ run }: { readonly run: RunDetail }): JSX.Element {
+  const { path } = useAccess();
+  const [, navigate] = useLocation();
+  const again = useChange((client) => startAgain(client, run), {
+    done: 'The sync was started',
+    onDone: () => navigate(path(`/runs?function=${encodeURIComponent(run.function)}`)),
+  });
+  return (
+    <Button icon="play" isBusy={again.isPending} onPress={() => again.mutate()}>
+      Run again
+    </Button>
+  );
+}
+
+const startAgain = (client: Client, run: RunDetail) =>
+  client.request('POST /sync/trigger', {
+    body: {
+      syncs: [{ name: run.function, variant: run.variant }],
+      provider_config_key: run.provider_config_key,
+      connection_id: run.connection_id,
+    },
+  });
+
+type Reverted = Answer<'POST /runs/{id}/revert'>['data'];
+
+function Revert({ run }: { readonly run: RunDetail }): JSX.Element {
+  const { path } = useAccess();
+  const [, navigate] = useLocation();
+  const [plan, setPlan] = useState<Reverted | null>(null);
+  const preview = useChange(
+    (client) =>
+      client.request('POST /runs/{id}/revert', { params: { id: run.id }, body: { dry_run: true } }),
+    { onDone: ({ data }) => setPlan(data) },
+  );
+  const revert = useChange(
+    (client) => client.request('POST /runs/{id}/revert', { params: { id: run.id }, body: {} }),
+    {
+      done: 'The writes of the run were reverted',
+      showsFailure: true,
+      onDone: ({ data }) => {
+        setPlan(null);
+        if (data.revert_run_id !== null) navigate(path(pathOf('runs', data.revert_run_id)));
+      },
+    },
+  );
+  return (
+    <>
+      <Button icon="refresh" isBusy={preview.isPending} onPress={() => preview.mutate()}>
+        Revert…
+      </Button>
+      {plan !== null && (
+        <Confirm
+          title="Revert the writes of this run?"
+          verb="Revert the run"
+          isDangerous
+          isBusy={revert.isPending}
+          failure={revert.error === null ? null : failureOf(revert.error)}
+          onConfirm={() => revert.mutate()}
+          onClose={() => setPlan(null)}
+        >
+          <RevertPlan plan={plan} />
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function RevertPlan({ plan }: { readonly plan: Reverted }): JSX.Element {
+  return (
+    <>
+      <p>A run of its own changes the records back. Nothing has been changed yet.</p>
+      <Table
+        label="What a revert changes"
+        rows={Object.entries(plan.counts)}
+        keyOf={([model]) => model}
+        columns={[
+          { title: 'Model', cell: ([model]) => model },
+          { title: 'Delete', fit: 'end', cell: ([, counts]) => counts.deleted },
+          { title: 'Update', fit: 'end', cell: ([, counts]) => counts.updated },
+          { title: 'Restore', fit: 'end', cell: ([, counts]) => counts.restored },
+          { title: 'Leave', fit: 'end', cell: ([, counts]) => counts.left },
+        ]}
+      />
+      {plan.left.length > 0 && (
+        <Notice tone="warn">
+          {plan.left.length} records stay as they are, such as {plan.left[0]?.model}{' '}
+          {plan.left[0]?.id}: {plan.left[0]?.reason.replaceAll('_', ' ')}.
+        </Notice>
+      )}
+    </>
+  );
+}

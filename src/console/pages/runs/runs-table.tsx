@@ -1,0 +1,76 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import type { Answer, Input } from '../../../client/index.ts';
+import { useList } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
+import { StateBadge } from '../../design/badge.tsx';
+import { LoadMore } from '../../design/load-more.tsx';
+import { Empty } from '../../design/states.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { duration, Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { ListState } from '../../shell/loaded.tsx';
+
+type Run = Answer<'GET /runs'>['data'][number];
+
+interface RunsTableProps {
+  readonly query: NonNullable<Input<'GET /runs'>['query']>;
+}
+
+/** Runs that match, newest first; the list is live. */
+export function RunsTable({ query }: RunsTableProps): JSX.Element {
+  const { path } = useAccess();
+  const list = useList('GET /runs', { query: { ...query, limit: 100 } }, ({ data }) => data, {
+    everyMs: 3_000,
+  });
+  return (
+    <ListState
+      list={list}
+      empty={
+        <Empty title="No runs" command="npx svc sync run <sync>">
+          None of the last 24 hours matches. Choose another time, or run a sync:
+        </Empty>
+      }
+    >
+      <Table label="Runs" columns={columnsOf(path)} rows={list.items} keyOf={({ id }) => id} />
+      <LoadMore
+        shown={list.items.length}
+        hasMore={list.hasMore}
+        isBusy={list.isLoadingMore}
+        onMore={() => list.loadMore()}
+      />
+    </ListState>
+  );
+}
+
+export const countsText = (counts: Run['counts']): string => {
+  const totals = Object.values(counts);
+  if (totals.length === 0) return '–';
+  const sum = (field: 'added' | 'updated' | 'deleted'): number =>
+    totals.reduce((total, one) => total + one[field], 0);
+  return `+${sum('added')} ~${sum('updated')} −${sum('deleted')}`;
+};
+
+const columnsOf = (path: (page: string) => string): readonly Column<Run>[] => [
+  {
+    title: 'Function',
+    cell: ({ id, function: name, variant }) => (
+      <Link href={path(pathOf('runs', id))} class="clip">
+        {variant === 'base' ? name : `${name} · ${variant}`}
+      </Link>
+    ),
+  },
+  { title: 'Kind', fit: 'tight', cell: ({ kind }) => kind },
+  { title: 'State', fit: 'tight', cell: ({ status }) => <StateBadge state={status} /> },
+  {
+    title: 'Connection',
+    cell: ({ connection_id: id, provider_config_key: integration }) => (
+      <Link href={path(pathOf('connections', integration, id))} class="clip" title={id}>
+        {integration} / {id}
+      </Link>
+    ),
+  },
+  { title: 'Records', fit: 'end', cell: ({ counts }) => countsText(counts) },
+  { title: 'Duration', fit: 'end', cell: ({ duration_ms: ms }) => duration(ms) },
+  { title: 'Queued', fit: 'tight', cell: ({ queued_at: at }) => <Time at={at} /> },
+];
