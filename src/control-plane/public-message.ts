@@ -4,7 +4,7 @@ import { isoMicros, type Micros } from '../kernel/time.ts';
 import { currentTrace, traceHeader } from './trace.ts';
 import type { Message } from '../ports/event-log.ts';
 import type { Codec } from '../ports/schemas.ts';
-import type { PublicMessage, DecisionMeta } from './entity.ts';
+import type { EntityDefinition, PublicMessage } from './entity.ts';
 
 /** The values of any public topic. */
 export type PublicCodec = Codec<Readonly<Record<string, unknown>>>;
@@ -72,32 +72,41 @@ function writeSource({ environmentUid, integration, connectionId }: PublicMessag
   return source;
 }
 
-/**
- * What `svc.config.v1` publishes about a change (docs/reference/topics.md#svcconfigv1); a tombstone follows a
- * deletion. `revision` is the time of the decision, which grows with each decision on an entity.
- */
-export function configMessages(
-  change: {
-    readonly kind: string;
-    readonly id: readonly string[];
-    readonly environmentUid: string;
-    readonly integration?: string;
-    readonly action: string;
-    /** Without secrets. */
-    readonly document: Readonly<Record<string, unknown>>;
-    readonly isGone: boolean;
-  },
-  meta: DecisionMeta,
-): PublicMessage[] {
-  const { kind, action, environmentUid, integration } = change;
-  const base = {
-    topic: 'svc.config.v1',
-    key: joinKey(kind, ...change.id),
-    type: `svc.${kind}.${action}`,
-    environmentUid,
-    ...(integration === undefined ? {} : { integration }),
-  };
-  const document = JSON.stringify(change.document);
-  const fields = { ...base, value: { kind, action, document, revision: meta.at } };
-  return change.isGone ? [fields, { ...base, value: null }] : [fields];
+/** What `svc.config.v1` shows of an entity. */
+interface ConfigEntry {
+  /** Unique among the entities of its kind. */
+  readonly id: readonly string[];
+  readonly environmentUid: string;
+  readonly integration?: string;
+  /** Without secrets. */
+  readonly document: Readonly<Record<string, unknown>>;
 }
+
+/**
+ * Publishes an entity on `svc.config.v1` after each event, and a tombstone after its deletion
+ * (docs/reference/topics.md#svcconfigv1). `revision` is the time of the decision, which grows with each decision on an
+ * entity.
+ * @param actions by type of the event
+ */
+export const publishConfig =
+  <S extends object, E extends { type: string }>(
+    kind: string,
+    actions: Readonly<Record<E['type'], string>>,
+    entryOf: (subject: S) => ConfigEntry,
+  ): EntityDefinition<S, never, E>['publish'] =>
+  (event, before, after, meta) => {
+    const subject = after ?? before;
+    if (subject === null) return [];
+    const { id, environmentUid, integration, document } = entryOf(subject);
+    const action = actions[event.type as E['type']];
+    const base = {
+      topic: 'svc.config.v1',
+      key: joinKey(kind, ...id),
+      type: `svc.${kind}.${action}`,
+      environmentUid,
+      ...(integration === undefined ? {} : { integration }),
+    };
+    const value = { kind, action, document: JSON.stringify(document), revision: meta.at };
+    const message = { ...base, value };
+    return after === null ? [message, { ...base, value: null }] : [message];
+  };

@@ -1,4 +1,4 @@
-import { configMessages } from '../../../control-plane/public-message.ts';
+import { publishConfig } from '../../../control-plane/public-message.ts';
 import type { EntityDefinition, EntityRef, Siblings } from '../../../control-plane/entity.ts';
 import { apiKey, type ApiKeyCommand } from './decider.ts';
 import type { ApiKeyEvent } from './events.ts';
@@ -16,6 +16,24 @@ export const accountKeyRef = (id: string): EntityRef => ({
   kind: 'account-key',
   scope: 'account',
   path: [id],
+});
+
+const dayMs = 86_400_000;
+const actions = { KeyCreated: 'created', KeyUsed: 'used', KeyDeleted: 'deleted' } as const;
+
+const publishKey = publishConfig<ApiKey, ApiKeyEvent>('api_key', actions, (key) => {
+  const day = key.lastUsedAt === null ? null : Math.floor(key.lastUsedAt / dayMs) * dayMs;
+  return {
+    id: [key.id],
+    environmentUid: key.environmentUid ?? 'account',
+    document: {
+      id: key.id,
+      name: key.displayName,
+      scopes: key.scopes,
+      prefix: key.environmentUid === null ? 'svc_acct_' : 'svc_env_',
+      last_used_day: day === null ? null : new Date(day).toISOString().slice(0, 10),
+    },
+  };
 });
 
 export const apiKeyEntity: KeyDefinition = {
@@ -43,30 +61,4 @@ function keyFacts(
   const keys = siblings.list<ApiKey>(ref.kind, ref.path.slice(0, -1));
   const isNameTaken = keys.some((key) => key.displayName === command['displayName']);
   return { isNameTaken, keysInScope: keys.length };
-}
-
-const actions = { KeyCreated: 'created', KeyUsed: 'used', KeyDeleted: 'deleted' } as const;
-
-function publishKey(...[event, before, after, meta]: Parameters<KeyDefinition['publish']>) {
-  const key = after ?? before;
-  if (key === null) return [];
-  const dayMs = 86_400_000;
-  const day = key.lastUsedAt === null ? null : Math.floor(key.lastUsedAt / dayMs) * dayMs;
-  return configMessages(
-    {
-      kind: 'api_key',
-      id: [key.id],
-      environmentUid: key.environmentUid ?? 'account',
-      action: actions[event.type],
-      document: {
-        id: key.id,
-        name: key.displayName,
-        scopes: key.scopes,
-        prefix: key.environmentUid === null ? 'svc_acct_' : 'svc_env_',
-        last_used_day: day === null ? null : new Date(day).toISOString().slice(0, 10),
-      },
-      isGone: after === null,
-    },
-    meta,
-  );
 }

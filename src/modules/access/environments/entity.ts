@@ -1,4 +1,4 @@
-import { configMessages } from '../../../control-plane/public-message.ts';
+import { publishConfig } from '../../../control-plane/public-message.ts';
 import {
   type EntityDefinition,
   type EntityRef,
@@ -14,6 +14,14 @@ export const environmentRef = (uid: string): EntityRef => ({
   scope: 'account',
   path: [uid],
 });
+
+const actions = {
+  EnvironmentCreated: 'created',
+  EnvironmentChanged: 'updated',
+  SigningKeyRotated: 'signing_key_rotated',
+  EnvironmentDeletionBegun: 'deletion_begun',
+  EnvironmentDeleted: 'deleted',
+} as const;
 
 export const environmentEntity: EntityDefinition<
   Environment,
@@ -38,27 +46,12 @@ export const environmentEntity: EntityDefinition<
     };
   },
 
-  publish(event, before, after, meta) {
-    const subject = after ?? before;
-    if (subject === null) return [];
-    const action = actions[event.type];
-    const { uid } = subject;
-    const document = publicDocument(subject);
-    const isGone = after === null;
-    return configMessages(
-      { kind: 'environment', id: [uid], environmentUid: uid, action, document, isGone },
-      meta,
-    );
-  },
+  publish: publishConfig('environment', actions, (subject) => ({
+    id: [subject.uid],
+    environmentUid: subject.uid,
+    document: publicDocument(subject),
+  })),
 };
-
-const actions = {
-  EnvironmentCreated: 'created',
-  EnvironmentChanged: 'updated',
-  SigningKeyRotated: 'signing_key_rotated',
-  EnvironmentDeletionBegun: 'deletion_begun',
-  EnvironmentDeleted: 'deleted',
-} as const satisfies Record<EnvironmentEvent['type'], string>;
 
 function publicDocument(state: Environment): Record<string, unknown> {
   const { uid, id, name, isProduction, webhookFlags, payloadMode, retention } = state;

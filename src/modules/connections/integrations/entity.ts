@@ -1,4 +1,4 @@
-import { configMessages } from '../../../control-plane/public-message.ts';
+import { publishConfig } from '../../../control-plane/public-message.ts';
 import {
   type EntityDefinition,
   type EntityRef,
@@ -20,7 +20,7 @@ const actions = {
   IntegrationRenamed: 'renamed',
   IntegrationDeletionBegun: 'deletion_begun',
   IntegrationDeleted: 'deleted',
-} as const satisfies Record<IntegrationEvent['type'], string>;
+} as const;
 
 export const integrationEntity: EntityDefinition<
   Integration,
@@ -34,27 +34,16 @@ export const integrationEntity: EntityDefinition<
   },
   decider: integration,
 
-  publish(event, before, after, meta) {
-    const subject = after ?? before;
-    if (subject === null) return [];
-    const { uid, environmentUid, uniqueKey, displayName, provider, forwardWebhooks } = subject;
-    return configMessages(
-      {
-        kind: 'integration',
-        id: [environmentUid, uniqueKey],
-        environmentUid,
-        integration: uniqueKey,
-        action: actions[event.type],
-        document: {
-          uid,
-          unique_key: uniqueKey,
-          display_name: displayName,
-          provider,
-          forward_webhooks: forwardWebhooks,
-        },
-        isGone: after === null,
-      },
-      meta,
-    );
-  },
+  publish: publishConfig('integration', actions, (subject) => ({
+    id: [subject.environmentUid, subject.uniqueKey],
+    environmentUid: subject.environmentUid,
+    integration: subject.uniqueKey,
+    document: {
+      uid: subject.uid,
+      unique_key: subject.uniqueKey,
+      display_name: subject.displayName,
+      provider: subject.provider,
+      forward_webhooks: subject.forwardWebhooks,
+    },
+  })),
 };

@@ -1,4 +1,4 @@
-import { configMessages } from '../../../control-plane/public-message.ts';
+import { publishConfig } from '../../../control-plane/public-message.ts';
 import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
 import type { Integration } from '../../connections/integrations/state.ts';
 import { deployedFunction, type FunctionCommand } from './decider.ts';
@@ -22,7 +22,7 @@ const actions = {
   FunctionDisabled: 'disabled',
   FunctionMoved: 'moved',
   FunctionDeleted: 'deleted',
-} as const satisfies Record<FunctionEvent['type'], string>;
+} as const;
 
 export const functionEntity: EntityDefinition<DeployedFunction, FunctionCommand, FunctionEvent> = {
   kind: 'function',
@@ -36,23 +36,12 @@ export const functionEntity: EntityDefinition<DeployedFunction, FunctionCommand,
     return { isIntegrationKnown: integration !== null && !integration.isDeleting };
   },
 
-  publish(event, before, after, meta) {
-    const subject = after ?? before;
-    if (subject === null) return [];
-    const { environmentUid, integrationKey, kind, name } = subject;
-    return configMessages(
-      {
-        kind: 'function',
-        id: [environmentUid, integrationKey, kind, name],
-        environmentUid,
-        integration: integrationKey,
-        action: actions[event.type],
-        document: publicDocument(subject),
-        isGone: after === null,
-      },
-      meta,
-    );
-  },
+  publish: publishConfig('function', actions, (subject) => ({
+    id: [subject.environmentUid, subject.integrationKey, subject.kind, subject.name],
+    environmentUid: subject.environmentUid,
+    integration: subject.integrationKey,
+    document: publicDocument(subject),
+  })),
 };
 
 /** Without the code, which may contain secrets by mistake. */

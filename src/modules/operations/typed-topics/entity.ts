@@ -1,4 +1,4 @@
-import { configMessages } from '../../../control-plane/public-message.ts';
+import { publishConfig } from '../../../control-plane/public-message.ts';
 import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
 import type { Integration } from '../../connections/integrations/state.ts';
 import { forgottenAt, typedTopic, type TypedTopicCommand } from './decider.ts';
@@ -20,7 +20,7 @@ const actions = {
   TypedTopicOpened: 'opened',
   TypedTopicEnded: 'ended',
   TypedTopicForgotten: 'forgotten',
-} as const satisfies Record<TypedTopicEvent['type'], string>;
+} as const;
 
 export const typedTopicEntity: EntityDefinition<TypedTopic, TypedTopicCommand, TypedTopicEvent> = {
   kind: 'typed-topic',
@@ -41,21 +41,14 @@ export const typedTopicEntity: EntityDefinition<TypedTopic, TypedTopicCommand, T
     };
   },
 
-  publish(event, before, after, meta) {
-    const subject = after ?? before;
-    if (subject === null) return [];
-    const { environmentUid, integrationKey, model, address, major } = subject;
-    return configMessages(
-      {
-        kind: 'typed_topic',
-        id: [environmentUid, integrationKey, model],
-        environmentUid,
-        integration: integrationKey,
-        action: actions[event.type],
-        document: { integration: integrationKey, model, address, major },
-        isGone: after === null,
-      },
-      meta,
-    );
-  },
+  publish: publishConfig(
+    'typed_topic',
+    actions,
+    ({ environmentUid, integrationKey: integration, model, address, major }) => ({
+      id: [environmentUid, integration, model],
+      environmentUid,
+      integration,
+      document: { integration, model, address, major },
+    }),
+  ),
 };

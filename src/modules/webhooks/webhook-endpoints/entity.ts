@@ -1,4 +1,4 @@
-import { configMessages } from '../../../control-plane/public-message.ts';
+import { publishConfig } from '../../../control-plane/public-message.ts';
 import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
 import { webhookEndpoint, type WebhookEndpointCommand } from './decider.ts';
 import type { WebhookEndpointEvent } from './events.ts';
@@ -14,7 +14,7 @@ const actions = {
   WebhookEndpointCreated: 'created',
   WebhookEndpointChanged: 'updated',
   WebhookEndpointDeleted: 'deleted',
-} as const satisfies Record<WebhookEndpointEvent['type'], string>;
+} as const;
 
 export const webhookEndpointEntity: EntityDefinition<
   WebhookEndpoint,
@@ -30,29 +30,16 @@ export const webhookEndpointEntity: EntityDefinition<
     return { siblings: siblings.list('webhook-endpoint', [environmentUid]).length };
   },
 
-  publish(event, before, after, meta) {
-    const subject = after ?? before;
-    if (subject === null) return [];
-    const { id, environmentUid, displayName, kinds, integrationKey, connectionId, isEnabled } =
-      subject;
-    const document = {
-      id,
-      display_name: displayName,
-      kinds,
-      connection_id: connectionId,
-      provider_config_key: integrationKey,
-      enabled: isEnabled,
-    };
-    return configMessages(
-      {
-        kind: 'webhook_endpoint',
-        id: [environmentUid, id],
-        environmentUid,
-        action: actions[event.type],
-        document,
-        isGone: after === null,
-      },
-      meta,
-    );
-  },
+  publish: publishConfig('webhook_endpoint', actions, (subject) => ({
+    id: [subject.environmentUid, subject.id],
+    environmentUid: subject.environmentUid,
+    document: {
+      id: subject.id,
+      display_name: subject.displayName,
+      kinds: subject.kinds,
+      connection_id: subject.connectionId,
+      provider_config_key: subject.integrationKey,
+      enabled: subject.isEnabled,
+    },
+  })),
 };
