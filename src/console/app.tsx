@@ -5,13 +5,16 @@ import {
   QueryClientProvider,
   useQuery,
 } from '@tanstack/preact-query';
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { Redirect, Route, Router, Switch, useRoute } from 'wouter-preact';
 import { ApiError } from '../client/index.ts';
+import { AccountPages } from './pages/account-pages.tsx';
 import { EnvironmentPages } from './pages/environment-pages.tsx';
+import { lazy } from './pages/lazy.tsx';
 import { NotFound } from './pages/not-found.tsx';
 import {
   AccessProvider,
+  accountKeyOf,
   environmentKeysOf,
   sectionOf,
   SessionProvider,
@@ -44,6 +47,8 @@ const queries = new QueryClient({
     },
   },
 });
+
+const Design = lazy(async () => (await import('./pages/design/design.tsx')).Design);
 
 const code = takeCode();
 
@@ -94,38 +99,51 @@ async function openSession() {
 const storedEnvironment = 'svc-console-environment';
 
 function Sections(): JSX.Element {
-  const keys = environmentKeysOf(useSession());
+  const session = useSession();
+  const keys = environmentKeysOf(session);
   const [, params] = useRoute('/env/:environment/*?');
   const named = (name: string | null): SessionKey | undefined =>
     keys.find(({ environment }) => environment?.name === name);
   const fromPath = params?.environment;
   if (fromPath !== undefined) localStorage.setItem(storedEnvironment, fromPath);
   const last = named(localStorage.getItem(storedEnvironment)) ?? keys[0] ?? null;
+  const account = accountKeyOf(session);
+  const first = last === null ? account && `${sectionOf(account)}/projections` : sectionOf(last);
   return (
     <Shell environmentKey={last}>
       <Switch>
         <Route path="/env/:environment/*?">
-          {({ environment }) => <EnvironmentSection sessionKey={named(environment) ?? null} />}
+          {({ environment }) => (
+            <Section sessionKey={named(environment) ?? null}>
+              <EnvironmentPages />
+            </Section>
+          )}
         </Route>
-        <Route path="/">
-          {last === null ? <NotFound /> : <Redirect to={sectionOf(last)} replace />}
+        <Route path="/account/*?">
+          <Section sessionKey={accountKeyOf(session)}>
+            <AccountPages />
+          </Section>
         </Route>
+        <Route path="/design" component={Design} />
+        <Route path="/">{first === null ? <NotFound /> : <Redirect to={first} replace />}</Route>
         <Route component={NotFound} />
       </Switch>
     </Shell>
   );
 }
 
-function EnvironmentSection({
-  sessionKey,
-}: {
+interface SectionProps {
+  /** Null when the session has no key of the section. */
   readonly sessionKey: SessionKey | null;
-}): JSX.Element {
+  readonly children: ComponentChildren;
+}
+
+function Section({ sessionKey, children }: SectionProps): JSX.Element {
   const access = useAccessOf(sessionKey);
   if (access === null) return <NotFound />;
   return (
-    <AccessProvider access={access}>
-      <EnvironmentPages key={access.key.id} />
+    <AccessProvider key={access.key.id} access={access}>
+      {children}
     </AccessProvider>
   );
 }

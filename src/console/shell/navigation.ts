@@ -6,11 +6,12 @@ export interface NavigationItem {
   readonly page: string;
   readonly label: string;
   readonly icon: IconName;
-  /** Without this scope the page is not offered. */
-  readonly scope: string;
+  /** Without this scope the page is not offered; null: it is always. */
+  readonly scope: string | null;
 }
 
 export const environmentPages: readonly NavigationItem[] = [
+  { page: '', label: 'Home', icon: 'home', scope: null },
   {
     page: '/integrations',
     label: 'Integrations',
@@ -24,6 +25,37 @@ export const environmentPages: readonly NavigationItem[] = [
     scope: 'environment:connections:list',
   },
   { page: '/runs', label: 'Runs', icon: 'play', scope: 'environment:logs:read' },
+  { page: '/logs', label: 'Logs', icon: 'list', scope: 'environment:logs:read' },
+  { page: '/webhooks-out', label: 'Webhooks out', icon: 'send', scope: 'environment:*' },
+  { page: '/webhooks-in', label: 'Webhooks in', icon: 'inbox', scope: 'environment:*' },
+  {
+    page: '/playground',
+    label: 'Playground',
+    icon: 'terminal',
+    scope: 'environment:actions:execute',
+  },
+  { page: '/variables', label: 'Variables', icon: 'gear', scope: 'environment:variables:read' },
 ];
 
-export const accountPages: readonly NavigationItem[] = [];
+export const accountPages: readonly NavigationItem[] = [
+  {
+    page: '/projections',
+    label: 'Projections',
+    icon: 'database',
+    scope: 'account:projections:read',
+  },
+  {
+    page: '/consumer-groups',
+    label: 'Consumer groups',
+    icon: 'layers',
+    scope: 'account:consumer-groups:read',
+  },
+  {
+    page: '/dead-letters',
+    label: 'Dead letters',
+    icon: 'alert',
+    scope: 'account:dead-letters:read',
+  },
+  { page: '/environments', label: 'Environments', icon: 'key', scope: 'account:environments:list' },
+  { page: '/audit', label: 'Audit', icon: 'shield', scope: 'account:audit:read' },
+];

@@ -86,7 +86,7 @@ interface GroupProps {
 
 function Group({ label, sessionKey, pages }: GroupProps): JSX.Element {
   const [location] = useLocation();
-  const offered = pages.filter(({ scope }) => covers(sessionKey, scope));
+  const offered = pages.filter(({ scope }) => scope === null || covers(sessionKey, scope));
   return (
     <div class="nav-group">
       <div class="label">{label}</div>

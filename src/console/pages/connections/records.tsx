@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import { Link } from 'wouter-preact';
 import type { Answer } from '../../../client/index.ts';
 import { useList, useRead } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
@@ -11,6 +10,7 @@ import { Table } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { FilterSelect, FilterText } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
+import { OpenLink } from '../../shell/open-link.tsx';
 import type { ConnectionName } from './connection.tsx';
 import { RecordDrawer } from './record-drawer.tsx';
 
@@ -157,21 +157,11 @@ function RecordList({ name, model, filters }: RecordListProps): JSX.Element {
   );
 }
 
-function RecordLink({ id }: { readonly id: string }): JSX.Element {
-  const search = new URLSearchParams(location.search);
-  search.set('id', id);
-  return (
-    <Link href={`?${search.toString()}`} class="clip mono" title={id}>
-      {id}
-    </Link>
-  );
-}
-
 const preview = ({ id: _id, _svc_metadata: _metadata, ...payload }: Record_): string =>
   JSON.stringify(payload).slice(0, 300);
 
 const columns = [
-  { title: 'Id', cell: ({ id }: Record_) => <RecordLink id={id} /> },
+  { title: 'Id', cell: ({ id }: Record_) => <OpenLink id={id} text={id} /> },
   {
     title: 'Last action',
     fit: 'tight' as const,

@@ -1,0 +1,34 @@
+import type { JSX } from 'preact';
+import { Route, Switch } from 'wouter-preact';
+import { lazy } from './lazy.tsx';
+import { NotFound } from './not-found.tsx';
+
+const Audit = lazy(async () => (await import('./audit/audit.tsx')).Audit);
+const ConsumerGroups = lazy(async () => (await import('./groups/groups.tsx')).ConsumerGroups);
+const DeadLetters = lazy(async () => (await import('./dead-letters/dead-letters.tsx')).DeadLetters);
+const Environment = lazy(async () => (await import('./environments/environment.tsx')).Environment);
+const Environments = lazy(
+  async () => (await import('./environments/environments.tsx')).Environments,
+);
+const Projection = lazy(async () => (await import('./projections/projection.tsx')).Projection);
+const Projections = lazy(async () => (await import('./projections/projections.tsx')).Projections);
+
+const routes = [
+  ['/audit', Audit],
+  ['/consumer-groups', ConsumerGroups],
+  ['/dead-letters', DeadLetters],
+  ['/environments', Environments],
+  ['/environments/:id/:tab?', Environment],
+  ['/projections', Projections],
+  ['/projections/:name', Projection],
+] as const;
+
+/** The pages of the account. */
+export const AccountPages = (): JSX.Element => (
+  <Switch>
+    {routes.map(([path, component]) => (
+      <Route key={path} path={`/account${path}`} component={component} />
+    ))}
+    <Route component={NotFound} />
+  </Switch>
+);

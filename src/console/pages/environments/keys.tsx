@@ -1,0 +1,217 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ApiKey } from '../../../client/index.ts';
+import { failureOf } from '../../data/failure.ts';
+import { useChange, useRead } from '../../data/read.ts';
+import { Button } from '../../design/button.tsx';
+import { Confirm } from '../../design/confirm.tsx';
+import { CopyButton } from '../../design/copy-button.tsx';
+import { Select, TextField } from '../../design/field.tsx';
+import { Menu } from '../../design/menu.tsx';
+import { Dialog } from '../../design/overlay.tsx';
+import { FailureNotice, Notice } from '../../design/states.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
+
+interface KeysProps {
+  readonly environmentId: number;
+}
+
+export function Keys({ environmentId }: KeysProps): JSX.Element {
+  const { can } = useAccess();
+  const [isAdding, setAdding] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const query = useRead('GET /environment/api-keys', { query: { environment_id: environmentId } });
+  return (
+    <div class="stack">
+      {can('account:environments:api_keys:create') && (
+        <div>
+          <Button tone="primary" icon="plus" onPress={() => setAdding(true)}>
+            Create a key
+          </Button>
+        </div>
+      )}
+      <LoadedState query={query}>
+        {({ data }) => (
+          <Table
+            label="Keys"
+            columns={columnsOf(environmentId, setSecret)}
+            rows={data}
+            keyOf={({ id }) => id}
+          />
+        )}
+      </LoadedState>
+      {isAdding && (
+        <KeyForm
+          environmentId={environmentId}
+          onSecret={setSecret}
+          onClose={() => setAdding(false)}
+        />
+      )}
+      {secret !== null && <Secret secret={secret} onClose={() => setSecret(null)} />}
+    </div>
+  );
+}
+
+const columnsOf = (
+  environmentId: number,
+  showSecret: (secret: string) => void,
+): readonly Column<ApiKey>[] => [
+  { title: 'Name', cell: ({ display_name: name }) => <span class="clip">{name}</span> },
+  { title: 'Key', cell: ({ secret }) => <span class="clip mono">{secret}</span> },
+  {
+    title: 'Scopes',
+    cell: ({ scopes }) => (
+      <span class="clip" title={scopes.join(', ')}>
+        {scopes.join(', ')}
+      </span>
+    ),
+  },
+  { title: 'Last used', fit: 'tight', cell: ({ last_used_at: at }) => <Time at={at} /> },
+  { title: 'Created', fit: 'tight', cell: ({ created_at: at }) => <Time at={at} /> },
+  {
+    title: '',
+    fit: 'tight',
+    cell: (row) => <KeyMenu environmentId={environmentId} row={row} showSecret={showSecret} />,
+  },
+];
+
+interface KeyMenuProps extends KeysProps {
+  readonly row: ApiKey;
+  readonly showSecret: (secret: string) => void;
+}
+
+function KeyMenu({ environmentId, row, showSecret }: KeyMenuProps): JSX.Element {
+  const { can } = useAccess();
+  const [isDeleting, setDeleting] = useState(false);
+  const { id, display_name: name } = row;
+  const reveal = useChange(
+    (client) => client.request('POST /environment/api-keys/{id}/reveal', { params: { id } }),
+    { onDone: ({ data }) => showSecret(data.secret) },
+  );
+  const remove = useChange(
+    (client) =>
+      client.request('DELETE /environment/api-keys', {
+        body: { environment_id: environmentId, key_id: id },
+      }),
+    { done: `${name} was deleted`, onDone: () => setDeleting(false), showsFailure: true },
+  );
+  return (
+    <>
+      <Menu
+        label={`Actions of ${name}`}
+        icon="more"
+        isIconOnly
+        items={[
+          {
+            id: 'reveal',
+            label: 'Reveal (audited)',
+            icon: 'key',
+            isDisabled: !can('account:environments:api_keys:reveal'),
+            onSelect: () => reveal.mutate(),
+          },
+          {
+            id: 'delete',
+            label: 'Delete…',
+            icon: 'close',
+            isDangerous: true,
+            isDisabled: !can('account:environments:api_keys:delete'),
+            onSelect: () => setDeleting(true),
+          },
+        ]}
+      />
+      {isDeleting && (
+        <Confirm
+          title={`Delete the key ${name}?`}
+          verb="Delete the key"
+          isDangerous
+          isBusy={remove.isPending}
+          failure={remove.error === null ? null : failureOf(remove.error)}
+          onConfirm={() => remove.mutate()}
+          onClose={() => setDeleting(false)}
+        >
+          <p>It stops working at once, and sessions of the console lose it.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+interface SecretProps {
+  readonly secret: string;
+  readonly onClose: () => void;
+}
+
+const Secret = ({ secret, onClose }: SecretProps): JSX.Element => (
+  <Dialog title="Secret of the key" onClose={onClose}>
+    <Notice tone="warn">Whoever has this key acts as you. Keep it out of sources and chats.</Notice>
+    <div class="row">
+      <code class="grow secret">{secret}</code>
+      <CopyButton text={secret} label="Copy the key" />
+    </div>
+  </Dialog>
+);
+
+const profiles = [
+  { value: '', label: 'Full access' },
+  { value: 'auth', label: 'auth: create connect sessions' },
+  { value: 'deploy', label: 'deploy: deploy functions' },
+  { value: 'backend', label: 'backend: read and run' },
+] as const;
+
+interface KeyFormProps extends KeysProps {
+  readonly onSecret: (secret: string) => void;
+  readonly onClose: () => void;
+}
+
+function KeyForm({ environmentId, onSecret, onClose }: KeyFormProps): JSX.Element {
+  const [name, setName] = useState('');
+  const [profile, setProfile] = useState('');
+  const [scopes, setScopes] = useState('');
+  const create = useChange(
+    (client) => {
+      const named = (['auth', 'deploy', 'backend'] as const).find((one) => one === profile);
+      const list = scopes.split(/[\s,]+/).filter((scope) => scope !== '');
+      const access =
+        list.length > 0 ? { scopes: list } : named === undefined ? {} : { profile: named };
+      return client.request('POST /environment/api-keys', {
+        body: { environment_id: environmentId, display_name: name, ...access },
+      });
+    },
+    {
+      showsFailure: true,
+      onDone: ({ data }) => {
+        onClose();
+        onSecret(data.secret);
+      },
+    },
+  );
+  return (
+    <Dialog title="Create a key" onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate();
+        }}
+      >
+        <TextField label="Name" value={name} isRequired onInput={setName} />
+        <Select label="Profile" value={profile} choices={profiles} onChange={setProfile} />
+        <TextField
+          label="Scopes"
+          hint="In place of a profile, such as environment:records:read"
+          value={scopes}
+          onInput={setScopes}
+        />
+        {create.error !== null && <FailureNotice failure={failureOf(create.error)} />}
+        <div>
+          <Button type="submit" tone="primary" isBusy={create.isPending}>
+            Create the key
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,89 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ConsumerGroup } from '../../../client/index.ts';
+import { useRead } from '../../data/read.ts';
+import { Button } from '../../design/button.tsx';
+import { KeyValues } from '../../design/key-values.tsx';
+import { Drawer } from '../../design/overlay.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
+import { Page } from '../../shell/page.tsx';
+
+export function ConsumerGroups(): JSX.Element {
+  const [open, setOpen] = useState<ConsumerGroup | null>(null);
+  const query = useRead('GET /consumer-groups', {}, { everyMs: 5_000 });
+  return (
+    <Page
+      title="Consumer groups"
+      about="What reads the topics of the service, and how far each is behind."
+    >
+      <LoadedState query={query}>
+        {({ data }) => (
+          <Table
+            label="Consumer groups"
+            columns={columnsOf(setOpen)}
+            rows={data}
+            keyOf={({ name }) => name}
+          />
+        )}
+      </LoadedState>
+      {open !== null && (
+        <Drawer title={open.name} onClose={() => setOpen(null)}>
+          <GroupDetails group={open} />
+        </Drawer>
+      )}
+    </Page>
+  );
+}
+
+const columnsOf = (show: (group: ConsumerGroup) => void): readonly Column<ConsumerGroup>[] => [
+  { title: 'Group', cell: ({ name }) => <span class="clip mono">{name}</span> },
+  {
+    title: 'Purpose',
+    cell: ({ why }) => (
+      <span class="clip" title={why}>
+        {why}
+      </span>
+    ),
+  },
+  { title: 'Topic', cell: ({ topic }) => <span class="clip mono">{topic}</span> },
+  { title: 'Lag', fit: 'end', cell: ({ lag }) => lag.toLocaleString('en') },
+  {
+    title: '',
+    fit: 'tight',
+    cell: (group) => (
+      <Button tone="quiet" isSmall onPress={() => show(group)}>
+        Details
+      </Button>
+    ),
+  },
+];
+
+const GroupDetails = ({ group }: { readonly group: ConsumerGroup }): JSX.Element => (
+  <div class="stack">
+    <KeyValues
+      rows={[
+        ['Topic', group.topic],
+        ['Purpose', group.why],
+        ['Replay', group.replay],
+        ['Can be reset', group.resettable ? 'yes' : 'no'],
+      ]}
+    />
+    <Table
+      label="Partitions"
+      rows={group.partitions}
+      keyOf={({ partition }) => String(partition)}
+      columns={[
+        { title: 'Partition', cell: ({ partition }) => partition },
+        { title: 'Start', fit: 'end', cell: ({ start }) => start.toLocaleString('en') },
+        {
+          title: 'Committed',
+          fit: 'end',
+          cell: ({ committed }) => committed?.toLocaleString('en') ?? '–',
+        },
+        { title: 'End', fit: 'end', cell: ({ end }) => end.toLocaleString('en') },
+        { title: 'Lag', fit: 'end', cell: ({ lag }) => lag.toLocaleString('en') },
+      ]}
+    />
+  </div>
+);

@@ -1,0 +1,174 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import { Link } from 'wouter-preact';
+import type { Input, LogOperation } from '../../../client/index.ts';
+import { pathOf } from '../../data/route.ts';
+import { useUrlState, type UrlState } from '../../data/url-state.ts';
+import { StateBadge } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { LoadMore } from '../../design/load-more.tsx';
+import { Empty } from '../../design/states.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { duration, Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import { ListState } from '../../shell/loaded.tsx';
+import { Page } from '../../shell/page.tsx';
+import { LiveTail } from './live-tail.tsx';
+
+type Body = NonNullable<Input<'POST /logs/operations'>['body']>;
+
+const states = ['waiting', 'running', 'success', 'failed', 'timeout', 'cancelled'] as const;
+const levels = ['debug', 'info', 'warn', 'error'] as const;
+const types = ['sync', 'action', 'auth', 'webhook', 'proxy', 'events', 'admin', 'deploy'] as const;
+const day = 86_400_000;
+
+const periods = [
+  { value: '1', label: '24 hours' },
+  { value: '3', label: '3 days' },
+] as const;
+
+/** The whole period of logs that are kept, or the chosen part of it; on whole hours, so that pages fit together. */
+function periodOf(days: string): NonNullable<Body['period']> {
+  const end = new Date();
+  end.setMinutes(60, 0, 0);
+  const length = (Number(days) || 14) * day;
+  return { from: new Date(end.getTime() - length).toISOString(), to: end.toISOString() };
+}
+
+const oneOf = <Value extends string>(values: readonly Value[], text: string) => {
+  const found = values.find((value) => value === text);
+  return found === undefined ? undefined : [found];
+};
+
+function useOperations(filters: UrlState) {
+  const { client, key } = useAccess();
+  const one = (name: string) => {
+    const value = filters.sent(name);
+    return value === undefined ? undefined : [value];
+  };
+  const body: Body = {
+    search: filters.sent('search'),
+    states: oneOf(states, filters.get('state')),
+    levels: oneOf(levels, filters.get('level')),
+    types: one('type'),
+    integrations: one('integration'),
+    connections: one('connection'),
+    syncs: one('function'),
+    period: periodOf(filters.get('days')),
+    limit: 100,
+  };
+  const list = useInfiniteQuery({
+    queryKey: [key.id, 'POST /logs/operations', body],
+    queryFn: ({ signal, pageParam: cursor }) =>
+      client.request('POST /logs/operations', { body: { ...body, cursor }, signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ pagination }) => pagination.cursor,
+    refetchInterval: 10_000,
+  });
+  return {
+    items: list.data?.pages.flatMap(({ data }) => data) ?? [],
+    total: list.data?.pages[0]?.pagination.total ?? null,
+    isLoading: list.isPending,
+    error: list.error,
+    hasMore: list.hasNextPage,
+    isLoadingMore: list.isFetchingNextPage,
+    loadMore: () => void list.fetchNextPage(),
+    reload: () => void list.refetch(),
+  };
+}
+
+export function Logs(): JSX.Element {
+  const filters = useUrlState();
+  const [isLive, setLive] = useState(false);
+  return (
+    <Page
+      title="Logs"
+      about="What happened: runs, requests, authorizations and webhooks, each with its messages."
+      actions={
+        <Button
+          icon="activity"
+          tone={isLive ? 'primary' : 'plain'}
+          onPress={() => setLive(!isLive)}
+        >
+          {isLive ? 'Stop the live tail' : 'Live tail'}
+        </Button>
+      }
+    >
+      <Filters filters={filters} />
+      {isLive ? <LiveTail filters={filters} /> : <Operations filters={filters} />}
+    </Page>
+  );
+}
+
+const Filters = ({ filters }: { readonly filters: UrlState }): JSX.Element => (
+  <div class="filters" role="search">
+    <FilterText filters={filters} name="search" label="Full text" type="search" isWide />
+    <FilterSelect filters={filters} name="type" label="Type" values={types} />
+    <FilterSelect filters={filters} name="state" label="State" values={states} />
+    <FilterSelect filters={filters} name="level" label="Level" values={levels} />
+    <IntegrationFilter filters={filters} />
+    <FilterText filters={filters} name="connection" label="Connection" type="search" />
+    <FilterText filters={filters} name="function" label="Function" type="search" />
+    <FilterSelect filters={filters} name="days" label="Period" none="14 days" values={periods} />
+  </div>
+);
+
+function Operations({ filters }: { readonly filters: UrlState }): JSX.Element {
+  const { path } = useAccess();
+  const list = useOperations(filters);
+  return (
+    <ListState
+      list={list}
+      empty={
+        <Empty title="Nothing was logged" command="npx svc logs --follow">
+          No operation matches. Change a filter, or follow the log:
+        </Empty>
+      }
+    >
+      <Table
+        label="Operations"
+        columns={columnsOf(path)}
+        rows={list.items}
+        keyOf={({ id }) => id}
+      />
+      <LoadMore
+        shown={list.items.length}
+        total={list.total}
+        hasMore={list.hasMore}
+        isBusy={list.isLoadingMore}
+        onMore={list.loadMore}
+      />
+    </ListState>
+  );
+}
+
+const columnsOf = (path: (page: string) => string): readonly Column<LogOperation>[] => [
+  {
+    title: 'Operation',
+    fit: 'tight',
+    cell: ({ id, operation }) => (
+      <Link href={path(pathOf('logs', id))}>
+        {operation.type} {operation.action}
+      </Link>
+    ),
+  },
+  { title: 'State', fit: 'tight', cell: ({ state }) => <StateBadge state={state} /> },
+  {
+    title: 'Message',
+    cell: ({ message }) => (
+      <span class="clip" title={message}>
+        {message}
+      </span>
+    ),
+  },
+  {
+    title: 'Connection',
+    cell: ({ integrationId, connectionName }) => (
+      <span class="clip">{[integrationId, connectionName].filter(Boolean).join(' / ') || '–'}</span>
+    ),
+  },
+  { title: 'Duration', fit: 'end', cell: ({ durationMs }) => duration(durationMs) },
+  { title: 'At', fit: 'tight', cell: ({ createdAt }) => <Time at={createdAt} /> },
+];

@@ -1,0 +1,112 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import type { LogOperation } from '../../../client/index.ts';
+import { useRead } from '../../data/read.ts';
+import { pathOf, useParts } from '../../data/route.ts';
+import { useUrlState } from '../../data/url-state.ts';
+import { StateBadge } from '../../design/badge.tsx';
+import { CopyButton } from '../../design/copy-button.tsx';
+import { KeyValues } from '../../design/key-values.tsx';
+import { Empty, Notice } from '../../design/states.tsx';
+import { duration, Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { FilterText } from '../../shell/filter.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
+import { Page } from '../../shell/page.tsx';
+import { MessagesTable } from './messages-table.tsx';
+
+/** One operation with its messages: the permalink of the log. */
+export function Operation(): JSX.Element {
+  const { path } = useAccess();
+  const filters = useUrlState();
+  const [, id = ''] = useParts();
+  const operation = useRead(
+    'GET /logs/operations/{operationId}',
+    { params: { operationId: id } },
+    { everyMs: 3_000 },
+  );
+  const messages = useRead(
+    'POST /logs/messages',
+    { body: { operationId: id, search: filters.sent('search'), limit: 100 } },
+    { everyMs: 3_000 },
+  );
+  const data = operation.data?.data;
+  return (
+    <Page
+      title={data === undefined ? 'Operation' : `${data.operation.type} ${data.operation.action}`}
+      crumbs={[['Logs', path('/logs')]]}
+      actions={
+        data !== undefined && (
+          <CopyButton text={JSON.stringify(data, null, 2)} label="Copy the operation as JSON" />
+        )
+      }
+    >
+      <LoadedState query={operation}>
+        {({ data: shown }) => <Facts operation={shown} />}
+      </LoadedState>
+      <div class="filters" role="search">
+        <FilterText filters={filters} name="search" label="Search messages" type="search" isWide />
+      </div>
+      <LoadedState query={messages}>
+        {({ data: list, pagination }) =>
+          list.length === 0 ? (
+            <Empty title="No messages" />
+          ) : (
+            <>
+              <MessagesTable messages={list} />
+              <span class="muted number">
+                {list.length} of {pagination.total} messages, newest first
+              </span>
+            </>
+          )
+        }
+      </LoadedState>
+    </Page>
+  );
+}
+
+function Facts({ operation }: { readonly operation: LogOperation }): JSX.Element {
+  const { path } = useAccess();
+  const { integrationId: integration, connectionName: connection, runId } = operation;
+  return (
+    <div class="stack">
+      {operation.error !== undefined && <Notice tone="bad">{operation.error.message}</Notice>}
+      <div class="card padded">
+        <KeyValues
+          rows={[
+            ['State', <StateBadge key="state" state={operation.state} />],
+            ['Message', operation.message],
+            [
+              'Connection',
+              integration !== null && connection !== null ? (
+                <Link key="link" href={path(pathOf('connections', integration, connection))}>
+                  {integration} / {connection}
+                </Link>
+              ) : (
+                integration
+              ),
+            ],
+            ['Function', operation.syncConfigName],
+            [
+              'Run',
+              runId === null ? null : (
+                <Link key="run" href={path(pathOf('runs', runId))}>
+                  {runId}
+                </Link>
+              ),
+            ],
+            [
+              'Request',
+              operation.request === undefined
+                ? null
+                : `${operation.request.method} ${operation.request.url}`,
+            ],
+            ['Response', operation.response?.code],
+            ['Started', <Time key="at" at={operation.startedAt} />],
+            ['Duration', duration(operation.durationMs)],
+          ]}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,205 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { Answer, Input, WebhookMessage } from '../../../client/index.ts';
+import { failureOf } from '../../data/failure.ts';
+import { useChange, useList, useRead } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
+import { useUrlState, type UrlState } from '../../data/url-state.ts';
+import { StateBadge } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { Json } from '../../design/code.tsx';
+import { Confirm } from '../../design/confirm.tsx';
+import { KeyValues } from '../../design/key-values.tsx';
+import { LoadMore } from '../../design/load-more.tsx';
+import { Drawer } from '../../design/overlay.tsx';
+import { Empty } from '../../design/states.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import { OpenLink } from '../../shell/open-link.tsx';
+import { ListState, LoadedState } from '../../shell/loaded.tsx';
+
+const states = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+const kinds = ['auth', 'sync', 'async_action', 'forward', 'test'] as const;
+
+const queryOf = (filters: UrlState): NonNullable<Input<'GET /webhook-messages'>['query']> => ({
+  state: states.find((state) => state === filters.get('state')),
+  kind: kinds.find((kind) => kind === filters.get('kind')),
+  endpoint_id: filters.sent('endpoint'),
+  provider_config_key: filters.sent('integration'),
+  connection_id: filters.sent('connection'),
+});
+
+export function Messages(): JSX.Element {
+  const filters = useUrlState();
+  const list = useList(
+    'GET /webhook-messages',
+    { query: { ...queryOf(filters), limit: 100 } },
+    ({ data }) => data,
+    { everyMs: 5_000 },
+  );
+  const open = filters.sent('id');
+  return (
+    <>
+      <div class="filters" role="search">
+        <FilterSelect filters={filters} name="state" label="State" values={states} />
+        <FilterSelect filters={filters} name="kind" label="Kind" values={kinds} />
+        <FilterText filters={filters} name="endpoint" label="Endpoint" type="search" />
+        <IntegrationFilter filters={filters} />
+        <FilterText filters={filters} name="connection" label="Connection" type="search" />
+        <Recover />
+      </div>
+      <ListState
+        list={list}
+        empty={
+          <Empty title="No webhooks" command="npx svc webhooks list">
+            None was sent yet, or none matches the filters.
+          </Empty>
+        }
+      >
+        <Table
+          label="Webhook messages"
+          columns={columns}
+          rows={list.items}
+          keyOf={({ id, endpoint_id: endpoint }) => `${id} ${endpoint}`}
+        />
+        <LoadMore
+          shown={list.items.length}
+          hasMore={list.hasMore}
+          isBusy={list.isLoadingMore}
+          onMore={list.loadMore}
+        />
+      </ListState>
+      {open !== undefined && <MessageDrawer id={open} onClose={() => filters.set({ id: '' })} />}
+    </>
+  );
+}
+
+const columns: readonly Column<WebhookMessage>[] = [
+  { title: 'Kind', cell: ({ id, kind }) => <OpenLink id={id} text={kind.replaceAll('_', ' ')} /> },
+  { title: 'State', fit: 'tight', cell: ({ state }) => <StateBadge state={state} /> },
+  { title: 'Endpoint', cell: ({ endpoint_id: id }) => <span class="clip">{id}</span> },
+  {
+    title: 'Connection',
+    cell: ({ provider_config_key: integration, connection_id: id }) => (
+      <span class="clip">{[integration, id].filter(Boolean).join(' / ') || '–'}</span>
+    ),
+  },
+  { title: 'Attempts', fit: 'end', cell: ({ attempts }) => attempts },
+  {
+    title: 'Response',
+    fit: 'tight',
+    cell: ({ status, error_code: code }) => status ?? code ?? '–',
+  },
+  { title: 'Next attempt', fit: 'tight', cell: ({ next_attempt_at: at }) => <Time at={at} /> },
+  { title: 'Created', fit: 'tight', cell: ({ created_at: at }) => <Time at={at} /> },
+];
+
+type Recovered = Answer<'POST /webhook-messages/recover'>['data'];
+
+/** Sends once more what failed in the last day, after a preview. */
+function Recover(): JSX.Element {
+  const [plan, setPlan] = useState<Recovered | null>(null);
+  const since = (): string => new Date(new Date().getTime() - 86_400_000).toISOString();
+  const preview = useChange(
+    (client) =>
+      client.request('POST /webhook-messages/recover', { body: { since: since(), dry_run: true } }),
+    { onDone: ({ data }) => setPlan(data) },
+  );
+  const recover = useChange(
+    (client) => client.request('POST /webhook-messages/recover', { body: { since: since() } }),
+    {
+      done: ({ data }) => `${data.replayed} webhooks are sent again`,
+      onDone: () => setPlan(null),
+      showsFailure: true,
+    },
+  );
+  return (
+    <>
+      <Button icon="refresh" isBusy={preview.isPending} onPress={() => preview.mutate()}>
+        Recover failed…
+      </Button>
+      {plan !== null && (
+        <Confirm
+          title="Send failed webhooks again?"
+          verb={`Send ${plan.matched} again`}
+          isBusy={recover.isPending}
+          failure={recover.error === null ? null : failureOf(recover.error)}
+          onConfirm={() => recover.mutate()}
+          onClose={() => setPlan(null)}
+        >
+          <p>
+            {plan.matched} webhooks failed in the last 24 hours and were not recovered yet
+            {plan.has_more ? ', and more follow' : ''}. The application receives them once more.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+interface MessageDrawerProps {
+  readonly id: string;
+  readonly onClose: () => void;
+}
+
+function MessageDrawer({ id, onClose }: MessageDrawerProps): JSX.Element {
+  const query = useRead('GET /webhook-messages/{id}', { params: { id } }, { everyMs: 5_000 });
+  const resend = useChange(
+    (client) => client.request('POST /webhook-messages/{id}/resend', { params: { id } }),
+    { done: 'The webhook is sent once more' },
+  );
+  return (
+    <Drawer title="Webhook" onClose={onClose}>
+      <LoadedState query={query}>
+        {({ data }) => (
+          <div class="stack">
+            <div>
+              <Button icon="send" isBusy={resend.isPending} onPress={() => resend.mutate()}>
+                Resend
+              </Button>
+            </div>
+            {data.deliveries.map((delivery) => (
+              <Delivery key={delivery.endpoint_id} delivery={delivery} />
+            ))}
+            <h3>Body</h3>
+            <Json label="Body" value={data.payload} />
+          </div>
+        )}
+      </LoadedState>
+    </Drawer>
+  );
+}
+
+type DeliveryOf = Answer<'GET /webhook-messages/{id}'>['data']['deliveries'][number];
+
+function Delivery({ delivery }: { readonly delivery: DeliveryOf }): JSX.Element {
+  const { path } = useAccess();
+  const { run_id: run } = delivery;
+  return (
+    <>
+      <KeyValues
+        rows={[
+          ['Endpoint', delivery.endpoint_id],
+          ['State', <StateBadge key="state" state={delivery.state} />],
+          [
+            'Run',
+            run === null ? null : (
+              <Link key="run" href={path(pathOf('runs', run))}>
+                {run}
+              </Link>
+            ),
+          ],
+          ['Next attempt', <Time key="next" at={delivery.next_attempt_at} />],
+          ['Replay of', delivery.replay_of],
+        ]}
+      />
+      <h3>Attempts</h3>
+      {delivery.attempt_list.map((attempt) => (
+        <Json key={attempt.attempt} label={`Attempt ${attempt.attempt}`} value={attempt} />
+      ))}
+    </>
+  );
+}

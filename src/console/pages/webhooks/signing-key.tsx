@@ -1,0 +1,77 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { failureOf } from '../../data/failure.ts';
+import { useChange } from '../../data/read.ts';
+import { Button } from '../../design/button.tsx';
+import { Confirm } from '../../design/confirm.tsx';
+import { CopyButton } from '../../design/copy-button.tsx';
+import { Notice } from '../../design/states.tsx';
+import { useAccess } from '../../session/context.tsx';
+
+/** Reveals or rotates the key that signs webhooks; both are audited. */
+export function SigningKey(): JSX.Element {
+  const { can } = useAccess();
+  const [key, setKey] = useState<string | null>(null);
+  const [isRotating, setRotating] = useState(false);
+  const rotate = useChange(
+    (client) => client.request('POST /environment/webhook-signing-key/rotate'),
+    {
+      done: 'The signing key was rotated',
+      showsFailure: true,
+      onDone: ({ data }) => {
+        setKey(data.webhook_signing_key);
+        setRotating(false);
+      },
+    },
+  );
+  return (
+    <div class="card padded stack">
+      <p>
+        Webhooks are signed with this key, so that the application can verify them. After a rotation
+        the former key signs beside it for a day.
+      </p>
+      <div class="row">
+        {can('environment:webhook_signing_key:read') && <Reveal onKey={setKey} />}
+        {can('environment:webhook_signing_key:rotate') && (
+          <Button tone="danger" icon="refresh" onPress={() => setRotating(true)}>
+            Rotate…
+          </Button>
+        )}
+      </div>
+      {key !== null && (
+        <Notice tone="good">
+          <span class="row">
+            <code class="grow">{key}</code>
+            <CopyButton text={key} label="Copy the signing key" />
+          </span>
+        </Notice>
+      )}
+      {isRotating && (
+        <Confirm
+          title="Rotate the signing key?"
+          verb="Rotate the key"
+          isDangerous
+          isBusy={rotate.isPending}
+          failure={rotate.error === null ? null : failureOf(rotate.error)}
+          onConfirm={() => rotate.mutate()}
+          onClose={() => setRotating(false)}
+        >
+          <p>
+            Give the new key to the application within a day: after that only the new key signs.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function Reveal({ onKey }: { readonly onKey: (key: string) => void }): JSX.Element {
+  const reveal = useChange((client) => client.request('GET /environment/webhook-signing-key'), {
+    onDone: ({ data }) => onKey(data.webhook_signing_key),
+  });
+  return (
+    <Button icon="key" isBusy={reveal.isPending} onPress={() => reveal.mutate()}>
+      Reveal (audited)
+    </Button>
+  );
+}

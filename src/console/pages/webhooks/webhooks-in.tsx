@@ -1,0 +1,160 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import type { Input, WebhookDelivery } from '../../../client/index.ts';
+import { useChange, useList, useRead } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
+import { useUrlState, type UrlState } from '../../data/url-state.ts';
+import { StateBadge } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { Code, Json } from '../../design/code.tsx';
+import { KeyValues } from '../../design/key-values.tsx';
+import { LoadMore } from '../../design/load-more.tsx';
+import { Drawer } from '../../design/overlay.tsx';
+import { Empty, Notice } from '../../design/states.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import { OpenLink } from '../../shell/open-link.tsx';
+import { ListState, LoadedState } from '../../shell/loaded.tsx';
+import { Page } from '../../shell/page.tsx';
+
+const dispositions = [
+  'received',
+  'accepted',
+  'rejected',
+  'unmatched',
+  'duplicate',
+  'reprocessed',
+  'refused',
+] as const;
+
+const queryOf = (filters: UrlState): NonNullable<Input<'GET /webhook-deliveries'>['query']> => ({
+  disposition: dispositions.find((one) => one === filters.get('disposition')),
+  provider_config_key: filters.sent('integration'),
+  connection_id: filters.sent('connection'),
+  limit: 100,
+});
+
+export function WebhooksIn(): JSX.Element {
+  const filters = useUrlState();
+  const list = useList('GET /webhook-deliveries', { query: queryOf(filters) }, ({ data }) => data, {
+    everyMs: 5_000,
+  });
+  const open = filters.sent('id');
+  return (
+    <Page
+      title="Webhooks in"
+      about="Every webhook of a provider, those that were rejected too, with the reason."
+    >
+      <div class="filters" role="search">
+        <FilterSelect filters={filters} name="disposition" label="Outcome" values={dispositions} />
+        <IntegrationFilter filters={filters} />
+        <FilterText filters={filters} name="connection" label="Connection" type="search" isWide />
+      </div>
+      <ListState
+        list={list}
+        empty={
+          <Empty title="No webhooks" command="npx svc listen">
+            Enter the webhook URL of an integration at the provider; or none matches the filters.
+          </Empty>
+        }
+      >
+        <Table
+          label="Webhooks of providers"
+          columns={columns}
+          rows={list.items}
+          keyOf={({ id }) => id}
+        />
+        <LoadMore
+          shown={list.items.length}
+          hasMore={list.hasMore}
+          isBusy={list.isLoadingMore}
+          onMore={list.loadMore}
+        />
+      </ListState>
+      {open !== undefined && <DeliveryDrawer id={open} onClose={() => filters.set({ id: '' })} />}
+    </Page>
+  );
+}
+
+const columns: readonly Column<WebhookDelivery>[] = [
+  {
+    title: 'Type',
+    cell: ({ id, type }) => <OpenLink id={id} text={type ?? 'without a type'} />,
+  },
+  { title: 'Outcome', fit: 'tight', cell: ({ disposition }) => <StateBadge state={disposition} /> },
+  { title: 'Reason', cell: ({ reason }) => <span class="clip">{reason ?? '–'}</span> },
+  {
+    title: 'Integration',
+    cell: ({ provider_config_key: integration }) => <span class="clip">{integration}</span>,
+  },
+  {
+    title: 'Connections',
+    cell: ({ connection_ids: ids }) => <span class="clip">{ids.join(', ') || '–'}</span>,
+  },
+  { title: 'Response', fit: 'end', cell: ({ status }) => status ?? '–' },
+  { title: 'Received', fit: 'tight', cell: ({ received_at: at }) => <Time at={at} /> },
+];
+
+interface DeliveryDrawerProps {
+  readonly id: string;
+  readonly onClose: () => void;
+}
+
+function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps): JSX.Element {
+  const { path } = useAccess();
+  const query = useRead('GET /webhook-deliveries/{id}', { params: { id } });
+  const again = useChange(
+    (client) => client.request('POST /webhook-deliveries/{id}/process', { params: { id } }),
+    { done: 'The webhook was processed again' },
+  );
+  return (
+    <Drawer title="Webhook of a provider" onClose={onClose}>
+      <LoadedState query={query}>
+        {({ data }) => (
+          <div class="stack">
+            {data.reason !== null && <Notice tone="warn">{data.reason}</Notice>}
+            <div>
+              <Button icon="refresh" isBusy={again.isPending} onPress={() => again.mutate()}>
+                Process again
+              </Button>
+            </div>
+            <KeyValues
+              rows={[
+                ['Outcome', <StateBadge key="state" state={data.disposition} />],
+                ['Integration', data.provider_config_key],
+                [
+                  'Connections',
+                  data.connection_ids.map((connection) => (
+                    <div key={connection}>
+                      <Link
+                        href={path(pathOf('connections', data.provider_config_key, connection))}
+                      >
+                        {connection}
+                      </Link>
+                    </div>
+                  )),
+                ],
+                [
+                  'Runs',
+                  data.run_ids.map((run) => (
+                    <div key={run}>
+                      <Link href={path(pathOf('runs', run))}>{run}</Link>
+                    </div>
+                  )),
+                ],
+                ['Delivery id of the provider', data.provider_delivery_id],
+                ['Received', <Time key="at" at={data.received_at} />],
+              ]}
+            />
+            <h3>Headers</h3>
+            <Json label="Headers" value={data.headers} />
+            <h3>Body</h3>
+            <Code label="Body" text={data.body ?? 'The body was not kept.'} isWrapped />
+          </div>
+        )}
+      </LoadedState>
+    </Drawer>
+  );
+}
