@@ -135,6 +135,10 @@ export function maskedUrl(text: string): string {
   const colon = text.indexOf(':', user);
   const credentials =
     colon >= 0 && colon < host ? `${text.slice(user, colon)}:***@` : text.slice(user, host);
-  const rest = text.slice(host).replace(/(?<=[?&](?!sasl=)[^=&]*=)[^&]+/g, '***');
+  const rest = text
+    .slice(host)
+    .replace(/([?&][^=&?]*=)[^&]+/g, (pair, name: string) =>
+      name.slice(1) === 'sasl=' ? pair : `${name}***`,
+    );
   return text.slice(0, user) + credentials + rest;
 }

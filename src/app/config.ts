@@ -285,9 +285,9 @@ function topicPrefix(value: string): string {
 }
 
 /** The settings of this process. @throws CannotStart */
-// eslint-disable-next-line no-restricted-properties -- the one reader of the environment
+// oxlint-disable-next-line no-restricted-properties -- the one reader of the environment
 export const readConfig = (): Config => loadConfig(process.env);
 
 /** The settings to log at start: every variable, secrets masked. */
-// eslint-disable-next-line no-restricted-properties -- the one reader of the environment
+// oxlint-disable-next-line no-restricted-properties -- the one reader of the environment
 export const readShownSettings = () => shownSettings(settings, process.env);

@@ -17,7 +17,7 @@ type Value<S> =
   S extends Setting<infer T> ? T | (S extends { default: null } ? null : never) : never;
 export type Settings<Table> = { readonly [Name in keyof Table]: Value<Table[Name]> };
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table holds settings of every type
+// oxlint-disable-next-line typescript/no-explicit-any -- a table holds settings of every type
 type AnySetting = Setting<any>;
 
 type AnyTable = Readonly<Record<string, AnySetting>>;

@@ -28,7 +28,7 @@ export interface Environment {
 const defaultHost = 'http://localhost:3003';
 
 /** The process's own variables: only this file of the command line reads them. */
-// eslint-disable-next-line no-restricted-properties -- settings of the command line are read here only
+// oxlint-disable-next-line no-restricted-properties -- settings of the command line are read here only
 export const processVariables = (): Variables => process.env;
 
 /** Variables of the process override the project's `.env` (docs/reference/cli.md#variables). */

@@ -1,4 +1,4 @@
-/* eslint-disable -- made by a program */
+/* oxlint-disable -- made by a program */
 /**
  * The operations of the API with what they take and answer, made of its OpenAPI document by `npm run generate`; do
  * not edit.

@@ -68,7 +68,7 @@ export interface Found<S> {
  * process; await `caughtUp` before reporting an entity as unknown.
  */
 export interface ControlView {
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind's state
   find<S>(kind: EntityKind, path: readonly string[]): S | null;
   /** Entities whose path starts with the prefix, in path order. */
   list<S>(kind: EntityKind, prefix: readonly string[]): Found<S>[];

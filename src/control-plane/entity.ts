@@ -61,7 +61,7 @@ export interface DecisionMeta {
 
 /** Other entities that a decision may read: those of the same scope, which the same owner decides. */
 export interface Siblings {
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind's state
   find<S>(kind: EntityKind, path: readonly string[]): S | null;
   /** Those whose path starts with the prefix, in path order. */
   list<S>(kind: EntityKind, prefix: readonly string[]): S[];
@@ -113,7 +113,7 @@ export interface EntityDefinition<
   readonly searchTable?: SearchTable<S>;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a registry holds definitions of every type
+// oxlint-disable-next-line typescript/no-explicit-any -- a registry holds definitions of every type
 export type AnyEntityDefinition = EntityDefinition<any, any, any>;
 
 /** All kinds, by name; the composition root has them. */

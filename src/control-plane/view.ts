@@ -191,7 +191,7 @@ class MaterializedView {
     changed.push(ref);
   }
 
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind's state
   #find<S>(key: string): S | null {
     const existing = this.#cached.get(key);
     if (existing !== undefined) return existing as S;

@@ -116,7 +116,7 @@ interface Route<
   handle(input: RouteInput<Q, B, H, P, S>): Promise<RouteAnswer>;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table holds routes of every type
+// oxlint-disable-next-line typescript/no-explicit-any -- a table holds routes of every type
 export type AnyRoute = Route<any, any, any, any, any>;
 
 /** Returns the `defineRoute` of handlers that receive the services `S`. */

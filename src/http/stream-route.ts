@@ -56,5 +56,5 @@ export interface StreamRoute<S = unknown> {
   handle(call: StreamCall<S>): Promise<void>;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table holds routes of every type
+// oxlint-disable-next-line typescript/no-explicit-any -- a table holds routes of every type
 export type AnyStreamRoute = StreamRoute<any>;

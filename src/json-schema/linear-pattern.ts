@@ -26,7 +26,7 @@ export function linearTest(pattern: string): ((text: string) => boolean) | null 
 
 function isPattern(pattern: string, flags: 'u' | ''): boolean {
   try {
-    // eslint-disable-next-line no-restricted-syntax -- compiled for its syntax, never run
+    // oxlint-disable-next-line svc/literal-pattern -- compiled for its syntax, never run
     return new RegExp(pattern, flags) instanceof RegExp;
   } catch {
     return false;

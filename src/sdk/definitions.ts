@@ -35,7 +35,7 @@ export interface SyncDefinition<
   /** Start the schedule when a connection is created. Default false. */
   autoStart?: boolean;
   /** Called for a webhook of the provider; `payload` is its parsed body. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the provider's body
+  // oxlint-disable-next-line typescript/no-explicit-any -- the provider's body
   onWebhook?: (svc: SvcSync<M, Meta, C>, payload: any) => Promised<unknown>;
   /** Types of webhooks that `onWebhook` handles; `*` = all. */
   webhookSubscriptions?: string[];

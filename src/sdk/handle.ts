@@ -32,7 +32,7 @@ interface Http {
   uncontrolledFetch(options: FetchOptions): Promise<Response>;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- data that the caller did not type
+// oxlint-disable-next-line typescript/no-explicit-any -- data that the caller did not type
 type Given<T> = unknown extends T ? any : T;
 
 interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends Http {
@@ -88,7 +88,7 @@ interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends 
 
   /** Runs an action of the same integration and connection; resolves with its output. */
   triggerAction<O = unknown>(name: string, input?: unknown): Promise<O>;
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- callers name the type of the input
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- callers name the type of the input
   triggerAction<I, O>(name: string, input?: I): Promise<O>;
   triggerAction<O = unknown>(
     providerConfigKey: string,
@@ -96,7 +96,7 @@ interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends 
     name: string,
     input?: unknown,
   ): Promise<O>;
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- callers name the type of the input
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- callers name the type of the input
   triggerAction<I, O>(
     providerConfigKey: string,
     connectionId: string,

@@ -93,7 +93,7 @@ export type PaginationConfiguration =
   CursorPagination | LinkPagination | OffsetPagination | (CommonPagination & { type?: never });
 
 /** A 2xx response. Any other status throws, after the retries. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the provider's data; `get<T>` types it
+// oxlint-disable-next-line typescript/no-explicit-any -- the provider's data; `get<T>` types it
 export interface ProxyResponse<T = any> {
   data: T;
   status: number;

@@ -1,4 +1,4 @@
-// eslint-disable-next-line @typescript-eslint/triple-slash-reference -- it declares a module and is none
+// oxlint-disable-next-line typescript/triple-slash-reference -- it declares a module and is none
 /// <reference path="./unzipper.d.ts" />
 /**
  * The module `svc`, which files of functions import. The three `create*` functions only add the type; the work

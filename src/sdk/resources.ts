@@ -15,13 +15,13 @@ export interface Connection<Meta = Record<string, unknown>> extends Fields<
 > {
   errors: { type: string; log_id: string }[];
   metadata: Meta;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- its fields are the provider's
+  // oxlint-disable-next-line typescript/no-explicit-any -- its fields are the provider's
   connection_config: Record<string, any>;
   tags: Record<string, string>;
   credentials: Credentials;
 }
 
-/* eslint-disable @typescript-eslint/no-explicit-any --
+/* oxlint-disable typescript/no-explicit-any --
    what there is, and of which type, depends on the authentication mode and the provider */
 
 /** Credentials of a connection; `type` is the authentication mode. */
@@ -70,7 +70,7 @@ export interface IntegrationCredentials {
   private_key?: any;
   [field: string]: any;
 }
-/* eslint-enable @typescript-eslint/no-explicit-any */
+/* oxlint-enable typescript/no-explicit-any */
 
 /** An integration as `svc.getIntegration` returns it. */
 export interface Integration extends Fields<ApiIntegration, 'webhook_url' | 'credentials'> {

@@ -124,7 +124,7 @@ export class Round {
 
   #siblings(scope: string, changed: ReadonlyMap<string, Known>): Siblings {
     return {
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state
+      // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind's state
       find: <S>(kind: EntityKind, path: readonly string[]): S | null => {
         return this.#stateOf(joinKey(kind, ...path), changed) as S | null;
       },

@@ -10,7 +10,7 @@ export interface AppendedProjection<E> extends ProjectionTables {
   write(rows: TabWriter, event: E): void;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a list holds projections of every event
+// oxlint-disable-next-line typescript/no-explicit-any -- a list holds projections of every event
 export type AnyAppendedProjection = AppendedProjection<any>;
 
 interface Defined<E> {

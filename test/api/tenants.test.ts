@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unsafe-assignment --
+/* oxlint-disable typescript/no-unsafe-assignment --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { environmentScopes, served } from '../support/access/table.ts';

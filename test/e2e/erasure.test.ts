@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unsafe-assignment -- expect.arrayContaining() is anything */
+/* oxlint-disable typescript/no-unsafe-assignment -- expect.arrayContaining() is anything */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErasureReceipt } from '../../src/modules/connections/connections/events.ts';

@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access --
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access --
    a test looks into any answer */
 import '../support/with-services.ts';
 import { randomUUID } from 'node:crypto';

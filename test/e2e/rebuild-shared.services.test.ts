@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return --
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-return --
    a test looks into any answer */
 import '../support/with-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -3,7 +3,7 @@ import { checkAnswer } from './answers.ts';
 export interface ReadEvent {
   readonly id: string;
   readonly event: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into any event
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into any event
   readonly data: any;
 }
 

@@ -52,7 +52,7 @@ export interface CallOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into any answer
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into any answer
   readonly body: any;
 }
 

@@ -29,10 +29,10 @@ export function schemaCheck(schema: JsonObject): (value: Json | undefined) => re
 const patternOf = Object.assign(
   (pattern: string): RegExp => {
     try {
-      // eslint-disable-next-line no-restricted-syntax -- of the function that runs here
+      // oxlint-disable-next-line svc/literal-pattern -- of the function that runs here
       return new RegExp(pattern, 'u');
     } catch {
-      // eslint-disable-next-line no-restricted-syntax -- as above
+      // oxlint-disable-next-line svc/literal-pattern -- as above
       return new RegExp(pattern);
     }
   },

@@ -4,7 +4,7 @@ const listOf = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : [];
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-const head = `/* eslint-disable -- made by a program */
+const head = `/* oxlint-disable -- made by a program */
 /**
  * The operations of the API with what they take and answer, made of its OpenAPI document by \`npm run generate\`; do
  * not edit.

@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unsafe-member-access -- a test looks into any answer */
+/* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   openSharedCrmWorld,

@@ -46,11 +46,16 @@ export class Member implements Membership {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.leaving ??= Promise.race([
-      this.revokeAll(),
-      sleep(releaseTimeoutMs, undefined, { ref: false }),
-    ]).finally(() => this.peer.call('leave', [this.id]).catch(() => undefined));
+    this.leaving ??= this.leave();
     return this.leaving;
+  }
+
+  private async leave(): Promise<void> {
+    try {
+      await Promise.race([this.revokeAll(), sleep(releaseTimeoutMs, undefined, { ref: false })]);
+    } finally {
+      await this.peer.call('leave', [this.id]).catch(() => undefined);
+    }
   }
 
   private async revokeAll(): Promise<void> {

@@ -44,7 +44,7 @@ function clone(value: unknown, seen: Map<object, unknown>): unknown {
 /** Copies objects that contain no other objects; null for the rest. */
 function cloneAtom(value: object): object | null {
   if (value instanceof Date) return new Date(value.getTime());
-  // eslint-disable-next-line no-restricted-syntax -- the function's own, which runs in its time
+  // oxlint-disable-next-line svc/literal-pattern -- the function's own, which runs in its time
   if (value instanceof RegExp) return new RegExp(value.source, value.flags);
   if (value instanceof ArrayBuffer) return value.slice(0);
   if (value instanceof Boolean || value instanceof Number || value instanceof String) {

@@ -3,5 +3,5 @@
  * overlay are the operator's.
  * @throws SyntaxError
  */
-// eslint-disable-next-line no-restricted-syntax -- the definition is data
+// oxlint-disable-next-line svc/literal-pattern -- the definition is data
 export const patternOf = (source: string): RegExp => new RegExp(source);

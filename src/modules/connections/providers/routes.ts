@@ -39,7 +39,7 @@ const listProviders = defineRoute({
   errors: [],
   async handle({ query, headers, services }) {
     // An expression in which only the dot is special: it is the only such character that a search may have.
-    // eslint-disable-next-line no-restricted-syntax -- nothing in it repeats
+    // oxlint-disable-next-line svc/literal-pattern -- nothing in it repeats
     const wanted = new RegExp(query.search ?? '', 'i');
     const { publicUrl } = services.settings;
     const spoken = languageOf(headers['accept-language']);

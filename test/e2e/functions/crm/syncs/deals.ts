@@ -7,7 +7,7 @@ const sync = createSync({
   description: 'All deals, by offset; what is gone at the provider is found by the service',
   version: '1.0.0',
   frequency: 'every day',
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated, and still promised
+  // oxlint-disable-next-line typescript/no-deprecated -- deprecated, and still promised
   trackDeletes: true,
   models: { Deal: Deal.extend({ id: z.string() }) },
   exec: async (svc) => {

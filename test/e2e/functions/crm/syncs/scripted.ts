@@ -53,7 +53,7 @@ const sync = createSync({
         case 'passEnd':
           return svc.trackDeletesEnd('Item');
         case 'deletePrevious':
-          // eslint-disable-next-line @typescript-eslint/no-deprecated -- it must work
+          // oxlint-disable-next-line typescript/no-deprecated -- it must work
           return svc.deleteRecordsFromPreviousExecutions('Item');
         case 'throw':
           throw new Error(step.message);

@@ -106,7 +106,7 @@ describe('requests', () => {
     const sent = Buffer.from(call?.body.kind === 'bytes' ? call.body.base64 : '', 'base64');
     const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
     const whole = new Response(sent, { headers });
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the judge of our encoding; sizes are small
+    // oxlint-disable-next-line typescript/no-deprecated -- the judge of our encoding; sizes are small
     const form = await whole.formData();
     expect(form.get('a')).toBe('é');
     expect(await (form.get('f') as File).text()).toBe('x');

@@ -248,7 +248,7 @@ describe('the provider that is played', () => {
     };
     const client = { client_id: client_id! };
     const proof = oauth.ClientSecretBasic(client_secret!);
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the provider on loopback has no TLS
+    // oxlint-disable-next-line typescript/no-deprecated -- the provider on loopback has no TLS
     const insecure = { [oauth.allowInsecureRequests]: true };
     const redirectUri = 'http://gateway.test/oauth/callback';
     const verifier = oauth.generateRandomCodeVerifier();
