@@ -156,14 +156,14 @@ function Charts({ range }: { readonly range: Range }): JSX.Element {
 
 function ActivityCharts({ activity }: { readonly activity: Activity }): JSX.Element {
   const { path } = useAccess();
-  const outcome = (title: string, page: string, of: Activity['syncs']) => (
+  const outcome = (title: string, page: string, counts: Activity['syncs']) => (
     <ChartCard title={title} href={path(page)}>
       <Chart
         label={title}
         times={activity.times}
         series={[
-          { label: 'succeeded', color: '--series-3', values: of.succeeded },
-          { label: 'failed', color: '--series-2', values: of.failed },
+          { label: 'succeeded', color: '--series-3', values: counts.succeeded },
+          { label: 'failed', color: '--series-2', values: counts.failed },
         ]}
       />
     </ChartCard>

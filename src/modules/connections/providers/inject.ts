@@ -238,7 +238,7 @@ function signedForm({ body, contentType }: OutgoingCall): readonly (readonly [st
 function bodyOf(call: ProviderCall, values: TemplateValues, headers: Record<string, string>) {
   const injected = call.provider.proxy?.body;
   if (injected === undefined) return encodeBody(call.data, undefined, headers);
-  const more = interpolateJson(injected as JsonObject, values) as JsonObject;
+  const more = interpolateJson(injected, values) as JsonObject;
   return encodeBody(fieldsOf(call.data, headers['content-type'] ?? ''), more, headers);
 }
 

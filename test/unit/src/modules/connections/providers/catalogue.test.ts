@@ -205,7 +205,7 @@ async function expectPages(caller: Caller, { definition }: Played): Promise<void
     const answer = await caller.ask(obtained, asked as unknown as Parameters<Caller['ask']>[1]);
     return { ...answer, config: asked, request: {} };
   };
-  for await (const page of paginate(config, settings as JsonObject, ask)) listed.push(...page);
+  for await (const page of paginate(config, settings, ask)) listed.push(...page);
   expect(listed).toEqual(rows);
 }
 
