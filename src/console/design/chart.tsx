@@ -65,6 +65,14 @@ export function Chart({ label, times, series }: ChartProps): JSX.Element {
   );
 }
 
+/** The time of a tick; at midnight the day. */
+function timeText(seconds: number): string {
+  const at = new Date(seconds * 1000);
+  return at.getHours() === 0 && at.getMinutes() === 0
+    ? at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+    : at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+}
+
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 function optionsOf(element: HTMLElement, series: readonly Series[]): uPlot.Options {
@@ -83,7 +91,7 @@ function optionsOf(element: HTMLElement, series: readonly Series[]): uPlot.Optio
     cursor: { y: false },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
     axes: [
-      axis,
+      { ...axis, values: (_plot, splits) => splits.map(timeText) },
       {
         ...axis,
         size: 44,

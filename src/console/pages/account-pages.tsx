@@ -13,6 +13,8 @@ const Environments = lazy(
 const Projection = lazy(async () => (await import('./projections/projection.tsx')).Projection);
 const Projections = lazy(async () => (await import('./projections/projections.tsx')).Projections);
 
+const Topics = lazy(async () => (await import('./topics/topics.tsx')).Topics);
+
 const routes = [
   ['/audit', Audit],
   ['/consumer-groups', ConsumerGroups],
@@ -21,6 +23,7 @@ const routes = [
   ['/environments/:id/:tab?', Environment],
   ['/projections', Projections],
   ['/projections/:name', Projection],
+  ['/topics', Topics],
 ] as const;
 
 /** The pages of the account. */

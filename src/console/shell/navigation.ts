@@ -38,6 +38,7 @@ export const environmentPages: readonly NavigationItem[] = [
 ];
 
 export const accountPages: readonly NavigationItem[] = [
+  { page: '/topics', label: 'Topics', icon: 'inbox', scope: null },
   {
     page: '/projections',
     label: 'Projections',

@@ -9,8 +9,8 @@ import { Menu } from '../design/menu.tsx';
 import { Drawer } from '../design/overlay.tsx';
 import { toast, Toasts } from '../design/toast.tsx';
 import { accountKeyOf, environmentKeysOf, sectionOf, useSession } from '../session/context.tsx';
-import { AddKey } from '../session/sign-in.tsx';
-import { covers, signOut, type SessionKey } from '../session/session.ts';
+import { AddKey, sessionQuery } from '../session/sign-in.tsx';
+import { covers, removeKey, signOut, type SessionKey } from '../session/session.ts';
 import { accountPages, environmentPages, type NavigationItem } from './navigation.ts';
 import { useTheme, type ThemeChoice } from './theme.ts';
 
@@ -161,17 +161,35 @@ function ThemeMenu(): JSX.Element {
 function SessionMenu(): JSX.Element {
   const session = useSession();
   const queries = useQueryClient();
+  const onError = (error: Error): void => toast(failureOf(error).message, 'bad');
   const leave = useMutation({
     mutationFn: () => signOut(session),
-    onSuccess: () => queries.clear(),
-    onError: (error) => toast(failureOf(error).message, 'bad'),
+    onSuccess: async () => {
+      queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery[0] });
+      await queries.resetQueries({ queryKey: sessionQuery });
+    },
+    onError,
   });
+  const remove = useMutation({
+    mutationFn: (id: string) => removeKey(session, id),
+    onSuccess: () => queries.invalidateQueries({ queryKey: sessionQuery }),
+    onError,
+  });
+  const keys = session.keys.length > 1 ? session.keys : [];
   return (
     <Menu
       label="Session"
       icon="user"
       isIconOnly
-      items={[{ id: 'out', label: 'Sign out', icon: 'lock', onSelect: () => leave.mutate() }]}
+      items={[
+        ...keys.map((key) => ({
+          id: key.id,
+          label: `Remove the key of ${key.environment?.name ?? 'the account'}`,
+          icon: 'key' as const,
+          onSelect: () => remove.mutate(key.id),
+        })),
+        { id: 'out', label: 'Sign out', icon: 'lock', onSelect: () => leave.mutate() },
+      ]}
     />
   );
 }

@@ -65,6 +65,9 @@ export function Audit(): JSX.Element {
   );
 }
 
+/** Length of `key:` and the first part of an id; the rest is shown on hover. */
+const shownActor = 12;
+
 const columnsOf = (show: (event: AuditEvent) => void): readonly Column<AuditEvent>[] => [
   { title: 'Action', cell: ({ action }) => <span class="clip">{action}</span> },
   { title: 'Outcome', fit: 'tight', cell: ({ outcome }) => <StateBadge state={outcome} /> },
@@ -80,7 +83,7 @@ const columnsOf = (show: (event: AuditEvent) => void): readonly Column<AuditEven
     title: 'Actor',
     cell: ({ actor }) => (
       <span class="clip mono" title={actor}>
-        {actor}
+        {actor.slice(0, shownActor)}
       </span>
     ),
   },

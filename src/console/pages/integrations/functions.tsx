@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import { Link } from 'wouter-preact';
 import type { Answer } from '../../../client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';
@@ -12,6 +11,7 @@ import { Table, type Column } from '../../design/table.tsx';
 import { Tabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { OpenLink } from '../../shell/open-link.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 
 type Function_ = Answer<'GET /integrations/{uniqueKey}/functions'>['data'][number];
@@ -57,11 +57,7 @@ export function Functions({ integration }: { readonly integration: string }): JS
 const columns: readonly Column<Function_>[] = [
   {
     title: 'Name',
-    cell: ({ name }) => (
-      <Link class="clip" href={`?function=${encodeURIComponent(name)}`}>
-        {name}
-      </Link>
-    ),
+    cell: ({ name }) => <OpenLink name="function" id={name} text={name} />,
   },
   { title: 'Type', fit: 'tight', cell: ({ type }) => type },
   {

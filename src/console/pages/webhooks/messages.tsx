@@ -43,13 +43,15 @@ export function Messages(): JSX.Element {
   const open = filters.sent('id');
   return (
     <>
+      <div class="row">
+        <Recover />
+      </div>
       <div class="filters" role="search">
         <FilterSelect filters={filters} name="state" label="State" values={states} />
         <FilterSelect filters={filters} name="kind" label="Kind" values={kinds} />
         <FilterText filters={filters} name="endpoint" label="Endpoint" type="search" />
         <IntegrationFilter filters={filters} />
         <FilterText filters={filters} name="connection" label="Connection" type="search" />
-        <Recover />
       </div>
       <ListState
         list={list}
