@@ -390,3 +390,19 @@ export interface DeadLetter extends PublicFields {
   /** Value of the message. */ readonly value: Uint8Array | null;
   /** Headers of the message. */ readonly headers: Readonly<Record<string, Uint8Array>>;
 }
+
+/** The values of the public topics, without the fields that all of them have. */
+export interface PublishedValues {
+  'svc.records.v1': Omit<RecordChange, keyof PublicFields>;
+  'svc.connections.v1': Omit<ConnectionChanged, keyof PublicFields>;
+  'svc.credentials.v1': Omit<CredentialsChanged, keyof PublicFields>;
+  'svc.config.v1': Omit<ConfigChanged, keyof PublicFields>;
+  'svc.syncs.v1': Omit<SyncChanged, keyof PublicFields>;
+  'svc.runs.v1': Omit<RunChanged, keyof PublicFields>;
+  'svc.webhooks-in.v1': Omit<WebhookIn, keyof PublicFields>;
+  'svc.webhooks-out.v1': Omit<WebhookOut, keyof PublicFields>;
+  'svc.logs.v1': Omit<LogEntry, keyof PublicFields>;
+  'svc.audit.v1': Omit<AuditEvent, keyof PublicFields>;
+  'svc.projections.v1': Omit<ProjectionChanged, keyof PublicFields>;
+  'svc.dead-letters.v1': Omit<DeadLetter, keyof PublicFields>;
+}

@@ -30,12 +30,22 @@ const common = new Set(
 );
 
 export function topicValues(): string {
-  const records = Object.values(topics).flatMap(({ schema }) => {
+  const values = Object.entries(topics).map(([topic, { schema }]) => {
     const file = new URL(`../../schemas/${schema}`, import.meta.url);
-    return recordsIn(JSON.parse(readFileSync(file, 'utf8')));
+    return { topic, value: JSON.parse(readFileSync(file, 'utf8')) as Schema };
   });
-  return `${head}\n${records.map(interfaceOf).join('\n')}`;
+  const records = values.flatMap(({ value }) => recordsIn(value));
+  const published = values
+    .filter(({ value }) => isPublic(value))
+    .map(({ topic, value }) => `  '${topic}': Omit<${value.name}, keyof PublicFields>;\n`);
+  return `${head}\n${records.map(interfaceOf).join('\n')}\n${publishedHead} {\n${published.join('')}}\n`;
 }
+
+const publishedHead = `/** The values of the public topics, without the fields that all of them have. */
+export interface PublishedValues`;
+
+const isPublic = ({ fields = [] }: Schema): boolean =>
+  fields.filter(({ name }) => common.has(name)).length === common.size;
 
 /** The records within the type, and the type itself where it is one. */
 function recordsIn(type: unknown): Schema[] {
@@ -46,12 +56,12 @@ function recordsIn(type: unknown): Schema[] {
   return [...fields.flatMap((field) => recordsIn(field.type)), type as Schema];
 }
 
-function interfaceOf({ name, doc, fields = [] }: Schema): string {
-  const isPublic = fields.filter((field) => common.has(field.name)).length === common.size;
+function interfaceOf(schema: Schema): string {
+  const { name, doc, fields = [] } = schema;
   const lines = fields
-    .filter((field) => !isPublic || !common.has(field.name))
+    .filter((field) => !isPublic(schema) || !common.has(field.name))
     .map((field) => `  ${comment(field.doc)}readonly ${field.name}: ${typeOf(field.type)};\n`);
-  const parent = isPublic ? ' extends PublicFields' : '';
+  const parent = isPublic(schema) ? ' extends PublicFields' : '';
   return `${comment(doc).trimEnd()}\nexport interface ${name}${parent} {\n${lines.join('')}}\n`;
 }
 

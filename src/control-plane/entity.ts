@@ -1,5 +1,6 @@
 import type { Decider } from '../kernel/decider.ts';
 import type { Instant } from '../kernel/time.ts';
+import type { PublishedValues } from '../../streams/values.ts';
 
 /** Name of an entity's definition. The full state of its entities travels on `svc.internal.control.v1`. */
 export type EntityKind = string;
@@ -33,14 +34,11 @@ export interface ControlCommand {
   readonly requestHash: string | null;
 }
 
-/** A message for a public topic that follows from an entity's event, in the same transaction. */
-export interface PublicMessage {
-  readonly topic: string;
+/** The parts of a public message besides its topic and value. */
+interface PublicEnvelope {
   readonly key: string;
   /** What the partition is chosen by; default: the key. */
   readonly partitionBy?: string;
-  /** The value after the common fields (`PublicFields`); null = tombstone. */
-  readonly value: Readonly<Record<string, unknown>> | null;
   /** `ce_type`, for example `svc.connection.created`. */
   readonly type: string;
   readonly environmentUid: string;
@@ -52,6 +50,14 @@ export interface PublicMessage {
   /** The trace that it belongs to; default: the current one. */
   readonly trace?: string;
 }
+
+/** A message of a public topic. Its value has the fields after the common ones (`PublicFields`); null = tombstone. */
+export type PublicMessage<Topic extends keyof PublishedValues = keyof PublishedValues> = {
+  readonly [T in Topic]: PublicEnvelope & {
+    readonly topic: T;
+    readonly value: PublishedValues[T] | null;
+  };
+}[Topic];
 
 export interface DecisionMeta {
   readonly at: Instant;

@@ -100,7 +100,7 @@ export const publishConfig =
     const { id, environmentUid, integration, document } = entryOf(subject);
     const action = actions[event.type as E['type']];
     const base = {
-      topic: 'svc.config.v1',
+      topic: 'svc.config.v1' as const,
       key: joinKey(kind, ...id),
       type: `svc.${kind}.${action}`,
       environmentUid,

@@ -1,5 +1,4 @@
 import type * as values from '../values.ts';
-import type { PublicFields } from '../../src/kernel/public-fields.ts';
 
 /** Types of messages of the topic. The first one is the dead letter itself; the others refer to it. */
 export type DeadLetterType =
@@ -13,7 +12,7 @@ export type DeadLetterType =
 export type DeadLetterValue = values.DeadLetter;
 
 /** The same without the common fields. */
-export type DeadLetterStep = Omit<DeadLetterValue, keyof PublicFields>;
+export type DeadLetterStep = values.PublishedValues['svc.dead-letters.v1'];
 
 /** Header of a command that is returned to its owner: the id of its dead letter. */
 export const deadLetterHeader = 'svc-dead-letter';

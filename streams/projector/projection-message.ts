@@ -1,5 +1,4 @@
 import type * as values from '../values.ts';
-import type { PublicFields } from '../../src/kernel/public-fields.ts';
 import type { Projection, Verification } from './projection-state.ts';
 import { verificationState } from './projection-state.ts';
 
@@ -12,7 +11,7 @@ export type PublishedGeneration = values.ProjectionGeneration;
 export type ProjectionMessage = values.ProjectionChanged;
 
 /** The same without the common fields. */
-export type PublishedProjection = Omit<ProjectionMessage, keyof PublicFields>;
+export type PublishedProjection = values.PublishedValues['svc.projections.v1'];
 
 export function messageOf(
   projection: Projection,

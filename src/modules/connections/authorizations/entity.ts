@@ -30,6 +30,9 @@ export const authorizationEntity: EntityDefinition<
       operation_type: 'auth:create_connection',
       state: 'timeout',
       context: null,
+      started_at: null,
+      function: null,
+      source: null,
     };
     return [
       {

@@ -7,8 +7,6 @@ import type {
 import { whileDeleting } from '../../../control-plane/entity.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { joinKey } from '../../../kernel/ids.ts';
-import type { PublicFields } from '../../../kernel/public-fields.ts';
-import type { ConnectionChanged } from '../../../../streams/values.ts';
 import { connection, type ConnectionCommand } from './decider.ts';
 import type { ConnectionEvent } from './events.ts';
 import { plainValues } from './fields.ts';
@@ -117,10 +115,10 @@ function lifeMessages(
   const action = actionOf(event, recovers);
   const base = {
     ...place(subject),
-    topic: 'svc.connections.v1',
+    topic: 'svc.connections.v1' as const,
     type: `svc.connection.${action}`,
   };
-  const value: Omit<ConnectionChanged, keyof PublicFields> = {
+  const value = {
     action,
     connection_uid: subject.uid,
     provider: subject.provider,

@@ -74,7 +74,7 @@ function syncMessages(
   const action = isTriggered ? 'triggered' : syncActions[event.type];
   if (action === undefined) return [];
   const base = {
-    topic: 'svc.syncs.v1',
+    topic: 'svc.syncs.v1' as const,
     key: joinKey(...meta.ref.path),
     partitionBy: meta.ref.scope,
     type: `svc.sync.${action}`,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { PublicMessage } from '../../../control-plane/entity.ts';
+import type { PublishedValues } from '../../../../streams/values.ts';
 import { currentTrace } from '../../../control-plane/trace.ts';
 import { joinKey } from '../../../kernel/ids.ts';
 import type { Clock, Micros } from '../../../kernel/time.ts';
@@ -163,7 +164,7 @@ function begun(
 const levelOf = (state: OperationState): EntryLevel =>
   state === 'success' || state === 'running' ? 'info' : 'error';
 
-type EntryFields = Readonly<Record<string, string | number | null>>;
+type EntryFields = Partial<PublishedValues['svc.logs.v1']>;
 
 function entry(
   operationOf: OperationOf,

@@ -32,30 +32,23 @@ describe('the log of a run', () => {
     operation.write('warn', 'much', JSON.stringify('x'.repeat(20_000)));
     operation.end('failed', 'no');
     await logs.flush();
+    const values = sent.map((message) => (message.topic === 'svc.logs.v1' ? message.value : null));
     expect(sent.map(({ topic, key }) => `${topic} ${key}`)).toEqual(
       Array(5).fill('svc.logs.v1 env/r1'),
     );
-    expect(
-      sent.map(({ value }) => [value?.['level'], value?.['message'], value?.['state']]),
-    ).toEqual([
+    expect(values.map((value) => [value?.level, value?.message, value?.state])).toEqual([
       ['info', 'Sync started', 'running'],
       ['warn', 'careful', null],
       ['info', 'Bearer [removed] sent', null],
       ['warn', 'much', null],
       ['error', 'no', 'failed'],
     ]);
-    const contexts = sent.map(({ value }) => value?.['context'] as string | null);
+    const contexts = values.map((value) => value?.context);
     expect(contexts[1]).toBe('{"n":1}');
     expect(contexts[2]).toBe('{"access_token":"[removed]","n":"password=[removed]"}');
-    expect(sent.map(({ value }) => value?.['source'])).toContain('user');
-    const begun = sent[0]?.value?.['started_at'];
-    expect(sent.map(({ value }) => value?.['started_at'])).toEqual([
-      begun,
-      null,
-      null,
-      null,
-      begun,
-    ]);
+    expect(values.map((value) => value?.source)).toContain('user');
+    const begun = values[0]?.started_at;
+    expect(values.map((value) => value?.started_at)).toEqual([begun, null, null, null, begun]);
     expect(Buffer.byteLength(contexts[3] ?? '')).toBeLessThanOrEqual(16 * 1024);
     expect(() => JSON.parse(contexts[3] ?? '') as unknown).not.toThrow();
   });
