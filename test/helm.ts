@@ -100,7 +100,7 @@ const [, ofApi] = await monitors('monitoring.accountKey.secretName=account');
 assert.equal(ofApi?.spec.selector.matchLabels['app.kubernetes.io/component'], 'api');
 assert.match(
   JSON.stringify(ofApi),
-  /"credentials":\{"key":"SVC_BOOTSTRAP_ACCOUNT_KEY","name":"account"\}/,
+  /"credentials":\{"name":"account","key":"SVC_BOOTSTRAP_ACCOUNT_KEY"\}/,
 );
 const withIngress = await render(
   'secretName=gateway',
