@@ -116,6 +116,14 @@ export function webAddress(text: string): string {
 
 const origin = /^https?:\/\/(\*\.)?[a-z0-9][a-z0-9.-]*(:\d{1,5})?$/i;
 
+/** `smtp://` or `smtps://` with a host. */
+export function mailServer(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isMail = url?.protocol === 'smtp:' || url?.protocol === 'smtps:';
+  if (isMail && url.hostname !== '') return text;
+  throw new Error(`expected smtp://user:password@host:port or smtps://…, got "${maskedUrl(text)}"`);
+}
+
 /** A comma-separated list of origins whose first label may be `*`; or `*` alone. */
 export function origins(text: string): readonly string[] {
   const names = text

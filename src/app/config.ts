@@ -3,7 +3,15 @@ import { createEgressPolicy } from '../adapters/http-client/egress.ts';
 import { samplerNames } from '../adapters/tracing/samplers.ts';
 import { isKeyOf, keyPrefixes } from '../modules/access/api-keys/key-format.ts';
 import { parseRootKeys } from '../modules/access/vault/root-keys.ts';
-import { logAddress, maskedUrl, origins, server, tablesAddress, webAddress } from './addresses.ts';
+import {
+  logAddress,
+  mailServer,
+  maskedUrl,
+  origins,
+  server,
+  tablesAddress,
+  webAddress,
+} from './addresses.ts';
 import { configRules, parseRoles } from './config-rules.ts';
 import {
   integer,
@@ -201,6 +209,19 @@ export const settings = {
     default: 'info',
     doc: "Level of the service's own log (JSON on stderr).",
     parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  },
+  smtpUrl: {
+    variable: 'SVC_SMTP_URL',
+    default: null,
+    doc: 'The mail server for alerts: `smtp://user:password@host:port`, or `smtps://…` for TLS from the start. No mail when not set.',
+    isSecret: true,
+    parse: mailServer,
+  },
+  smtpFrom: {
+    variable: 'SVC_SMTP_FROM',
+    default: 'svc@localhost',
+    doc: "The sender's address of mail.",
+    parse: text,
   },
   otlpEndpoint: {
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',

@@ -33,6 +33,7 @@ const groups: Readonly<Record<string, readonly SettingName[]>> = {
     'bootstrapKeyProd',
   ],
   'Providers and outbound requests': ['providers', 'egressAllow'],
+  Mail: ['smtpUrl', 'smtpFrom'],
   Tracing: [
     'otlpEndpoint',
     'otlpTracesEndpoint',

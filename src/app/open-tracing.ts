@@ -16,8 +16,7 @@ export interface TracingAccess {
 /** Null: tracing is off. */
 export function tracingAccess(config: Config, node: string): TracingAccess | null {
   const { otlpEndpoint, otlpTracesEndpoint, tracesSampler, tracesSamplerRatio } = config;
-  const base = otlpEndpoint?.replace(/\/$/, '');
-  const url = otlpTracesEndpoint ?? (base === undefined ? null : `${base}/v1/traces`);
+  const url = otlpTracesEndpoint ?? (otlpEndpoint === null ? null : `${otlpEndpoint}/v1/traces`);
   if (url === null) return null;
   return {
     url,
