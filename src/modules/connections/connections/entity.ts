@@ -28,6 +28,8 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
     uid: ({ uid }) => uid,
     id: ({ id }) => String(id),
     deleting: whileDeleting,
+    failing: ({ errors, isDeleting, environmentUid }) =>
+      errors.length > 0 && !isDeleting ? environmentUid : null,
   },
   searchTable: connectionTable,
   decider: connection,

@@ -3,6 +3,7 @@ import type { EventLog } from '../../../ports/event-log.ts';
 import type { Gauges, LabelValues } from '../../../ports/metrics.ts';
 import { consumerGroup } from '../../../../streams/consumer-groups.ts';
 import { listGroups, type GroupFacts } from '../consumer-groups/handlers.ts';
+import type { ProjectionFigures } from '../projections/figures.ts';
 import { listProjections } from '../projections/handlers.ts';
 import type { OperationsServices } from '../services.ts';
 
@@ -29,33 +30,56 @@ export async function collect(deps: Deps, gauges: Gauges): Promise<void> {
 }
 
 async function collectProjections(deps: Deps, gauges: Gauges): Promise<void> {
-  const events: Value[] = [];
-  const seconds: Value[] = [];
   const progress: Value[] = [];
-  for (const { of: projectionTables, projection, generations } of await listProjections(deps)) {
+  const figures = await listProjections(deps);
+  for (const { of: projectionTables, generations } of figures) {
     for (const { generation, partitions } of generations) {
       if (generation.state === 'building') {
         const done = partitions.reduce((sum, { start, position }) => sum + position - start, 0);
         const all = partitions.reduce((sum, { start, end }) => sum + end - start, 0);
         progress.push({ labels: [projectionTables.name], value: all === 0 ? 1 : done / all });
       }
-      if (generation.number !== projection.active) continue;
-      for (const { partition, position, end } of partitions) {
-        const labels = [projectionTables.name, partition];
-        events.push({ labels, value: end - position });
-        const value = await ageOf(deps, {
-          topic: projectionTables.topic,
-          partition,
-          offset: position,
-          end,
-        });
-        seconds.push({ labels, value });
-      }
     }
   }
-  gauges.replace('svc_projection_lag_events', events);
-  gauges.replace('svc_projection_lag_seconds', seconds);
+  const lags = await lagsOf(deps, figures);
+  const by = (figure: 'events' | 'seconds') =>
+    lags.map(({ projection, partition, ...lag }): Value => {
+      return { labels: [projection, partition], value: lag[figure] };
+    });
+  gauges.replace('svc_projection_lag_events', by('events'));
+  gauges.replace('svc_projection_lag_seconds', by('seconds'));
   gauges.replace('svc_projection_rebuild_progress_ratio', progress);
+}
+
+interface ProjectionLag {
+  readonly projection: string;
+  readonly partition: number;
+  /** Offsets of the topic that are not yet in the active tables. */
+  readonly events: number;
+  /** Age of the oldest of them. */
+  readonly seconds: number;
+}
+
+type LagDeps = Pick<Deps, 'control' | 'log' | 'tables' | 'settings' | 'projections' | 'clock'>;
+
+/** How far the active tables of each projection are behind. @throws GatewayError `projection_unavailable`, `log_unavailable` */
+export const projectionLags = async (deps: LagDeps): Promise<readonly ProjectionLag[]> =>
+  lagsOf(deps, await listProjections(deps));
+
+async function lagsOf(
+  deps: LagDeps,
+  figures: readonly ProjectionFigures[],
+): Promise<ProjectionLag[]> {
+  const lags: ProjectionLag[] = [];
+  for (const { of: projectionTables, projection, generations } of figures) {
+    const active = generations.find(({ generation }) => generation.number === projection.active);
+    const { name, topic } = projectionTables;
+    for (const { partition, position, end } of active?.partitions ?? []) {
+      const seconds = await ageOf(deps, { topic, partition, offset: position, end });
+      lags.push({ projection: name, partition, events: end - position, seconds });
+    }
+  }
+  return lags;
 }
 
 async function collectGroups(deps: Deps, gauges: Gauges): Promise<void> {
