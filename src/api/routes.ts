@@ -34,6 +34,8 @@ import { syncRoutes } from '../modules/functions/syncs/routes.ts';
 import { topicRoutes } from '../modules/operations/topics/routes.ts';
 import { typedTopicRoutes } from '../modules/operations/typed-topics/routes.ts';
 import { variableRoutes } from '../modules/functions/variables/routes.ts';
+import { alertDestinationRoutes } from '../modules/operations/alert-destinations/routes.ts';
+import { alertRoutes } from '../modules/operations/alerts/routes.ts';
 import { webhookEndpointRoutes } from '../modules/webhooks/webhook-endpoints/routes.ts';
 import { webhookRoute } from '../modules/webhooks/webhooks-in/ingress.ts';
 import { webhookDeliveryRoutes } from '../modules/webhooks/webhooks-in/routes.ts';
@@ -70,6 +72,8 @@ export const routes: readonly AnyRoute[] = [
   ...consumerGroupRoutes,
   ...typedTopicRoutes,
   ...deadLetterRoutes,
+  ...alertDestinationRoutes,
+  ...alertRoutes,
   ...connectPageRoutes,
   ...consolePageRoutes,
   ...rootKeyRoutes,

@@ -38,6 +38,8 @@ export function createDependents(
     environmentDependents: [
       entitiesOfEnvironment(control, 'variable'),
       entitiesOfEnvironment(control, 'webhook-endpoint'),
+      entitiesOfEnvironment(control, 'alert-destination'),
+      entitiesOfEnvironment(control, 'alert'),
       integrationsOfEnvironments({ ...deps, integrationDependents, connectionDependents }),
       typedTopicsOfEnvironments(control),
     ],

@@ -1,5 +1,7 @@
 import { actionRunEntity } from '../modules/functions/actions/entity.ts';
 import { accountKeyEntity, apiKeyEntity } from '../modules/access/api-keys/entity.ts';
+import { alertDestinationEntity } from '../modules/operations/alert-destinations/entity.ts';
+import { alertEntity } from '../modules/operations/alerts/entity.ts';
 import { auditChainEntity } from '../modules/access/audit/entity.ts';
 import { authorizationEntity } from '../modules/connections/authorizations/entity.ts';
 import { checkpointEntity } from '../modules/functions/checkpoints/entity.ts';
@@ -42,6 +44,8 @@ export const definitions = {
   'consumer-group': consumerGroupEntity,
   'typed-topic': typedTopicEntity,
   'webhook-endpoint': webhookEndpointEntity,
+  'alert-destination': alertDestinationEntity,
+  alert: alertEntity,
   rewrap: rewrapEntity,
   'idempotent-request': idempotentRequestEntity,
   'audit-chain': auditChainEntity,

@@ -107,6 +107,11 @@ const groups = {
     webhookWaitMaxMs:
       'A webhook that has waited this long for a failing endpoint fails; it can be recovered',
     webhookEndpointsMax: 'Webhook endpoints of one environment',
+    alertDestinationsMax: 'Alert destinations of one environment',
+    alertPauseMs: 'The least time between two notices of failures of one kind in one environment',
+    alertTriesMax: 'Tries of a notice to a destination, one every 30 seconds',
+    alertTestsPerMinute: 'Test notices of one environment in a minute',
+    alertProjectionLagMs: 'How far behind a projection must be for an alert',
     webhookCircuitFailures: 'Failures that open the circuit of a URL',
     webhookCircuitWindowMs: 'The time within which these failures count',
     webhookCircuitOpenMs: 'How long an open circuit blocks attempts',

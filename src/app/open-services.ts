@@ -77,6 +77,7 @@ export async function openServices(
     schemas,
     publisher,
     deadLetters: await openDeadLetterView(stack, base),
+    mailer: await openMailer(stack, config),
     ...(await openWebhooks(stack, base)),
     ...openWayOut(stack, base, { control, vault }),
     tables: connectProjectionStore(projection.peer),
@@ -172,6 +173,16 @@ async function openDeadLetterView(
   const { clock, logger, folders } = context;
   const file = `${folders.views}/dead-letters.sqlite`;
   return stack.use(await openDeadLetters({ ...context.log, clock, logger, file }));
+}
+
+/** Loads the mail client only if there is a mail server. */
+async function openMailer(
+  stack: AsyncDisposableStack,
+  { smtpUrl, smtpFrom }: Config,
+): Promise<Services['mailer']> {
+  if (smtpUrl === null) return null;
+  const { createSmtpMailer } = await import('../adapters/mail/smtp.ts');
+  return stack.use(createSmtpMailer(smtpUrl, smtpFrom));
 }
 
 /** The HTTP client for providers, and the attribution and verification of their webhooks. */

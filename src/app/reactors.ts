@@ -9,6 +9,7 @@ import { keepRewrapping } from '../modules/access/root-keys/rewrap.ts';
 import { openHost } from '../modules/functions/runs/open-host.ts';
 import { createTimelines } from '../modules/functions/runs/timeline.ts';
 import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
+import { startAlertMonitor } from '../modules/operations/alerts/monitor.ts';
 import { parkTo } from '../modules/operations/dead-letters/park.ts';
 import { startCommandRetries } from '../modules/operations/dead-letters/command-retries.ts';
 import { startIncomingWebhooks } from '../modules/webhooks/webhooks-in/incoming-webhook.ts';
@@ -43,6 +44,7 @@ export async function startReactors(
   const { roles } = config;
   if (roles.has('webhooks')) {
     await startWebhooks(stack, services, common);
+    stack.use(startAlertMonitor(services));
     stack.use(
       await startTypedTopics({
         ...common,

@@ -80,6 +80,10 @@ export type DeadLetter = { readonly id: string; readonly state: 'parked' | 'retr
 
 export type DeadLetterWithMessage = { readonly id: string; readonly state: 'parked' | 'retrying' | 'resolved' | 'dropped'; readonly consumer: string; readonly topic: string; readonly partition: number; readonly offset: number; readonly key: string; readonly environment_id: string; readonly integration: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly retries: number; readonly error: { readonly code: string; readonly message: string } | null; readonly parked_at: string; readonly changed_at: string; readonly changed_by: string; readonly message: { readonly key: string | null; readonly headers: { readonly [name: string]: string }; readonly bytes: number; readonly value: unknown; readonly unreadable: string | null } | null };
 
+export type AlertDestination = { readonly id: string; readonly display_name: string; readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly alerts: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled: boolean; readonly created_at: string; readonly updated_at: string };
+
+export type Alert = { readonly alert: 'connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck'; readonly firing: boolean; readonly count: number; readonly subjects: readonly string[]; readonly since: string | null; readonly notified_at: string | null };
+
 export type RootKeys = { readonly sealing: string; readonly root_keys: readonly ({ readonly id: string; readonly known: boolean; readonly data_keys: number; readonly removable: boolean })[]; readonly rewrap: { readonly id: string; readonly root_key: string; readonly state: 'running' | 'ended'; readonly total: number; readonly done: number; readonly by: string; readonly ordered_at: string; readonly ended_at: string | null } | null };
 
 export type JsonRpcResult = { readonly jsonrpc: '2.0'; readonly result: unknown; readonly id: string | number | null };
@@ -734,6 +738,35 @@ export interface Operations {
   'POST /dead-letters/{id}/retry': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: DeadLetter };
+  };
+  /** Where alerts go, oldest first; URLs without their paths. */
+  'GET /alert-destinations': {
+    readonly answer: { readonly data: readonly AlertDestination[] };
+  };
+  /** Adds a URL, an incoming webhook of Slack or a mail address that alerts go to. */
+  'POST /alert-destinations': {
+    readonly body: { readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly display_name?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled?: boolean };
+    readonly answer: { readonly data: AlertDestination };
+  };
+  /** Changes the target or the alerts that it wants; null: all of them. */
+  'PATCH /alert-destinations/{id}': {
+    readonly params: { readonly id: string };
+    readonly body?: { readonly display_name?: string; readonly target?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled?: boolean };
+    readonly answer: { readonly data: AlertDestination };
+  };
+  /** Removes the destination. */
+  'DELETE /alert-destinations/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: Success;
+  };
+  /** The state of each alert. It is observed while the environment has an alert destination. */
+  'GET /alerts': {
+    readonly answer: { readonly data: readonly Alert[] };
+  };
+  /** Sends a test to the destination and returns its outcome; a few per minute. */
+  'POST /alert-destinations/{id}/test': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: { readonly delivered: boolean; readonly status: number | null; readonly error: string | null } };
   };
   /** The page on which a person connects an account; its script reads the query. */
   'GET /connect/ui/': {

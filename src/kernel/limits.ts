@@ -45,6 +45,11 @@ export const limits = {
   webhookRetriesMax: 20,
   webhookRetryWaitMaxMs: 7 * 86_400_000,
   webhookEndpointsMax: 100,
+  alertDestinationsMax: 20,
+  alertPauseMs: 15 * 60_000,
+  alertTriesMax: 5,
+  alertTestsPerMinute: 10,
+  alertProjectionLagMs: 5 * 60_000,
   /** Incoming webhooks of one integration in one environment. */
   webhooksInPerMinute: 4_000,
   /** An incoming webhook; a message of the log holds less than 4 MiB. */

@@ -128,6 +128,8 @@ describe('secrets that are planted everywhere', () => {
     succeeded(await call('POST', '/connect/sessions', { body: session }));
     const endpoint = { url: address('address of an endpoint'), kinds: ['test'] };
     succeeded(await call('POST', '/webhook-endpoints', { body: endpoint }));
+    const destination = { type: 'slack', target: address('address of an alert destination') };
+    succeeded(await call('POST', '/alert-destinations', { body: destination }));
   });
 
   it('enter with variables, keys, inputs, outputs, answers and repeated requests', async () => {

@@ -6,6 +6,7 @@ import type { Services } from '../../src/api/services.ts';
 import { createDependents } from '../../src/app/dependents.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
+import type { Mailer } from '../../src/ports/mailer.ts';
 import { createKey } from '../../src/modules/access/api-keys/handlers.ts';
 import { createDecryptedConnectionCache } from '../../src/modules/connections/connections/decrypted-connection-cache.ts';
 import { createRefresher } from '../../src/modules/connections/connections/refresh.ts';
@@ -62,6 +63,8 @@ interface ApiOptions {
   readonly rateLimitPerMinute?: number;
   /** Default: counted only. */
   readonly webhookRateLimit?: 'count' | 'enforce';
+  /** Default: none. */
+  readonly mailer?: Mailer;
   /** Of everything behind the API, the owners too. */
   readonly clock?: Clock;
 }
@@ -146,6 +149,7 @@ async function openNode(
     schemas,
     publisher,
     deadLetters,
+    mailer: options.mailer ?? null,
     deliveries,
     incoming: stack.use(await openIncoming({ ...ports, logger: silent, file: ':memory:' })),
     connectionFinder: stack.use(createConnectionFinder({ control, vault })),

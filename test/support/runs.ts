@@ -186,6 +186,7 @@ export async function openRunWorld({
     schemas,
     publisher,
     deadLetters,
+    mailer: null,
     deliveries,
     incoming: stack.use(
       await openIncoming({ log, schemas, clock, logger: silent, file: ':memory:' }),

@@ -1,10 +1,13 @@
 import type { ProjectionTables } from '../../../streams/projector/define.ts';
 import { routesWith } from '../../http/define-route.ts';
 import type { WebhooksServices } from '../webhooks/services.ts';
+import type { Mailer } from '../../ports/mailer.ts';
 import type { DeadLetters } from './dead-letters/view.ts';
 
 export interface OperationsServices extends WebhooksServices {
   readonly deadLetters: DeadLetters;
+  /** Null: the operator has set no mail server. */
+  readonly mailer: Mailer | null;
   /** Every projection of the service. */
   readonly projections: readonly ProjectionTables[];
   /** The metrics of all threads as one text. */

@@ -246,6 +246,24 @@ const settingRows: readonly Row[] = [
 
 const nowhere = '0198c1a2-7d30-4000-8000-0000000000aa';
 
+const alertRows: readonly Row[] = [
+  row('GET /alerts', K('*'), 200),
+  row('GET /alert-destinations', K('*'), 200),
+  row('POST /alert-destinations', K('*'), 400, () => ({
+    body: { type: 'email', target: 'not an address' },
+  })),
+  changing('PATCH /alert-destinations/{id}', K('*'), 404, () => ({
+    path: `/alert-destinations/${nowhere}`,
+    body: { enabled: false },
+  })),
+  changing('DELETE /alert-destinations/{id}', K('*'), 404, () => ({
+    path: `/alert-destinations/${nowhere}`,
+  })),
+  changing('POST /alert-destinations/{id}/test', K('*'), 404, () => ({
+    path: `/alert-destinations/${nowhere}/test`,
+  })),
+];
+
 /** Webhooks both ways. */
 const webhookRows: readonly Row[] = [
   row('GET /webhook-endpoints', K('*'), 200),
@@ -318,6 +336,7 @@ export const environmentRows: readonly Row[] = [
   ...functionRows,
   ...runRows,
   ...settingRows,
+  ...alertRows,
   ...webhookRows,
   ...logRows,
   ...streamRows,

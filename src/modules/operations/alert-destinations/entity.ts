@@ -1,0 +1,45 @@
+import { publishConfig } from '../../../control-plane/public-message.ts';
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { alertDestination, type AlertDestinationCommand } from './decider.ts';
+import type { AlertDestinationEvent } from './events.ts';
+import type { AlertDestination } from './state.ts';
+
+const kind = 'alert-destination';
+
+export const alertDestinationRef = (environmentUid: string, id: string): EntityRef => ({
+  kind,
+  scope: environmentUid,
+  path: [environmentUid, id],
+});
+
+const actions = {
+  AlertDestinationCreated: 'created',
+  AlertDestinationChanged: 'updated',
+  AlertDestinationDeleted: 'deleted',
+} as const;
+
+export const alertDestinationEntity: EntityDefinition<
+  AlertDestination,
+  AlertDestinationCommand,
+  AlertDestinationEvent
+> = {
+  kind,
+  decider: alertDestination,
+
+  facts(command, { path: [environmentUid = ''] }, siblings) {
+    if (command.type !== 'Create') return {};
+    return { siblings: siblings.list(kind, [environmentUid]).length };
+  },
+
+  publish: publishConfig('alert_destination', actions, (subject) => ({
+    id: [subject.environmentUid, subject.id],
+    environmentUid: subject.environmentUid,
+    document: {
+      id: subject.id,
+      display_name: subject.displayName,
+      type: subject.type,
+      alerts: subject.kinds,
+      enabled: subject.isEnabled,
+    },
+  })),
+};

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { json, succeeded } from '../../../http/responses.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { text } from '../../../http/fields.ts';
+import { askOptions, repeatableOptions } from '../../../http/options.ts';
+import { defineRoute } from '../services.ts';
+import {
+  createDestination,
+  deleteDestination,
+  listDestinations,
+  patchDestination,
+} from './handlers.ts';
+import { destinationsShape, oneDestinationShape, presentDestination } from './presenter.ts';
+import { alertKinds, destinationTypes } from './state.ts';
+
+const scopes = ['environment:*'];
+const path = z.strictObject({ id: z.uuid() });
+
+const settings = {
+  display_name: text(0, 255),
+  target: text(1, 2048).meta({ examples: ['https://alerts.example.com/in'] }),
+  alerts: z
+    .array(z.enum(alertKinds))
+    .min(1)
+    .max(alertKinds.length)
+    .nullable()
+    .transform((input) => (input === null ? null : [...new Set(input)])),
+  enabled: z.boolean(),
+};
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/alert-destinations',
+  credential: 'environment',
+  scopes,
+  summary: 'Where alerts go, oldest first; URLs without their paths.',
+  answers: { 200: json('All of them.', destinationsShape) },
+  errors: [],
+  handle({ caller, services }) {
+    const all = listDestinations(services.control, caller.environmentUid);
+    return Promise.resolve({ status: 200, body: { data: all.map(presentDestination) } });
+  },
+});
+
+const create = defineRoute({
+  method: 'POST',
+  path: '/alert-destinations',
+  credential: 'environment',
+  scopes,
+  summary: 'Adds a URL, an incoming webhook of Slack or a mail address that alerts go to.',
+  body: z.strictObject({
+    type: z.enum(destinationTypes),
+    target: settings.target,
+    display_name: settings.display_name.optional(),
+    alerts: settings.alerts.optional(),
+    enabled: settings.enabled.optional(),
+  }),
+  answers: { 201: json('The destination.', oneDestinationShape) },
+  errors: ['resource_capped', 'conflict'],
+  async handle(input) {
+    const { body, caller, services } = input;
+    const wanted = {
+      type: body.type,
+      target: body.target,
+      displayName: body.display_name ?? '',
+      kinds: body.alerts ?? null,
+      isEnabled: body.enabled ?? true,
+    };
+    const options = askOptions(input);
+    const made = await createDestination(services, caller.environmentUid, wanted, options);
+    return { status: 201, body: { data: presentDestination(made) } };
+  },
+});
+
+const patch = defineRoute({
+  method: 'PATCH',
+  path: '/alert-destinations/{id}',
+  credential: 'environment',
+  scopes,
+  summary: 'Changes the target or the alerts that it wants; null: all of them.',
+  params: path,
+  body: z.strictObject(settings).partial(),
+  answers: { 200: json('The destination.', oneDestinationShape) },
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, body, caller, services } = input;
+    const changes = {
+      target: body.target,
+      displayName: body.display_name,
+      kinds: body.alerts,
+      isEnabled: body.enabled,
+    };
+    const { environmentUid } = caller;
+    const options = askOptions(input);
+    const changed = await patchDestination(services, environmentUid, params.id, changes, options);
+    return { status: 200, body: { data: presentDestination(changed) } };
+  },
+});
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/alert-destinations/{id}',
+  credential: 'environment',
+  scopes,
+  summary: 'Removes the destination.',
+  params: path,
+  answers: succeeded,
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, caller, services } = input;
+    const options = repeatableOptions(input);
+    await deleteDestination(services, caller.environmentUid, params.id, options);
+    return { status: 200, body: { success: true } };
+  },
+});
+
+export const alertDestinationRoutes: readonly AnyRoute[] = [list, create, patch, remove];
