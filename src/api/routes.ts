@@ -30,6 +30,7 @@ import { recordRoutes } from '../modules/records/routes.ts';
 import { referenceRoutes } from '../modules/operations/reference/routes.ts';
 import { rootKeyRoutes } from '../modules/access/root-keys/routes.ts';
 import { runRoutes } from '../modules/functions/runs/routes.ts';
+import { statisticsRoutes } from '../modules/operations/statistics/routes.ts';
 import { syncRoutes } from '../modules/functions/syncs/routes.ts';
 import { topicRoutes } from '../modules/operations/topics/routes.ts';
 import { typedTopicRoutes } from '../modules/operations/typed-topics/routes.ts';
@@ -67,6 +68,7 @@ export const routes: readonly AnyRoute[] = [
   ...logRoutes,
   ...auditRoutes,
   ...metricsRoutes,
+  ...statisticsRoutes,
   ...projectionRoutes,
   ...topicRoutes,
   ...consumerGroupRoutes,

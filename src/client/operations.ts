@@ -66,6 +66,8 @@ export type LogMessage = { readonly id: string; readonly parentId: string; reado
 
 export type AuditEvent = { readonly environment: string; readonly seq: number; readonly at: string; readonly actor: string; readonly action: string; readonly target: string; readonly outcome: string; readonly ip_prefix: string | null; readonly details: { readonly [name: string]: unknown } | null; readonly chain_hash: string };
 
+export type Statistics = { readonly step_seconds: number; readonly times: readonly number[]; readonly series: { readonly sync_runs_succeeded: readonly number[]; readonly sync_runs_failed: readonly number[]; readonly action_runs_succeeded: readonly number[]; readonly action_runs_failed: readonly number[]; readonly records_changed: readonly number[]; readonly proxy_requests: readonly number[]; readonly proxy_failed: readonly number[]; readonly webhooks_delivered: readonly number[]; readonly webhooks_failed: readonly number[]; readonly webhooks_received: readonly number[]; readonly authorizations_succeeded: readonly number[]; readonly authorizations_failed: readonly number[] }; readonly totals: { readonly connections: number; readonly failing_connections: number } };
+
 export type Projection = { readonly name: string; readonly topic: string; readonly active_generation: number; readonly schema_version: number; readonly latest_schema_version: number; readonly position: number; readonly end: number; readonly lag: number; readonly rows: number; readonly generations: readonly ProjectionGeneration[] };
 
 export type ProjectionGeneration = { readonly generation: number; readonly state: string; readonly is_paused: boolean; readonly schema_version: number; readonly pace_percent: number; readonly tables: readonly string[]; readonly rows: number; readonly bytes: number; readonly position: number; readonly end: number; readonly lag: number; readonly partitions: readonly ({ readonly partition: number; readonly position: number; readonly end: number; readonly lag: number })[]; readonly progress: number; readonly rate_per_s: number | null; readonly seconds_left: number | null; readonly requested_at: string | null; readonly ready_at: string | null; readonly switched_at: string | null; readonly failure: string | null; readonly verification: { readonly id: string; readonly state: string; readonly against: number; readonly requested_at: string; readonly failure: string | null; readonly streams: number; readonly expected_rows: number; readonly found_rows: number; readonly differences: number; readonly examples: readonly ({ readonly table: string; readonly partition: number; readonly stream: string; readonly expected_rows: number; readonly found_rows: number; readonly expected_last_position: number; readonly found_last_position: number })[] } | null };
@@ -154,7 +156,7 @@ export interface Operations {
   };
   /** Connections, newest first. */
   'GET /connections': {
-    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly limit?: number; readonly page?: number };
+    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly limit?: number; readonly page?: number };
     readonly answer: { readonly connections: readonly ConnectionEntry[] };
   };
   /** Imports a connection, or gives a known one new credentials. */
@@ -193,7 +195,7 @@ export interface Operations {
   };
   /** Connections, newest first. Deprecated: use /connections. */
   'GET /connection': {
-    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly limit?: number; readonly page?: number };
+    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly limit?: number; readonly page?: number };
     readonly answer: { readonly connections: readonly ConnectionEntry[] };
   };
   /** Removed: use POST /connections. */
@@ -637,6 +639,11 @@ export interface Operations {
   /** The figures of this process, and how far projections and consumers are, for Prometheus. */
   'GET /metrics': {
     readonly answer: string;
+  };
+  /** What happened in the environment over time: runs, calls, webhooks, authorizations. */
+  'GET /statistics': {
+    readonly query?: { readonly range?: '1h' | '24h' | '7d' };
+    readonly answer: { readonly data: Statistics };
   };
   /** The projections with their generations, positions, ends and lags. */
   'GET /projections': {

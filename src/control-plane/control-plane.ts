@@ -77,6 +77,8 @@ export interface ControlView {
   listBy<S>(kind: EntityKind, index: string, value: string): Found<S>[];
   /** By a query of a definition's search table, which selects `key`, `scope` and `state` of `entities`. */
   search<S>(sql: string, values: readonly (string | number)[]): Found<S>[];
+  /** The column `total` of the one row of such a query. */
+  count(sql: string, values: readonly (string | number)[]): number;
   /** Resolves when the view has applied everything that was in the log at the call (shared, at most every 50 ms). */
   caughtUp(): Promise<void>;
   /** Called after each applied batch with the changed entities. */

@@ -159,6 +159,7 @@ class MaterializedView {
       findBy: (kind, index, value) => this.#listBy<never>(kind, index, value, 1)[0] ?? null,
       listBy: (kind, index, value) => this.#listBy(kind, index, value, -1),
       search: (sql, values) => this.#search(sql, values),
+      count: (sql, values) => this.#count(sql, values),
       caughtUp,
       applied: (partition, decision, timeoutMs) =>
         this.waiting.until(
@@ -221,6 +222,10 @@ class MaterializedView {
       const state = this.#find<S>(key);
       return state === null ? [] : [{ ref: refOfKey(key, String(row['scope'])), state }];
     });
+  }
+
+  #count(sql: string, values: readonly (string | number)[]): number {
+    return Number(this.#tables.one(sql, ...values)?.['total'] ?? 0);
   }
 
   #search<S>(sql: string, values: readonly (string | number)[]): Found<S>[] {

@@ -51,6 +51,62 @@ const shown = (body: object = {}) =>
 const typesOf = (data: { operation: { type: string; action: string } }[]) =>
   data.map(({ operation: { type, action } }) => `${type}:${action}`);
 
+describe('statistics', () => {
+  const read = async (range: string) =>
+    succeeded(await world.gateway.call('GET', `/statistics?range=${range}`)).data;
+  const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
+
+  it.each([
+    ['1h', 60, 60],
+    ['24h', 900, 96],
+    ['7d', 7200, 84],
+  ])('count what happened in the environment in the last %s', async (range, step, count) => {
+    const { step_seconds, times, series, totals } = await eventually(
+      () => read(range),
+      ({ series: found }) =>
+        [found.records_changed, found.action_runs_failed].every((one) => sum(one) === 1) &&
+        sum(found.webhooks_delivered) >= 2,
+    );
+    expect(step_seconds).toBe(step);
+    expect(times).toHaveLength(count);
+    const now = Date.now() / 1000;
+    expect(times.at(-1)).toBeLessThanOrEqual(now);
+    expect(times.at(-1)).toBeGreaterThan(now - 2 * step);
+    expect(new Set(times.slice(1).map((time: number, at: number) => time - times[at]))).toEqual(
+      new Set([step]),
+    );
+    const sums = Object.fromEntries(
+      Object.entries(series as Record<string, number[]>).map(([name, values]) => {
+        expect([name, values.length]).toEqual([name, count]);
+        return [name, sum(values)];
+      }),
+    );
+    expect(sums).toMatchObject({
+      action_runs_succeeded: 0,
+      action_runs_failed: 1,
+      records_changed: 1,
+      proxy_requests: 2,
+      proxy_failed: 1,
+      webhooks_received: 0,
+    });
+    // A new connection runs its syncs too.
+    expect(sums['sync_runs_succeeded']).toBeGreaterThanOrEqual(2);
+    expect(totals).toEqual({ connections: 2, failing_connections: 0 });
+  });
+
+  it('are of the environment of the key alone', async () => {
+    const { gateway } = world;
+    const answer = await gateway.call('GET', '/statistics', { key: gateway.prodKey });
+    const { series, totals } = succeeded(answer).data;
+    expect(
+      Object.values(series as Record<string, number[]>)
+        .flat()
+        .every((one) => one === 0),
+    ).toBe(true);
+    expect(totals).toEqual({ connections: 0, failing_connections: 0 });
+  });
+});
+
 describe('operations of the log', () => {
   it('are listed newest first, with what they were about', async () => {
     const { data, pagination } = await shown();

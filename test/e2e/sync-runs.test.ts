@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   eventually,
   openSharedCrmWorld,
+  succeeded,
   type CrmConnection,
   type SharedCrmWorld,
 } from '../support/crm-world.ts';
@@ -46,6 +47,16 @@ describe('a sync that fails', () => {
     });
     const marked = await eventually(crm.shown, ({ errors }) => errors.length > 0);
     expect(marked.errors).toEqual([{ type: 'sync', log_id: expect.any(String) }]);
+    const failing = async (query: string) => {
+      const answer = await world.gateway.call(
+        'GET',
+        `/connections?connectionId=${crm.id}&${query}`,
+      );
+      return succeeded(answer).connections.length as number;
+    };
+    expect(await Promise.all(['errors=sync', 'errors=any', 'errors=auth'].map(failing))).toEqual([
+      1, 1, 0,
+    ]);
     expect(await crm.status('scripted')).toMatchObject({ latestExecutionStatus: 'ERROR' });
     expect(await crm.all('Item')).toHaveLength(2);
 

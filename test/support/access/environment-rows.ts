@@ -183,6 +183,7 @@ const runRows: readonly Row[] = [
       body: { ...of(names), syncs: [names.sync] },
     })),
   ),
+  row('GET /statistics', K('logs:read'), 200),
   row('GET /runs', K('logs:read'), 200, (names) => ({ path: `/runs?${query(of(names))}` })),
   row('GET /runs/{id}', K('logs:read'), 404, () => ({ path: '/runs/none' })),
   changing('POST /runs/{id}/cancel', K('syncs:execute|actions:execute'), 404, () => ({

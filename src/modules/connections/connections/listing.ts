@@ -10,6 +10,8 @@ export interface ConnectionQuery {
   readonly integrationKeys?: readonly string[] | undefined;
   /** All must match. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** Only those with an error of the type, or of any. */
+  readonly errors?: 'auth' | 'sync' | 'any' | undefined;
   /** Default 10,000. */
   readonly limit?: number | undefined;
   /** From 0. */

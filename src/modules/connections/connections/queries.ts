@@ -12,6 +12,18 @@ export function queryConnections({ view }: ControlPlane, query: ConnectionQuery)
   return view.search<Connection>(sql, values).map(({ state }) => state);
 }
 
+/** Connections of the environment, and those of them with an error; without those being deleted. */
+export function connectionTotals(
+  { view }: ControlPlane,
+  environmentUid: string,
+): { readonly connections: number; readonly failing: number } {
+  const all = 'SELECT count(*) AS total FROM connections WHERE environment_uid = ?';
+  return {
+    connections: view.count(all, [environmentUid]),
+    failing: view.count(`${all} AND errors != ''`, [environmentUid]),
+  };
+}
+
 export function findConnection(
   { view }: ControlPlane,
   environmentUid: string,

@@ -53,6 +53,7 @@ const list = defineRoute({
     endUserOrganizationId: text(1, 255).optional(),
     integrationId: listOf(text(1, 8192)).optional(),
     tags: tags.optional(),
+    errors: z.enum(['auth', 'sync', 'any']).optional(),
     limit: wholeNumber(1, 2000).optional(),
     page: wholeNumber(0, 1_000_000).optional(),
   }),

@@ -16,6 +16,7 @@ export function connectionSearch(query: ConnectionQuery): {
     values.push(...with_);
   };
   const { connectionId, search, endUserId, endUserOrganizationId, integrationKeys, tags } = query;
+  const { errors } = query;
   if (connectionId !== undefined) add('c.connection_id = ?', connectionId);
   if (search !== undefined) add('instr(c.search, ?) > 0', search.toLowerCase());
   if (endUserId !== undefined) add('c.end_user_id = ?', endUserId);
@@ -24,6 +25,8 @@ export function connectionSearch(query: ConnectionQuery): {
     const marks = integrationKeys.map(() => '?').join(', ');
     add(`c.integration_key IN (${marks})`, ...integrationKeys);
   }
+  if (errors === 'any') add("c.errors != ''");
+  else if (errors !== undefined) add('instr(c.errors, ?) > 0', errors);
   for (const [key, value] of Object.entries(tags ?? {})) {
     const holds = 'SELECT 1 FROM json_each(c.tags) AS tag WHERE tag.key = ? AND tag.value = ?';
     add(`EXISTS (${holds})`, key.toLowerCase(), value);
@@ -35,6 +38,10 @@ export function connectionSearch(query: ConnectionQuery): {
   return { sql, values: [...values, limit, limit * (query.page ?? 0)] };
 }
 
+/** Names of the types, each once: empty of a connection without errors. */
+const typesOf = (errors: Connection['errors']): string =>
+  [...new Set(errors.map(({ type }) => type))].sort().join(' ');
+
 /** The text that `GET /connections` searches. */
 export const connectionTable: SearchTable<Connection> = {
   name: 'connections',
@@ -42,10 +49,11 @@ export const connectionTable: SearchTable<Connection> = {
   CREATE TABLE connections (
     key TEXT PRIMARY KEY, environment_uid TEXT NOT NULL, integration_key TEXT NOT NULL,
     connection_id TEXT NOT NULL, created_at INTEGER NOT NULL, id INTEGER NOT NULL, search TEXT NOT NULL,
-    end_user_id TEXT, organization_id TEXT, tags TEXT NOT NULL
+    end_user_id TEXT, organization_id TEXT, tags TEXT NOT NULL, errors TEXT NOT NULL
   ) WITHOUT ROWID;
   -- The order of GET /connections.
   CREATE INDEX connections_order ON connections (environment_uid, created_at DESC, id DESC);
+  CREATE INDEX connections_errors ON connections (environment_uid, errors);
 `,
   row({ environmentUid, integrationKey, connectionId, createdAt, id, endUser, tags, ...state }) {
     if (state.isDeleting) return null;
@@ -55,7 +63,7 @@ export const connectionTable: SearchTable<Connection> = {
     const owners = [endUser?.id ?? null, endUser?.organization?.id ?? null];
     return [
       ...[environmentUid, integrationKey, connectionId, createdAt, id, search],
-      ...[...owners, JSON.stringify(tags)],
+      ...[...owners, JSON.stringify(tags), typesOf(state.errors)],
     ];
   },
 };
