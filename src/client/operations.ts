@@ -130,6 +130,7 @@ export interface Operations {
   };
   /** The integrations of the environment; those that a connect session allows. */
   'GET /integrations': {
+    readonly query?: { readonly credentials?: 'none' };
     readonly answer: { readonly data: readonly Integration[] };
   };
   /** Configures a provider for the environment. */
@@ -156,7 +157,7 @@ export interface Operations {
   };
   /** Connections, newest first. */
   'GET /connections': {
-    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly limit?: number; readonly page?: number };
+    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly credentials?: 'none'; readonly limit?: number; readonly page?: number };
     readonly answer: { readonly connections: readonly ConnectionEntry[] };
   };
   /** Imports a connection, or gives a known one new credentials. */
@@ -195,7 +196,7 @@ export interface Operations {
   };
   /** Connections, newest first. Deprecated: use /connections. */
   'GET /connection': {
-    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly limit?: number; readonly page?: number };
+    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly credentials?: 'none'; readonly limit?: number; readonly page?: number };
     readonly answer: { readonly connections: readonly ConnectionEntry[] };
   };
   /** Removed: use POST /connections. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { codeOf, startApi, type Api, type ApiAnswer } from '../support/api.ts';
 import { openFakeTokenEndpoint, type FakeTokenEndpoint } from '../support/fake-token-endpoint.ts';
 
@@ -224,3 +224,21 @@ function expectNoSecret(answer: ApiAnswer): void {
   );
   expect(found).toEqual([]);
 }
+
+it('a list without credentials has none, whatever the key may see, and is no audited read', async () => {
+  const reads = vi.spyOn(api.services.audit, 'read');
+  for (const [path, list] of [
+    ['/connections', 'connections'],
+    ['/integrations', 'data'],
+  ] as const) {
+    reads.mockClear();
+    const without = await api.call('GET', `${path}?credentials=none`);
+    expect(codeOf(without)).toBe('200 ');
+    expect(without.at(`${list}.0`)).toBeDefined();
+    expect(without.at(`${list}.0.credentials`)).toBeUndefined();
+    expect(reads).not.toHaveBeenCalled();
+    expect((await api.call('GET', path)).at(`${list}.0.credentials`)).toBeDefined();
+    expect(reads).toHaveBeenCalledTimes(1);
+  }
+  reads.mockRestore();
+});

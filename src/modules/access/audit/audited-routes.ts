@@ -57,6 +57,9 @@ const may =
   (call) =>
     call.caller.has(`environment:${scope}`) ? target(call) : null;
 
+/** A list is no read of credentials if the caller wants it without. */
+const listed: AuditRule['target'] = ({ query }) => (query['credentials'] === 'none' ? null : '*');
+
 const readsConnection: AuditRule = {
   action: 'connection.read_credentials',
   isRead: true,
@@ -65,7 +68,7 @@ const readsConnection: AuditRule = {
 const listsConnections: AuditRule = {
   action: 'connection.list_credentials',
   isRead: true,
-  target: may('connections:list_credentials', () => '*'),
+  target: may('connections:list_credentials', listed),
 };
 const deletesConnection: AuditRule = { action: 'connection.delete', target: connection };
 
@@ -80,7 +83,7 @@ const rules: Readonly<Record<string, AuditRule>> = {
   'GET /integrations': {
     action: 'integration.list_credentials',
     isRead: true,
-    target: may('integrations:list_credentials', () => '*'),
+    target: may('integrations:list_credentials', listed),
   },
   'GET /integrations/{uniqueKey}': {
     action: 'integration.read_credentials',

@@ -54,18 +54,20 @@ const list = defineRoute({
     integrationId: listOf(text(1, 8192)).optional(),
     tags: tags.optional(),
     errors: z.enum(['auth', 'sync', 'any']).optional(),
+    credentials: z.enum(['none']).optional(),
     limit: wholeNumber(1, 2000).optional(),
     page: wholeNumber(0, 1_000_000).optional(),
   }),
   answers: { 200: json('The connections.', entriesShape) },
   errors: [],
   async handle({ query, caller, services }) {
-    const { integrationId, limit, page, ...conditions } = query;
+    const { integrationId, limit, page, credentials, ...conditions } = query;
     const integrationKeys = integrationId?.flatMap((keys) => keys.split(','));
     const { environmentUid } = caller;
     const request = { ...conditions, environmentUid, integrationKeys, limit, page };
     const found = queryConnections(services.control, request);
-    const withCredentials = caller.has('environment:connections:list_credentials');
+    const withCredentials =
+      credentials !== 'none' && caller.has('environment:connections:list_credentials');
     const connections: unknown[] = [];
     for (const connection of found) {
       connections.push(await presentEntry(services.vault, connection, { withCredentials }));

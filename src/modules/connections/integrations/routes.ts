@@ -39,10 +39,11 @@ const list = defineRoute({
   takesConnectToken: true,
   scopes: ['environment:integrations:list', listCredentials],
   summary: 'The integrations of the environment; those that a connect session allows.',
+  query: z.strictObject({ credentials: z.enum(['none']).optional() }),
   answers: { 200: json('The integrations.', data(z.array(integrationShape))) },
   errors: [],
-  async handle({ caller, services }) {
-    const withCredentials = caller.has(listCredentials);
+  async handle({ query, caller, services }) {
+    const withCredentials = query.credentials !== 'none' && caller.has(listCredentials);
     const { publicUrl } = services.settings;
     const allowed = caller.session?.allowedIntegrations ?? [];
     const isShown = ({ uniqueKey }: Integration) =>
