@@ -29,7 +29,9 @@ const isSignedOut = (error: unknown): boolean => error instanceof ApiError && er
 
 /** A request that is refused because the session ended leads to the sign-in page. */
 function endSession(error: unknown): void {
-  if (isSignedOut(error)) void queries.invalidateQueries({ queryKey: sessionQuery });
+  // A refused key on the sign-in page ends nothing.
+  const isSignedIn = queries.getQueryData(sessionQuery) !== undefined;
+  if (isSignedIn && isSignedOut(error)) void queries.invalidateQueries({ queryKey: sessionQuery });
 }
 
 const queries = new QueryClient({

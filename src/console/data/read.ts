@@ -6,6 +6,7 @@ import {
   type UseMutationResult,
   type UseQueryResult,
 } from '@tanstack/preact-query';
+import { useRef } from 'preact/hooks';
 import type {
   Answer,
   Arguments,
@@ -117,8 +118,11 @@ export function useChange<Input_ = void, Result = unknown>(
 ): UseMutationResult<Result, Error, Input_> {
   const { client } = useAccess();
   const queries = useQueryClient();
+  // The mutation learns of a rendering after the next frame: Enter right after a letter would send the value before it.
+  const latest = useRef(change);
+  latest.current = change;
   return useMutation<Result, Error, Input_>({
-    mutationFn: (input) => change(client, input),
+    mutationFn: (input) => latest.current(client, input),
     onSuccess: (result) => {
       const { done, onDone } = options;
       if (done !== undefined) toast(typeof done === 'string' ? done : done(result));

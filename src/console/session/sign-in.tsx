@@ -56,7 +56,7 @@ function KeyForm({ session, onDone }: KeyFormProps): JSX.Element {
   const [key, setKey] = useState('');
   const queries = useQueryClient();
   const exchange = useMutation({
-    mutationFn: () => signIn({ key: key.trim() }, session),
+    mutationFn: (text: string) => signIn({ key: text.trim() }, session),
     onSuccess: (next) => {
       queries.setQueryData(sessionQuery, next);
       onDone?.();
@@ -67,7 +67,7 @@ function KeyForm({ session, onDone }: KeyFormProps): JSX.Element {
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        exchange.mutate();
+        exchange.mutate(key);
       }}
     >
       <TextField

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { failureOf } from '../../data/failure.ts';
-import { useChange, useRead } from '../../data/read.ts';
+import { useChange } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
 import { Confirm } from '../../design/confirm.tsx';
@@ -11,6 +11,7 @@ import { FailureNotice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import type { ConnectionName } from './connection.tsx';
+import { useSyncs } from './use-syncs.ts';
 import { useConnection, type ShownConnection } from './use-connection.ts';
 
 export function ConnectionSettings({ name }: { readonly name: ConnectionName }): JSX.Element {
@@ -174,15 +175,7 @@ function Deletion({ name }: { readonly name: ConnectionName }): JSX.Element {
 
 /** What a deletion destroys, in numbers. */
 function Destroyed({ name }: { readonly name: ConnectionName }): JSX.Element {
-  const { can } = useAccess();
-  const isEnabled = can('environment:syncs:read');
-  const query = {
-    syncs: '*',
-    provider_config_key: name.integration,
-    connection_id: name.connection,
-  };
-  const { data } = useRead('GET /sync/status', { query }, { isEnabled });
-  const syncs = data?.syncs ?? [];
+  const { data: syncs = [] } = useSyncs(name);
   const records = syncs
     .flatMap(({ recordCount }) => Object.values(recordCount))
     .reduce((sum, count) => sum + count, 0);

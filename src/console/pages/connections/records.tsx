@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Answer } from '../../../client/index.ts';
-import { useList, useRead } from '../../data/read.ts';
+import { useList } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
@@ -13,17 +13,16 @@ import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import type { ConnectionName } from './connection.tsx';
 import { RecordDrawer } from './record-drawer.tsx';
+import { useSyncs } from './use-syncs.ts';
 
 type Record_ = Answer<'GET /records'>['records'][number];
 
 /** The models that the connection has records of, and the records of one. */
 export function ConnectionRecords({ name }: { readonly name: ConnectionName }): JSX.Element {
-  const query = useRead('GET /sync/status', {
-    query: { syncs: '*', provider_config_key: name.integration, connection_id: name.connection },
-  });
+  const query = useSyncs(name);
   return (
     <LoadedState query={query}>
-      {({ syncs }) => {
+      {(syncs) => {
         const models = syncs.flatMap(({ variant, recordCount }) =>
           Object.entries(recordCount).map(([model, count]) => ({ model, variant, count })),
         );

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Answer, Client } from '../../../client/index.ts';
+import type { Client, SyncStatus as Sync } from '../../../client/index.ts';
 import { failureOf } from '../../data/failure.ts';
-import { useChange, useRead } from '../../data/read.ts';
+import { useChange } from '../../data/read.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Json } from '../../design/code.tsx';
 import { Confirm } from '../../design/confirm.tsx';
@@ -16,25 +16,14 @@ import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import type { ConnectionName } from './connection.tsx';
-
-type Sync = Answer<'GET /sync/status'>['syncs'][number];
+import { useSyncs } from './use-syncs.ts';
 
 export function Syncs({ name }: { readonly name: ConnectionName }): JSX.Element {
   const [shown, setShown] = useState<Sync | null>(null);
-  const query = useRead(
-    'GET /sync/status',
-    {
-      query: {
-        syncs: '*',
-        provider_config_key: name.integration,
-        connection_id: name.connection,
-      },
-    },
-    { everyMs: 3_000 },
-  );
+  const query = useSyncs(name, { isLive: true });
   return (
     <LoadedState query={query}>
-      {({ syncs }) =>
+      {(syncs) =>
         syncs.length === 0 ? (
           <Empty title="No syncs" command="npx svc deploy <environment>">
             Deploy a sync of this integration:
