@@ -10,7 +10,7 @@ import { Table } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
-import type { ConnectionName } from './connection.tsx';
+import type { ConnectionName } from './connection-name.ts';
 import { useConnection, type ShownConnection } from './use-connection.ts';
 
 /** How the connection authenticates, how long it lasts, and each refresh with its outcome. */

@@ -10,7 +10,7 @@ import { TextArea } from '../../design/field.tsx';
 import { FailureNotice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
-import type { ConnectionName } from './connection.tsx';
+import type { ConnectionName } from './connection-name.ts';
 import { useSyncs } from './use-syncs.ts';
 import { useConnection, type ShownConnection } from './use-connection.ts';
 

@@ -4,16 +4,11 @@ import { LinkTabs } from '../../design/tabs.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { Page } from '../../shell/page.tsx';
 import { RunsTable } from '../runs/runs-table.tsx';
+import type { ConnectionName } from './connection-name.ts';
 import { Authentication } from './authentication.tsx';
 import { ConnectionSettings } from './connection-settings.tsx';
 import { ConnectionRecords } from './records.tsx';
 import { Syncs } from './syncs.tsx';
-
-/** The two names that every request about a connection takes. */
-export interface ConnectionName {
-  readonly integration: string;
-  readonly connection: string;
-}
 
 interface ConnectionTab {
   readonly id: string;

@@ -14,7 +14,7 @@ import { Empty, Notice } from '../../design/states.tsx';
 import { exact, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ListState } from '../../shell/loaded.tsx';
-import type { ConnectionName } from './connection.tsx';
+import type { ConnectionName } from './connection-name.ts';
 
 type Change = Answer<'GET /records/history'>['changes'][number];
 

@@ -11,7 +11,7 @@ import { Time } from '../../design/time.tsx';
 import { FilterSelect, FilterText } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
-import type { ConnectionName } from './connection.tsx';
+import type { ConnectionName } from './connection-name.ts';
 import { RecordDrawer } from './record-drawer.tsx';
 import { useSyncs } from './use-syncs.ts';
 

@@ -1,7 +1,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/preact-query';
 import type { Answer } from '../../../client/index.ts';
 import { useAccess } from '../../session/context.tsx';
-import type { ConnectionName } from './connection.tsx';
+import type { ConnectionName } from './connection-name.ts';
 
 type Connection = Answer<'GET /connections/{connectionId}'>;
 

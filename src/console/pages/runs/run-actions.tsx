@@ -10,7 +10,7 @@ import { Confirm } from '../../design/confirm.tsx';
 import { Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { isOver, type RunDetail } from './run.tsx';
+import { isOver, type RunDetail } from './run-detail.ts';
 
 /** What can be done about a run: cancel it, run the same again, take its writes back. */
 export function RunActions({ run }: { readonly run: RunDetail }): JSX.Element {

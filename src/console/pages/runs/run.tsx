@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
-import type { Answer } from '../../../client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { StateBadge } from '../../design/badge.tsx';
@@ -12,13 +11,9 @@ import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import type { RunDetail } from './run-detail.ts';
 import { RunActions } from './run-actions.tsx';
 import { Timeline } from './timeline.tsx';
-
-export type RunDetail = Answer<'GET /runs/{id}'>['data'];
-
-export const isOver = ({ status }: RunDetail): boolean =>
-  status !== 'queued' && status !== 'running';
 
 export function Run(): JSX.Element {
   const { path } = useAccess();

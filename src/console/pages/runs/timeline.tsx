@@ -3,7 +3,7 @@ import { Badge, type Tone } from '../../design/badge.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { duration, exact } from '../../design/time.tsx';
-import type { RunDetail } from './run.tsx';
+import type { RunDetail } from './run-detail.ts';
 
 type Entry = RunDetail['timeline'][number];
 
