@@ -8,7 +8,8 @@ interface ConsumerGroup {
    * `canRepeat`: an operator may have finished work repeated.
    */
   readonly replay:
-    { readonly fixed: string } | { readonly effect: string; readonly canRepeat?: true };
+    | { readonly fixed: string }
+    | { readonly effect: string; readonly canRepeat?: true };
   /** Why a message that it parked can't be retried. */
   readonly noRetry?: string;
 }

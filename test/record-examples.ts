@@ -25,7 +25,7 @@ for (const line of generated.out.trim().split('\n')) {
   cpSync(join(world.root, path), join(examplesFolder, path));
 }
 await world[Symbol.asyncDispose]();
-execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', examplesFolder], {
+execFileSync('npx', ['oxfmt', examplesFolder], {
   cwd: repository,
   stdio: 'inherit',
 });

@@ -1,6 +1,11 @@
 /** Any JSON value. */
 export type Json =
-  null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
 export type JsonObject = Readonly<Record<string, Json>>;
 
 /** JSON text with the keys sorted at every level and no white space: equal values give equal bytes. */

@@ -1,5 +1,14 @@
 export type HttpMethod =
-  'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'get' | 'post' | 'put' | 'patch' | 'delete';
+  | 'GET'
+  | 'POST'
+  | 'PUT'
+  | 'PATCH'
+  | 'DELETE'
+  | 'get'
+  | 'post'
+  | 'put'
+  | 'patch'
+  | 'delete';
 
 type QueryValue = string | number | boolean | Date | null | undefined;
 
@@ -90,7 +99,10 @@ interface OffsetPagination extends CommonPagination {
 
 /** Without `type` the provider's own is used. */
 export type PaginationConfiguration =
-  CursorPagination | LinkPagination | OffsetPagination | (CommonPagination & { type?: never });
+  | CursorPagination
+  | LinkPagination
+  | OffsetPagination
+  | (CommonPagination & { type?: never });
 
 /** A 2xx response. Any other status throws, after the retries. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the provider's data; `get<T>` types it

@@ -4,7 +4,7 @@
  * of that version beside this file. Nothing that is there is ever overwritten.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { format } from 'prettier';
+import { format } from 'oxfmt';
 import {
   folders,
   fullOf,
@@ -41,8 +41,9 @@ export async function release(version: string, to: Folders = folders): Promise<T
   }
   for (const topic of changed) {
     const golden = JSON.stringify(goldenOf(topic, version, to));
-    const text = await format(golden, { parser: 'json', objectWrap: 'collapse', printWidth: 100 });
-    write(goldenFile(topic, version, to), text);
+    const style = { objectWrap: 'collapse', printWidth: 100 } as const;
+    const { code } = await format('golden.json', golden, style);
+    write(goldenFile(topic, version, to), code);
     const released = new URL(`released/${releasedPath(topic, version)}`, to.schemas);
     write(released, todaysSchema(topic, to));
   }

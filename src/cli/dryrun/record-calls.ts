@@ -136,7 +136,8 @@ export class DryRecords {
   async #stored(
     model: string,
     part:
-      { readonly ids: readonly string[] } | { readonly cursor?: string; readonly limit: number },
+      | { readonly ids: readonly string[] }
+      | { readonly cursor?: string; readonly limit: number },
   ) {
     const { integrationKey, connectionId } = this.#name;
     const headers = { 'provider-config-key': integrationKey, 'connection-id': connectionId };

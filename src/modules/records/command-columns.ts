@@ -18,7 +18,8 @@ export const noColumns: Columns = {
 
 /** Seals the payloads of one command together; null: plain text. */
 export type SealBlock =
-  ((payloads: Uint8Array, owners: Pick<Columns, 'ids' | 'ends'>) => Uint8Array) | null;
+  | ((payloads: Uint8Array, owners: Pick<Columns, 'ids' | 'ends'>) => Uint8Array)
+  | null;
 
 /**
  * Splits into commands of up to 1000 records and 1 MB. Unsealed payloads are in a reused buffer: they must be encoded

@@ -17,7 +17,9 @@ interface Place {
  * end on `svc.runs.v1` is known, before the end of the log at that time. Null: it ended without a report.
  */
 export type ChangesEnd =
-  { readonly places: readonly Place[] } | { readonly reportedAt: Place } | null;
+  | { readonly places: readonly Place[] }
+  | { readonly reportedAt: Place }
+  | null;
 
 /** Whether all changes of ended runs are readable; null where their end is unknown. */
 export interface ReadableRuns {

@@ -80,7 +80,8 @@ export async function patchEnvironment(
   environmentUid: string,
   wanted: {
     readonly [Field in Exclude<keyof EnvironmentSettings, 'webhookUrls'>]?:
-      EnvironmentSettings[Field] | undefined;
+      | EnvironmentSettings[Field]
+      | undefined;
   } & { readonly webhookUrls?: WebhookUrls | undefined },
   options: ExecuteOptions,
 ): Promise<Environment> {

@@ -26,4 +26,5 @@ export interface IdempotentRequest {
 
 /** `too-large`: the response was too large to store. */
 export type KeptAnswer =
-  { readonly kind: 'sealed'; readonly sealed: Sealed<JsonObject> } | { readonly kind: 'too-large' };
+  | { readonly kind: 'sealed'; readonly sealed: Sealed<JsonObject> }
+  | { readonly kind: 'too-large' };

@@ -3,7 +3,13 @@ import type { ModelPosition, ModelResult } from '../../records/events.ts';
 import type { Instant } from '../../../kernel/time.ts';
 
 export type RunStatus =
-  'queued' | 'started' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted';
+  | 'queued'
+  | 'started'
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled'
+  | 'timed_out'
+  | 'interrupted';
 /** Outcomes of a run: exactly one of these is appended for each run. */
 export type EndStatus = Exclude<RunStatus, 'queued' | 'started'>;
 /** The cause of the run. */

@@ -80,7 +80,8 @@ const triggerSyncs = defineRoute({
 
 interface TriggerBody {
   readonly opts?:
-    { readonly reset?: boolean | undefined; readonly emptyCache?: boolean | undefined } | undefined;
+    | { readonly reset?: boolean | undefined; readonly emptyCache?: boolean | undefined }
+    | undefined;
   readonly sync_mode?: string | undefined;
   readonly full_resync?: boolean | undefined;
 }

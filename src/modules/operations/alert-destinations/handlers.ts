@@ -75,7 +75,8 @@ export async function patchDestination(
   id: string,
   wanted: {
     readonly [Field in 'displayName' | 'kinds' | 'isEnabled' | 'target']?:
-      WantedDestination[Field] | undefined;
+      | WantedDestination[Field]
+      | undefined;
   },
   options: ExecuteOptions,
 ): Promise<AlertDestination> {

@@ -7,7 +7,13 @@ import type * as values from '../../../../streams/values.ts';
  * webhook, but the number of unverified ones of an hour that were not stored.
  */
 export type Disposition =
-  'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed' | 'refused';
+  | 'received'
+  | 'accepted'
+  | 'rejected'
+  | 'unmatched'
+  | 'duplicate'
+  | 'reprocessed'
+  | 'refused';
 
 /** A value of `svc.webhooks-in.v1`. */
 export interface WebhookIn extends values.WebhookIn {

@@ -17,7 +17,12 @@ export const webhookKinds = Object.keys(webhookMeanings) as WebhookKind[];
  */
 export type EndpointId = string;
 export type DeliveryAction =
-  'created' | 'attempt_succeeded' | 'attempt_failed' | 'exhausted' | 'replayed' | 'cancelled';
+  | 'created'
+  | 'attempt_succeeded'
+  | 'attempt_failed'
+  | 'exhausted'
+  | 'replayed'
+  | 'cancelled';
 
 /** A value of `svc.webhooks-out.v1`; body, address and headers only on `created`. */
 export interface WebhookOut extends values.WebhookOut {

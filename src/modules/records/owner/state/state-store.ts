@@ -146,7 +146,8 @@ export class StateStore implements Disposable {
 
   stream(key: string): { readonly no: number; readonly head: Uint8Array | null } | null {
     const row = this.#statement('SELECT no, head FROM streams WHERE key = ?').get(key) as
-      [number, Uint8Array | null] | undefined;
+      | [number, Uint8Array | null]
+      | undefined;
     return row === undefined ? null : { no: row[0], head: row[1] };
   }
 

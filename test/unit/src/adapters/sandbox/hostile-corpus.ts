@@ -8,7 +8,8 @@ export interface Hostile {
   readonly head?: string;
   readonly limits?: GuestOptions['limits'];
   readonly ends:
-    { readonly output: unknown } | { readonly kind: readonly string[]; readonly message?: RegExp };
+    | { readonly output: unknown }
+    | { readonly kind: readonly string[]; readonly message?: RegExp };
 }
 
 const held = { output: 'held' } as const;
