@@ -168,7 +168,7 @@ export interface Operations {
   /** One connection, with its credentials where the key may see them. */
   'GET /connections/{connectionId}': {
     readonly params: { readonly connectionId: string };
-    readonly query: { readonly provider_config_key: string; readonly force_refresh?: boolean; readonly refresh_token?: boolean; readonly refresh_github_app_jwt_token?: boolean };
+    readonly query: { readonly provider_config_key: string; readonly force_refresh?: boolean; readonly refresh_token?: boolean; readonly refresh_github_app_jwt_token?: boolean; readonly credentials?: 'masked' };
     readonly answer: Connection;
   };
   /** Changes end user, tags and webhook address. */
@@ -206,7 +206,7 @@ export interface Operations {
   /** One connection, with its credentials where the key may see them. Deprecated: use /connections/{connectionId}. */
   'GET /connection/{connectionId}': {
     readonly params: { readonly connectionId: string };
-    readonly query: { readonly provider_config_key: string; readonly force_refresh?: boolean; readonly refresh_token?: boolean; readonly refresh_github_app_jwt_token?: boolean };
+    readonly query: { readonly provider_config_key: string; readonly force_refresh?: boolean; readonly refresh_token?: boolean; readonly refresh_github_app_jwt_token?: boolean; readonly credentials?: 'masked' };
     readonly answer: Connection;
   };
   /** Deletes a connection with its syncs, records and key. Deprecated: use /connections/{connectionId}. */

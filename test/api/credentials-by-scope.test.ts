@@ -136,6 +136,31 @@ describe('a connection read', () => {
     expect(endpoint.grants).toHaveLength(1);
   });
 
+  it('with masked credentials shows which there are, refreshes nothing, and is no audited read', async () => {
+    const expired = { ...imported().credentials, expires_at: '2020-01-01T00:00:00.000Z' };
+    await api.call('POST', '/connections', { body: imported({ credentials: expired }) });
+    const reads = vi.spyOn(api.services.audit, 'read');
+    for (const scope of ['connections:read', '*']) {
+      const key = await keyWith(scope);
+      const answer = await api.call('GET', pathOf('&credentials=masked'), { key });
+      expect(codeOf(answer)).toBe('200 ');
+      expect(answer.at('credentials')).toEqual({
+        type: 'OAUTH2',
+        expires_at: '2020-01-01T00:00:00.000Z',
+        access_token: '***',
+        refresh_token: '***',
+      });
+      expectNoSecret(answer);
+    }
+    expect(reads).not.toHaveBeenCalled();
+    reads.mockRestore();
+    expect(endpoint.grants).toEqual([]);
+    const forced = await api.call('GET', pathOf('&credentials=masked&force_refresh=true'));
+    expect(forced.at('credentials.access_token')).toBe('***');
+    expectNoSecret(forced);
+    expect(endpoint.grants).toHaveLength(1);
+  });
+
   it('whose refresh fails shows no credentials in the refusal, also to Full access', async () => {
     endpoint.plan(400);
     const failed = await api.call('GET', pathOf('&force_refresh=true'));

@@ -59,7 +59,7 @@ export function FilterSelect(props: FilterSelectProps): JSX.Element {
 export function useIntegrationChoices(): readonly Choice[] {
   const { can } = useAccess();
   const isEnabled = can('environment:integrations:list');
-  const { data } = useRead('GET /integrations', {}, { isEnabled });
+  const { data } = useRead('GET /integrations', { query: { credentials: 'none' } }, { isEnabled });
   return (data?.data ?? []).map(({ unique_key: value, display_name: name }) => ({
     value,
     label: name === value ? name : `${name} (${value})`,

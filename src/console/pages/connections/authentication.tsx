@@ -53,7 +53,7 @@ function Facts({ connection }: { readonly connection: ShownConnection }): JSX.El
     <KeyValues
       rows={[
         ['Provider', connection.provider],
-        ['Mode', type ?? 'none, or not visible to this key'],
+        ['Mode', type ?? 'none'],
         ...fields.map((field) => [field, <span key={field}>{hidden}</span>] as const),
         ['Expires', expiresAt === null ? 'never' : <Time at={expiresAt} />],
         ['End user', [user?.display_name, user?.email, user?.id].filter(Boolean).join(' · ')],
@@ -77,7 +77,7 @@ function Actions({ name, connection }: ActionsProps): JSX.Element {
     async (client) => {
       await client.request('GET /connections/{connectionId}', {
         params: { connectionId: id },
-        query: { provider_config_key: integration, force_refresh: true },
+        query: { provider_config_key: integration, force_refresh: true, credentials: 'masked' },
       });
     },
     { done: 'The credentials were refreshed' },

@@ -36,6 +36,7 @@ function useConnections(filters: UrlState) {
             search,
             integrationId: integration === undefined ? undefined : [integration],
             tags: tag[1] === undefined ? undefined : { [tag[0] ?? '']: tag[1] },
+            credentials: 'none',
             limit: pageSize,
             page,
           },

@@ -5,9 +5,9 @@ import type { ConnectionName } from './connection-name.ts';
 
 type Connection = Answer<'GET /connections/{connectionId}'>;
 
-/** A connection without its secrets: they are dropped as soon as they arrive. */
+/** A connection without its secrets, which never reach the browser. */
 export interface ShownConnection extends Omit<Connection, 'credentials'> {
-  /** `OAUTH2`, `API_KEY` …; null when the key may not see it. */
+  /** `OAUTH2`, `API_KEY` …; null without credentials. */
   readonly type: string | null;
   readonly expiresAt: string | null;
   /** Names of the fields that hold a value. */
@@ -22,24 +22,22 @@ export function useConnection({
   return useQuery({
     queryKey: [key.id, 'connection', integration, connection],
     queryFn: async ({ signal }) =>
-      withoutSecrets(
+      shownOf(
         await client.request('GET /connections/{connectionId}', {
           params: { connectionId: connection },
-          query: { provider_config_key: integration },
+          query: { provider_config_key: integration, credentials: 'masked' },
           signal,
         }),
       ),
   });
 }
 
-function withoutSecrets({ credentials, ...rest }: Connection): ShownConnection {
-  const { type, expires_at: expiresAt, raw: _raw, ...fields } = credentials;
+function shownOf({ credentials, ...rest }: Connection): ShownConnection {
+  const { type, expires_at: expiresAt, ...fields } = credentials;
   return {
     ...rest,
     type: typeof type === 'string' ? type : null,
     expiresAt: typeof expiresAt === 'string' ? expiresAt : null,
-    fields: Object.entries(fields).flatMap(([name, value]) =>
-      value === null || value === undefined || value === '' ? [] : [name],
-    ),
+    fields: Object.keys(fields),
   };
 }

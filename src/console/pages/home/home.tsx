@@ -1,10 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { Link } from 'wouter-preact';
+import type { Answer } from '../../../client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Chart } from '../../design/chart.tsx';
-import { Empty, Notice } from '../../design/states.tsx';
+import { Empty } from '../../design/states.tsx';
 import {
   AccessProvider,
   accountKeyOf,
@@ -14,37 +15,37 @@ import {
 } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { ranges, useActivity, type Activity, type Range } from './activity.ts';
+
+const ranges = ['1h', '24h', '7d'] as const;
+type Range = (typeof ranges)[number];
+type Statistics = Answer<'GET /statistics'>['data'];
+type SeriesName = keyof Statistics['series'];
 
 /** How the environment does: charts of the last hour, day or week, and what needs attention. */
 export function Home(): JSX.Element {
   const { can, key } = useAccess();
   const filters = useUrlState();
-  const range = ranges.find(({ id }) => id === filters.get('range')) ?? ranges[1];
+  const range = ranges.find((one) => one === filters.get('range')) ?? '24h';
   return (
     <Page
       title={key.environment?.name ?? 'Home'}
       actions={
         <div class="row" role="group" aria-label="Range">
-          {ranges.map(({ id }) => (
+          {ranges.map((one) => (
             <Button
-              key={id}
+              key={one}
               isSmall
-              tone={id === range.id ? 'primary' : 'plain'}
-              onPress={() => filters.set({ range: id })}
+              tone={one === range ? 'primary' : 'plain'}
+              onPress={() => filters.set({ range: one })}
             >
-              {id}
+              {one}
             </Button>
           ))}
         </div>
       }
     >
       <FirstSteps />
-      <div class="tiles">
-        {can('environment:connections:list') && <ConnectionTiles />}
-        <ProjectionTile />
-      </div>
-      {can('environment:logs:read') && <Charts range={range} />}
+      {can('environment:logs:read') ? <Activity range={range} /> : <ProjectionTile />}
     </Page>
   );
 }
@@ -54,7 +55,7 @@ function FirstSteps(): JSX.Element | null {
   const { can, path } = useAccess();
   const { data } = useRead(
     'GET /integrations',
-    {},
+    { query: { credentials: 'none' } },
     { isEnabled: can('environment:integrations:list') },
   );
   if (data?.data.length !== 0) return null;
@@ -87,29 +88,51 @@ const Tile = ({ href, label, children }: TileProps): JSX.Element => (
   </Link>
 );
 
-/** Up to this number connections are counted. */
-const countedConnections = 2000;
-
-function ConnectionTiles(): JSX.Element {
+/** Refreshed twice a minute. */
+function Activity({ range }: { readonly range: Range }): JSX.Element {
   const { path } = useAccess();
-  const { data } = useRead(
-    'GET /connections',
-    { query: { limit: countedConnections } },
-    { everyMs: 30_000 },
-  );
-  const all = data?.connections;
-  const failing = all?.filter(({ errors }) => errors.length > 0).length;
-  const more = all?.length === countedConnections ? '+' : '';
+  const query = useRead('GET /statistics', { query: { range } }, { everyMs: 30_000 });
   return (
-    <>
-      <Tile href={path('/connections')} label="Connections">
-        {all === undefined ? '…' : `${all.length.toLocaleString('en')}${more}`}
-      </Tile>
-      <Tile href={path('/connections?errors=any')} label="Failing connections">
-        {failing === undefined ? '…' : `${failing.toLocaleString('en')}${more}`}
-      </Tile>
-    </>
+    <LoadedState query={query}>
+      {({ data }) => (
+        <>
+          <div class="tiles">
+            <Tile href={path('/connections')} label="Connections">
+              {data.totals.connections.toLocaleString('en')}
+            </Tile>
+            <Tile href={path('/connections?errors=any')} label="Failing connections">
+              {data.totals.failing_connections.toLocaleString('en')}
+            </Tile>
+            <Tile href={path('/runs?kind=sync')} label="Records per second">
+              {rateOf(data)}
+            </Tile>
+            <Tile href={path('/webhooks-out')} label="Webhooks delivered">
+              {deliveredOf(data)}
+            </Tile>
+            <ProjectionTile />
+          </div>
+          <div class="columns">
+            <Charts statistics={data} />
+          </div>
+        </>
+      )}
+    </LoadedState>
   );
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
+
+/** Records that syncs changed, on average over the range. */
+function rateOf({ series, times, step_seconds: step }: Statistics): string {
+  const rate = sum(series.records_changed) / (times.length * step);
+  return rate.toLocaleString('en', { maximumSignificantDigits: 2 });
+}
+
+/** Share of the webhooks of the range; a dash without any. */
+function deliveredOf({ series }: Statistics): string {
+  const delivered = sum(series.webhooks_delivered);
+  const all = delivered + sum(series.webhooks_failed);
+  return all === 0 ? '–' : `${((100 * delivered) / all).toFixed(1)} %`;
 }
 
 function ProjectionTile(): JSX.Element | null {
@@ -134,52 +157,57 @@ function ProjectionLag(): JSX.Element {
   );
 }
 
-function Charts({ range }: { readonly range: Range }): JSX.Element {
-  const query = useActivity(range);
-  return (
-    <LoadedState query={query}>
-      {(activity) => (
-        <>
-          {activity.isPartial && (
-            <Notice tone="warn">
-              There were more runs or webhooks than these charts read: they show the newest.
-            </Notice>
-          )}
-          <div class="columns">
-            <ActivityCharts activity={activity} />
-          </div>
-        </>
-      )}
-    </LoadedState>
-  );
-}
-
-function ActivityCharts({ activity }: { readonly activity: Activity }): JSX.Element {
+function Charts({ statistics }: { readonly statistics: Statistics }): JSX.Element {
   const { path } = useAccess();
-  const outcome = (title: string, page: string, counts: Activity['syncs']) => (
+  const { times, series } = statistics;
+  const outcome = (title: string, page: string, succeeded: SeriesName, failed: SeriesName) => (
     <ChartCard title={title} href={path(page)}>
       <Chart
         label={title}
-        times={activity.times}
+        times={times}
         series={[
-          { label: 'succeeded', color: '--series-3', values: counts.succeeded },
-          { label: 'failed', color: '--series-2', values: counts.failed },
+          { label: 'succeeded', color: '--series-3', values: series[succeeded] },
+          { label: 'failed', color: '--series-2', values: series[failed] },
         ]}
       />
     </ChartCard>
   );
+  const calls = series.proxy_requests.map((all, at) => all - (series.proxy_failed[at] ?? 0));
   return (
     <>
-      {outcome('Sync runs', '/runs?kind=sync', activity.syncs)}
-      {outcome('Action runs', '/runs?kind=action', activity.actions)}
+      {outcome('Sync runs', '/runs?kind=sync', 'sync_runs_succeeded', 'sync_runs_failed')}
+      {outcome('Action runs', '/runs?kind=action', 'action_runs_succeeded', 'action_runs_failed')}
       <ChartCard title="Records changed by syncs" href={path('/runs?kind=sync')}>
         <Chart
           label="Records changed by syncs"
-          times={activity.times}
-          series={[{ label: 'changes', color: '--series-1', values: activity.records }]}
+          times={times}
+          series={[{ label: 'changes', color: '--series-1', values: series.records_changed }]}
         />
       </ChartCard>
-      {activity.webhooks !== null && outcome('Webhooks out', '/webhooks-out', activity.webhooks)}
+      <ChartCard title="Proxy requests" href={path('/logs?type=proxy')}>
+        <Chart
+          label="Proxy requests"
+          times={times}
+          series={[
+            { label: 'succeeded', color: '--series-3', values: calls },
+            { label: 'failed', color: '--series-2', values: series.proxy_failed },
+          ]}
+        />
+      </ChartCard>
+      {outcome('Webhooks out', '/webhooks-out', 'webhooks_delivered', 'webhooks_failed')}
+      <ChartCard title="Webhooks in" href={path('/webhooks-in')}>
+        <Chart
+          label="Webhooks in"
+          times={times}
+          series={[{ label: 'received', color: '--series-1', values: series.webhooks_received }]}
+        />
+      </ChartCard>
+      {outcome(
+        'Authorizations',
+        '/logs?type=auth',
+        'authorizations_succeeded',
+        'authorizations_failed',
+      )}
     </>
   );
 }

@@ -18,7 +18,7 @@ type Integration = Answer<'GET /integrations'>['data'][number];
 export function Integrations(): JSX.Element {
   const { can, path } = useAccess();
   const filters = useUrlState();
-  const query = useRead('GET /integrations', {});
+  const query = useRead('GET /integrations', { query: { credentials: 'none' } });
   const search = filters.get('search').toLowerCase();
   return (
     <Page

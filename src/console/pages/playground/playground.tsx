@@ -53,7 +53,7 @@ const useActions = (integration: string) =>
 
 function Choices({ filters, integration }: PartProps): JSX.Element {
   const connections = useRead('GET /connections', {
-    query: { integrationId: [integration], limit: 100 },
+    query: { integrationId: [integration], credentials: 'none', limit: 100 },
   });
   const actions = useActions(integration);
   const connectionNames = connections.data?.connections.map(({ connection_id: id }) => id) ?? [];

@@ -57,13 +57,15 @@ const may =
   (call) =>
     call.caller.has(`environment:${scope}`) ? target(call) : null;
 
-/** A list is no read of credentials if the caller wants it without. */
+/** A list is no read of credentials when the caller wants it without them. */
 const listed: AuditRule['target'] = ({ query }) => (query['credentials'] === 'none' ? null : '*');
 
 const readsConnection: AuditRule = {
   action: 'connection.read_credentials',
   isRead: true,
-  target: may('connections:read_credentials', connection),
+  target: may('connections:read_credentials', (call) =>
+    call.query['credentials'] === 'masked' ? null : connection(call),
+  ),
 };
 const listsConnections: AuditRule = {
   action: 'connection.list_credentials',

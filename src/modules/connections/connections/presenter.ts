@@ -4,7 +4,11 @@ import { representation } from '../../../http/representation.ts';
 import { timestamp } from '../../../http/responses.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Instant } from '../../../kernel/time.ts';
-import { publicCredentials, withoutRefreshTokens } from '../credentials/public.ts';
+import {
+  maskedCredentials,
+  publicCredentials,
+  withoutRefreshTokens,
+} from '../credentials/public.ts';
 import { openConnectionConfig, openCredentials, openMetadata } from '../credentials/sealing.ts';
 import type { Vault } from '../../access/vault/vault.ts';
 import { openUrl, urlOfConnection } from '../../access/vault/webhook-urls.ts';
@@ -12,7 +16,8 @@ import { plainRows, plainValues } from './fields.ts';
 import type { Connection, EndUser } from './state.ts';
 
 export interface ConnectionView {
-  readonly withCredentials: boolean;
+  /** `masked`: which there are. */
+  readonly withCredentials: boolean | 'masked';
   readonly withRefreshToken: boolean;
 }
 
@@ -35,7 +40,6 @@ export const presentEndUser = endUser.of;
 
 const errors = z.array(z.strictObject({ type: z.enum(['auth', 'sync']), log_id: z.string() }));
 
-/** By the mode of the provider; empty for a key without a credentials scope. */
 const credentials = jsonObject.meta({
   description: 'By the mode of the provider; empty for a key without a credentials scope.',
 });
@@ -105,15 +109,25 @@ export async function presentConnection(
     ...connection,
     opened: {
       config: view.withRefreshToken ? config : withoutRefreshTokens(config),
-      credentials: view.withCredentials
-        ? publicCredentials(await openCredentials(vault, connection), view)
-        : {},
+      credentials: await shownCredentials(vault, connection, view),
       metadata: await openMetadata(vault, connection),
       webhookUrl: await openUrl(vault, urlOfConnection(connection), connection.webhookUrlOverride),
       // Creation counts as a fetch, so there is always a time.
       fetchedAt: view.fetchedAt ?? connection.lastFetchedAt ?? connection.createdAt,
     },
   });
+}
+
+async function shownCredentials(
+  vault: Vault,
+  connection: Connection,
+  { withCredentials, withRefreshToken }: ConnectionView,
+): Promise<JsonObject> {
+  if (withCredentials === false) return {};
+  const credentials = await openCredentials(vault, connection);
+  return withCredentials === 'masked'
+    ? maskedCredentials(credentials)
+    : publicCredentials(credentials, { withCredentials, withRefreshToken });
 }
 
 interface OpenedEntry extends Connection {

@@ -180,6 +180,10 @@ const get = defineRoute({
     force_refresh: flag.optional(),
     refresh_token: flag.optional(),
     refresh_github_app_jwt_token: flag.optional(),
+    credentials: z.enum(['masked']).optional().meta({
+      description:
+        'Every secret is `***`. Without a refresh option nothing is refreshed, and the read is not audited.',
+    }),
   }),
   answers: { 200: json('The connection.', connectionShape) },
   errors: [
@@ -191,6 +195,7 @@ const get = defineRoute({
   async handle({ params, query, caller, services }) {
     const withCredentials = maySeeCredentials(caller);
     const { force_refresh, refresh_token, refresh_github_app_jwt_token } = query;
+    const isMasked = query.credentials === 'masked';
     const request = [force_refresh, refresh_token, refresh_github_app_jwt_token].includes(true);
     if (request && !withCredentials) {
       const message = 'Token options need the scope environment:connections:read_credentials.';
@@ -203,13 +208,17 @@ const get = defineRoute({
       params.connectionId,
       { code: 'not_found', integrationCode: 'unknown_provider_config', integrationStatus: 400 },
     );
+    if (isMasked && !request) {
+      const body = await presentConnection(services.vault, connection, maskedView);
+      return { status: 200, body, headers: noStore };
+    }
     const renewed = await freshOrRefused(services, connection, force_refresh === true);
     const fresh =
       refresh_github_app_jwt_token === true ? await renewJwt(services, renewed) : renewed;
     void observeFetch(services, fresh);
     const view = { withCredentials, withRefreshToken: refresh_token ?? false };
     const body = await presentConnection(services.vault, fresh, {
-      ...view,
+      ...(isMasked ? maskedView : view),
       fetchedAt: services.clock.now(),
     });
     return { status: 200, body, headers: noStore };
@@ -350,6 +359,8 @@ const refreshRefusals = new Set<string>([
   'connection_refresh_backoff',
   'connection_refresh_exhausted',
 ]);
+
+const maskedView = { withCredentials: 'masked', withRefreshToken: false } as const;
 
 function maySeeCredentials(caller: Caller): boolean {
   return caller.has('environment:connections:read_credentials');

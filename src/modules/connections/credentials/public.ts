@@ -15,6 +15,23 @@ export function publicCredentials(
   return options.withRefreshToken ? credentials : withoutRefreshTokens(credentials);
 }
 
+/**
+ * Which credentials there are, and until when: every other value is `***`. The response of the provider to the
+ * authorization (`raw`) is left out.
+ */
+export function maskedCredentials(credentials: Credentials): JsonObject {
+  if (credentials.type === 'NONE') return {};
+  const { type, expires_at, raw: _raw, ...secrets }: JsonObject = credentials;
+  const isSet = ([, value]: readonly [string, Json | undefined]): boolean =>
+    value !== null && value !== undefined && value !== '';
+  const masked = Object.entries(secrets).filter(isSet);
+  return {
+    type: credentials.type,
+    ...(typeof expires_at === 'string' ? { expires_at } : {}),
+    ...Object.fromEntries(masked.map(([name]) => [name, '***'])),
+  };
+}
+
 /** The object without keys spelled like "refresh token", at any depth. */
 export function withoutRefreshTokens(value: JsonObject): JsonObject {
   return strip(value) as JsonObject;
