@@ -47,6 +47,13 @@ export async function slowerThan(
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[(values.length - 1) / 2] ?? Number.NaN;
 
+/** The processor time of this process that a call takes, in ms. */
+export async function cpuMsOf(work: () => unknown): Promise<number> {
+  const before = ownCpuMs();
+  await work();
+  return ownCpuMs() - before;
+}
+
 function ownCpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
