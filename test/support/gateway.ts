@@ -7,8 +7,13 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { checkAnswer } from './answers.ts';
 import { deploymentEnv, inheritedEnv } from './deployment.ts';
+import { limitsVariable } from './with-limits.ts';
 
 const program = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+/** A build has the limits within its bundles: those of the sources can be replaced. */
+const source = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const programWith = (env: GatewayOptions['env']): string =>
+  env?.[limitsVariable] === undefined ? program : source;
 
 export interface GatewayOptions {
   /** Kept when given; otherwise made and removed with the gateway. */
@@ -70,7 +75,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const [command, ...args] = [
     ...(options.within ?? []),
     process.execPath,
-    options.entry ?? program,
+    options.entry ?? programWith(options.env),
   ];
   const child = spawn(command, args, {
     env: {

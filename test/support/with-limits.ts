@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { limits } from '../../src/kernel/limits.ts';
 
+/** Set for a process that has other limits. */
+export const limitsVariable = 'SVC_TEST_LIMITS';
+
 const shorter = fileURLToPath(new URL('shorter-limits.ts', import.meta.url));
 
 /** Settings of a process that has these limits, in all of its threads, so that a test can come to them. */
@@ -8,5 +11,5 @@ export const withLimits = (
   given: Readonly<Partial<Record<keyof typeof limits, number>>>,
 ): Readonly<Record<string, string>> => ({
   NODE_OPTIONS: `--import=${shorter}`,
-  SVC_TEST_LIMITS: JSON.stringify(given),
+  [limitsVariable]: JSON.stringify(given),
 });
