@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
+import { findSession } from '../../src/modules/access/console-sessions/handlers.ts';
 import { codeOf, startApi, type Api } from '../support/api.ts';
 import { movedClock } from '../support/clock.ts';
 import {
@@ -94,6 +95,34 @@ describe('signing in', () => {
     expect(other.keys).toHaveLength(3);
     const read = await send('GET', '/console/session', { headers: { ...samePage, ...more } });
     expect(read.body).toMatchObject({ csrf_token: first.csrf, keys: other.keys });
+  });
+
+  it('refuses more keys than a session holds, and keeps those it has', async () => {
+    const max = limits.consoleSessionKeysMax;
+    const first = await signIn({ key: api.keys.dev });
+    const headers = { ...samePage, cookie: first.cookie };
+    Object.assign(limits, { consoleSessionKeysMax: 1 });
+    try {
+      const came = await send('POST', '/console/session', {
+        headers,
+        body: { key: api.keys.prod },
+      });
+      expect(outcome(came)).toBe('400 resource_capped');
+    } finally {
+      Object.assign(limits, { consoleSessionKeysMax: max });
+    }
+    expect((await send('GET', '/console/session', { headers })).body).toMatchObject({
+      keys: first.keys,
+    });
+  });
+
+  it('lets no page of another origin take a key out', async () => {
+    const { cookie, keys, csrf } = await signIn({ key: api.keys.dev });
+    const path = `/console/session/keys/${keys[0]!.id}`;
+    const headers = { cookie, 'svc-csrf-token': csrf, 'sec-fetch-site': 'cross-site' };
+    expect(outcome(await send('DELETE', path, { headers }))).toBe('403 foreign_origin');
+    const read = await send('GET', '/console/session', { headers: { ...samePage, cookie } });
+    expect(read.body).toMatchObject({ keys });
   });
 
   it.each([
@@ -215,11 +244,14 @@ describe('a session', () => {
       await signIn({ key: api.keys.dev }),
     ];
     const use = () => read(inUse.as(idOf(inUse)));
+    const token = inUse.cookie.split('=')[1]!;
+    const usedAt = async () => (await findSession(api.services, token))?.usedAt;
     for (let hours = 1; hours < 12; hours += 1) {
       clock.forward(hour - 60_000);
+      const from = clock.now();
       expect(outcome(await use())).toBe('200 ');
-      // The use is in the log before the clock goes on.
-      await api.services.control.view.caughtUp();
+      // The use, which is noted after the response, is in the log before the clock goes on.
+      await expect.poll(usedAt).toBeGreaterThanOrEqual(from);
       if (hours === 3) {
         const came = await read(idle.as(idOf(idle)));
         expect(outcome(came)).toBe('401 unknown_console_session');

@@ -21,7 +21,7 @@ export function publicCredentials(
  */
 export function maskedCredentials(credentials: Credentials): JsonObject {
   if (credentials.type === 'NONE') return {};
-  const { type, expires_at, raw: _raw, ...secrets }: JsonObject = credentials;
+  const { type: _type, expires_at, raw: _raw, ...secrets }: JsonObject = credentials;
   const isSet = ([, value]: readonly [string, Json | undefined]): boolean =>
     value !== null && value !== undefined && value !== '';
   const masked = Object.entries(secrets).filter(isSet);

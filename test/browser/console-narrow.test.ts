@@ -1,0 +1,3 @@
+import { describeEveryPage } from './console-pages.ts';
+
+describeEveryPage('dark', 390);

@@ -1,0 +1,82 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { openProvider } from './providers.ts';
+import { openBrowserWorld, type BrowserWorld } from './world.ts';
+
+export const integration = openProvider.name;
+export const hostile = '<img src=x onerror="document.title=`hit`">';
+export const connectionId = 'customer/1 + "x"';
+/** A gateway with one connection, and its console in a browser. */
+export interface ConsoleWorld extends BrowserWorld {
+  /** Of the environment dev. */
+  readonly environmentId: number;
+  connect(id: string): Promise<void>;
+  /** A page that shows the form of the sign-in. */
+  openConsole(options?: PageOptions): Promise<Console>;
+  /** Signs in with the key of dev and that of the account. */
+  signedIn(options?: PageOptions): Promise<Console>;
+}
+type PageOptions = Parameters<BrowserWorld['page']>[0];
+
+export interface Console {
+  readonly page: Page;
+  /** Errors and policy reports of the browser's console. */
+  readonly complaints: string[];
+}
+
+export async function openConsoleWorld(): Promise<ConsoleWorld> {
+  const world = await openBrowserWorld({ providers: [openProvider] });
+  const { gateway } = world;
+  const listed = await gateway.call('GET', '/environments', { key: gateway.accountKey });
+  const { data } = listed.body as { data: { id: number; name: string }[] };
+  const opened: ConsoleWorld = {
+    ...world,
+    environmentId: data.find(({ name }) => name === 'dev')!.id,
+    connect: (id) => connect(world, id),
+    openConsole: (options) => openConsole(world, options),
+    signedIn: (options) => signedIn(world, options),
+  };
+  await opened.connect(connectionId);
+  return opened;
+}
+
+async function connect(world: BrowserWorld, id: string): Promise<void> {
+  const body = {
+    provider_config_key: integration,
+    connection_id: id,
+    credentials: { type: 'NONE' },
+    end_user: { id: 'person-1', display_name: hostile },
+  };
+  const made = await world.gateway.call('POST', '/connections', { body });
+  expect(made.status).toBe(201);
+}
+
+async function openConsole(world: BrowserWorld, options: PageOptions = {}): Promise<Console> {
+  const page = await world.page(options);
+  await page.goto(`${world.gateway.url}/console`);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  // Before it is signed in, the browser lists the refused session.
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => void complaints.push(String(error)));
+  return { page, complaints };
+}
+
+export async function enterKey(page: Page, key: string, button: string): Promise<void> {
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: button, exact: true }).click();
+}
+
+async function signedIn(world: BrowserWorld, options?: PageOptions): Promise<Console> {
+  const opened = await openConsole(world, options);
+  const { page } = opened;
+  await enterKey(page, world.gateway.key, 'Sign in');
+  await page.getByRole('heading', { name: 'dev' }).waitFor();
+  await page.getByRole('button', { name: 'dev', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Add a key…' }).click();
+  await enterKey(page, world.gateway.accountKey, 'Add the key');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  return opened;
+}
