@@ -1,17 +1,17 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ConnectToken } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';
-import { Button, LinkButton } from '../../design/button.tsx';
+import { LinkButton } from '../../design/button.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { Select, TextField } from '../../design/field.tsx';
-import { Empty, FailureNotice, Notice } from '../../design/states.tsx';
+import { Empty, Notice } from '../../design/states.tsx';
 import { exact } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { useIntegrationChoices } from '../../shell/filter.tsx';
 import { Page } from '../../shell/page.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 
 /** Creates a connect session and opens the connect page. */
 export function Connect(): JSX.Element {
@@ -61,12 +61,12 @@ function ConnectForm(): JSX.Element {
     },
   );
   return (
-    <form
-      class="card padded stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
+    <ChangeForm
+      change={create}
+      verb="Open the connect page"
+      icon="external"
+      isCard
+      outcome={create.data !== undefined && <Opened session={create.data.data} />}
     >
       <Select
         label="Integration"
@@ -82,14 +82,7 @@ function ConnectForm(): JSX.Element {
         onInput={setUser}
       />
       <TextField label="Email" value={email} onInput={setEmail} />
-      {create.error !== null && <FailureNotice failure={failureOf(create.error)} />}
-      <div>
-        <Button type="submit" tone="primary" icon="external" isBusy={create.isPending}>
-          Open the connect page
-        </Button>
-      </div>
-      {create.data !== undefined && <Opened session={create.data.data} />}
-    </form>
+    </ChangeForm>
   );
 }
 

@@ -1,18 +1,17 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Check, TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
-import { FailureNotice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 
 export function Environments(): JSX.Element {
   const { can, path } = useAccess();
@@ -71,22 +70,10 @@ function EnvironmentForm({ onClose }: { readonly onClose: () => void }): JSX.Ele
   );
   return (
     <Dialog title="Create an environment" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
+      <ChangeForm change={create} verb="Create the environment">
         <TextField label="Name" value={name} isRequired onInput={setName} />
         <Check label="Production" isChecked={isProduction} onChange={setProduction} />
-        {create.error !== null && <FailureNotice failure={failureOf(create.error)} />}
-        <div>
-          <Button type="submit" tone="primary" isBusy={create.isPending}>
-            Create the environment
-          </Button>
-        </div>
-      </form>
+      </ChangeForm>
     </Dialog>
   );
 }

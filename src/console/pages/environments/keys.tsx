@@ -9,11 +9,12 @@ import { CopyButton } from '../../design/copy-button.tsx';
 import { Select, TextField } from '../../design/field.tsx';
 import { Menu } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
-import { FailureNotice, Notice } from '../../design/states.tsx';
+import { Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 
 interface KeysProps {
   readonly environmentId: number;
@@ -190,13 +191,7 @@ function KeyForm({ environmentId, onSecret, onClose }: KeyFormProps): JSX.Elemen
   );
   return (
     <Dialog title="Create a key" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
+      <ChangeForm change={create} verb="Create the key">
         <TextField label="Name" value={name} isRequired onInput={setName} />
         <Select label="Profile" value={profile} choices={profiles} onChange={setProfile} />
         <TextField
@@ -205,13 +200,7 @@ function KeyForm({ environmentId, onSecret, onClose }: KeyFormProps): JSX.Elemen
           value={scopes}
           onInput={setScopes}
         />
-        {create.error !== null && <FailureNotice failure={failureOf(create.error)} />}
-        <div>
-          <Button type="submit" tone="primary" isBusy={create.isPending}>
-            Create the key
-          </Button>
-        </div>
-      </form>
+      </ChangeForm>
     </Dialog>
   );
 }

@@ -2,14 +2,12 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Input } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
-import { Button } from '../../design/button.tsx';
 import { TextField } from '../../design/field.tsx';
-import { FailureNotice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { Page } from '../../shell/page.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 
 /** The modes in which an app at the provider has an id and a secret. */
 const modesWithApp = new Set(['OAUTH1', 'OAUTH2', 'TBA']);
@@ -55,13 +53,7 @@ function NewIntegrationForm(): JSX.Element {
       : {}),
   });
   return (
-    <form
-      class="card padded stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
-    >
+    <ChangeForm change={create} verb="Add the integration" isCard>
       <TextField
         label="Provider"
         hint={chosen === undefined ? 'Of the catalog' : `${chosen.display_name}, ${mode ?? ''}`}
@@ -78,13 +70,7 @@ function NewIntegrationForm(): JSX.Element {
         onInput={setName}
       />
       {hasApp && <AppFields app={app} onChange={setApp} />}
-      {create.error !== null && <FailureNotice failure={failureOf(create.error)} />}
-      <div>
-        <Button type="submit" tone="primary" isBusy={create.isPending}>
-          Add the integration
-        </Button>
-      </div>
-    </form>
+    </ChangeForm>
   );
 }
 

@@ -1,16 +1,16 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Variable } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
-import { Empty, FailureNotice } from '../../design/states.tsx';
+import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 
 export function Variables(): JSX.Element {
   const { can } = useAccess();
@@ -95,22 +95,10 @@ function VariableForm({ onClose }: { readonly onClose: () => void }): JSX.Elemen
   );
   return (
     <Dialog title="Set a variable" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
+      <ChangeForm change={save} verb="Set the variable">
         <TextField label="Name" value={name} isRequired onInput={setName} />
         <TextField label="Value" value={value} isRequired onInput={setValue} />
-        {save.error !== null && <FailureNotice failure={failureOf(save.error)} />}
-        <div>
-          <Button type="submit" tone="primary" isBusy={save.isPending}>
-            Set the variable
-          </Button>
-        </div>
-      </form>
+      </ChangeForm>
     </Dialog>
   );
 }

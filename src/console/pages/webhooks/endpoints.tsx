@@ -1,16 +1,16 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { WebhookEndpoint } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Check, TextField } from '../../design/field.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
-import { Empty, FailureNotice } from '../../design/states.tsx';
+import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 
 const kinds = ['auth', 'sync', 'async_action', 'forward'] as const;
 type Kind = (typeof kinds)[number];
@@ -123,13 +123,7 @@ function EndpointForm({ onClose }: { readonly onClose: () => void }): JSX.Elemen
   );
   return (
     <Dialog title="Add an endpoint" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
+      <ChangeForm change={create} verb="Add the endpoint">
         <TextField label="Address" type="url" value={url} isRequired onInput={setUrl} />
         <TextField label="Name" value={name} onInput={setName} />
         <fieldset class="choices">
@@ -145,13 +139,7 @@ function EndpointForm({ onClose }: { readonly onClose: () => void }): JSX.Elemen
             />
           ))}
         </fieldset>
-        {create.error !== null && <FailureNotice failure={failureOf(create.error)} />}
-        <div>
-          <Button type="submit" tone="primary" isBusy={create.isPending}>
-            Add the endpoint
-          </Button>
-        </div>
-      </form>
+      </ChangeForm>
     </Dialog>
   );
 }
