@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { failureOf } from '../data/failure.ts';
+import { LoadMore } from '../design/load-more.tsx';
 import { ErrorState, SkeletonRows } from '../design/states.tsx';
 
 interface Loaded {
@@ -25,17 +26,35 @@ export function LoadedState<T>({ query, children }: LoadedStateProps<T>): JSX.El
 interface ListStateProps {
   readonly list: {
     readonly items: readonly unknown[];
+    /** Null or absent: not known. */
+    readonly total?: number | null;
     readonly isLoading: boolean;
+    readonly hasMore: boolean;
+    readonly isLoadingMore: boolean;
     readonly error: unknown;
     reload(): void;
+    loadMore(): void;
   };
   /** In place of a list without items. */
   readonly empty: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
+/** The items read so far and how to read more, or why there are none. */
 export function ListState({ list, empty, children }: ListStateProps): JSX.Element {
-  if (list.items.length > 0) return <>{children}</>;
+  if (list.items.length > 0)
+    return (
+      <>
+        {children}
+        <LoadMore
+          shown={list.items.length}
+          total={list.total ?? null}
+          hasMore={list.hasMore}
+          isBusy={list.isLoadingMore}
+          onMore={() => list.loadMore()}
+        />
+      </>
+    );
   if (list.error !== null)
     return <ErrorState failure={failureOf(list.error)} onRetry={() => list.reload()} />;
   return list.isLoading ? <SkeletonRows /> : <>{empty}</>;

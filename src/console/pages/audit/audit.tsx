@@ -6,7 +6,6 @@ import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Code, Json } from '../../design/code.tsx';
-import { LoadMore } from '../../design/load-more.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
@@ -48,12 +47,6 @@ export function Audit(): JSX.Element {
           columns={columnsOf(setOpen)}
           rows={list.items}
           keyOf={({ environment, seq }) => `${environment} ${seq}`}
-        />
-        <LoadMore
-          shown={list.items.length}
-          hasMore={list.hasMore}
-          isBusy={list.isLoadingMore}
-          onMore={list.loadMore}
         />
       </ListState>
       {open !== null && (

@@ -8,7 +8,6 @@ import { StateBadge } from '../../design/badge.tsx';
 import { Json } from '../../design/code.tsx';
 import { Diff } from '../../design/diff.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
-import { LoadMore } from '../../design/load-more.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Empty, Notice } from '../../design/states.tsx';
 import { exact, Time } from '../../design/time.tsx';
@@ -56,12 +55,6 @@ export function RecordDrawer({ name, model, id, onClose }: RecordDrawerProps): J
           </label>
         )}
         {version !== undefined && <Version version={version} before={list.items[at + 1]} />}
-        <LoadMore
-          shown={list.items.length}
-          hasMore={list.hasMore}
-          isBusy={list.isLoadingMore}
-          onMore={() => list.loadMore()}
-        />
       </ListState>
     </Drawer>
   );

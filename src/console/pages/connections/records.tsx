@@ -4,7 +4,6 @@ import { useList } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
-import { LoadMore } from '../../design/load-more.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
@@ -141,12 +140,6 @@ function RecordList({ name, model, filters }: RecordListProps): JSX.Element {
           rows={list.items}
           keyOf={({ id }) => id}
           columns={columns}
-        />
-        <LoadMore
-          shown={list.items.length}
-          hasMore={list.hasMore}
-          isBusy={list.isLoadingMore}
-          onMore={() => list.loadMore()}
         />
       </ListState>
       {open !== undefined && (

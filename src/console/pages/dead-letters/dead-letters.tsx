@@ -9,7 +9,6 @@ import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
-import { LoadMore } from '../../design/load-more.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Empty, Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
@@ -58,12 +57,6 @@ export function DeadLetters(): JSX.Element {
         }
       >
         <Table label="Dead letters" columns={columns} rows={list.items} keyOf={({ id }) => id} />
-        <LoadMore
-          shown={list.items.length}
-          hasMore={list.hasMore}
-          isBusy={list.isLoadingMore}
-          onMore={list.loadMore}
-        />
       </ListState>
       {open !== undefined && <LetterDrawer id={open} onClose={() => filters.set({ id: '' })} />}
     </Page>

@@ -4,7 +4,7 @@ import type { Answer } from '../../../client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
-import { Chart } from '../../design/chart.tsx';
+import { Chart, type Series } from '../../design/chart.tsx';
 import { Empty } from '../../design/states.tsx';
 import {
   AccessProvider,
@@ -160,52 +160,36 @@ function ProjectionLag(): JSX.Element {
 function Charts({ statistics }: { readonly statistics: Statistics }): JSX.Element {
   const { path } = useAccess();
   const { times, series } = statistics;
-  const outcome = (title: string, page: string, succeeded: SeriesName, failed: SeriesName) => (
+  const chart = (title: string, page: string, shown: readonly Series[]) => (
     <ChartCard title={title} href={path(page)}>
-      <Chart
-        label={title}
-        times={times}
-        series={[
-          { label: 'succeeded', color: '--series-3', values: series[succeeded] },
-          { label: 'failed', color: '--series-2', values: series[failed] },
-        ]}
-      />
+      <Chart label={title} times={times} series={shown} />
     </ChartCard>
   );
+  const outcome = (title: string, page: string, succeeded: readonly number[], failed: SeriesName) =>
+    chart(title, page, [
+      { label: 'succeeded', color: '--series-3', values: succeeded },
+      { label: 'failed', color: '--series-2', values: series[failed] },
+    ]);
+  const counts = (title: string, page: string, label: string, name: SeriesName) =>
+    chart(title, page, [{ label, color: '--series-1', values: series[name] }]);
   const calls = series.proxy_requests.map((all, at) => all - (series.proxy_failed[at] ?? 0));
   return (
     <>
-      {outcome('Sync runs', '/runs?kind=sync', 'sync_runs_succeeded', 'sync_runs_failed')}
-      {outcome('Action runs', '/runs?kind=action', 'action_runs_succeeded', 'action_runs_failed')}
-      <ChartCard title="Records changed by syncs" href={path('/runs?kind=sync')}>
-        <Chart
-          label="Records changed by syncs"
-          times={times}
-          series={[{ label: 'changes', color: '--series-1', values: series.records_changed }]}
-        />
-      </ChartCard>
-      <ChartCard title="Proxy requests" href={path('/logs?type=proxy')}>
-        <Chart
-          label="Proxy requests"
-          times={times}
-          series={[
-            { label: 'succeeded', color: '--series-3', values: calls },
-            { label: 'failed', color: '--series-2', values: series.proxy_failed },
-          ]}
-        />
-      </ChartCard>
-      {outcome('Webhooks out', '/webhooks-out', 'webhooks_delivered', 'webhooks_failed')}
-      <ChartCard title="Webhooks in" href={path('/webhooks-in')}>
-        <Chart
-          label="Webhooks in"
-          times={times}
-          series={[{ label: 'received', color: '--series-1', values: series.webhooks_received }]}
-        />
-      </ChartCard>
+      {outcome('Sync runs', '/runs?kind=sync', series.sync_runs_succeeded, 'sync_runs_failed')}
+      {outcome(
+        'Action runs',
+        '/runs?kind=action',
+        series.action_runs_succeeded,
+        'action_runs_failed',
+      )}
+      {counts('Records changed by syncs', '/runs?kind=sync', 'changes', 'records_changed')}
+      {outcome('Proxy requests', '/logs?type=proxy', calls, 'proxy_failed')}
+      {outcome('Webhooks out', '/webhooks-out', series.webhooks_delivered, 'webhooks_failed')}
+      {counts('Webhooks in', '/webhooks-in', 'received', 'webhooks_received')}
       {outcome(
         'Authorizations',
         '/logs?type=auth',
-        'authorizations_succeeded',
+        series.authorizations_succeeded,
         'authorizations_failed',
       )}
     </>

@@ -7,7 +7,6 @@ import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
-import { LoadMore } from '../../design/load-more.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { duration, Time } from '../../design/time.tsx';
@@ -132,13 +131,6 @@ function Operations({ filters }: { readonly filters: UrlState }): JSX.Element {
         columns={columnsOf(path)}
         rows={list.items}
         keyOf={({ id }) => id}
-      />
-      <LoadMore
-        shown={list.items.length}
-        total={list.total}
-        hasMore={list.hasMore}
-        isBusy={list.isLoadingMore}
-        onMore={list.loadMore}
       />
     </ListState>
   );

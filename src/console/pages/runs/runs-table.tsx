@@ -4,7 +4,6 @@ import type { Answer, Input } from '../../../client/index.ts';
 import { useList } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { StateBadge } from '../../design/badge.tsx';
-import { LoadMore } from '../../design/load-more.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { duration, Time } from '../../design/time.tsx';
@@ -33,12 +32,6 @@ export function RunsTable({ query }: RunsTableProps): JSX.Element {
       }
     >
       <Table label="Runs" columns={columnsOf(path)} rows={list.items} keyOf={({ id }) => id} />
-      <LoadMore
-        shown={list.items.length}
-        hasMore={list.hasMore}
-        isBusy={list.isLoadingMore}
-        onMore={() => list.loadMore()}
-      />
     </ListState>
   );
 }

@@ -11,7 +11,6 @@ import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
-import { LoadMore } from '../../design/load-more.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
@@ -66,12 +65,6 @@ export function Messages(): JSX.Element {
           columns={columns}
           rows={list.items}
           keyOf={({ id, endpoint_id: endpoint }) => `${id} ${endpoint}`}
-        />
-        <LoadMore
-          shown={list.items.length}
-          hasMore={list.hasMore}
-          isBusy={list.isLoadingMore}
-          onMore={list.loadMore}
         />
       </ListState>
       {open !== undefined && <MessageDrawer id={open} onClose={() => filters.set({ id: '' })} />}

@@ -8,7 +8,6 @@ import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Code, Json } from '../../design/code.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
-import { LoadMore } from '../../design/load-more.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Empty, Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
@@ -65,12 +64,6 @@ export function WebhooksIn(): JSX.Element {
           columns={columns}
           rows={list.items}
           keyOf={({ id }) => id}
-        />
-        <LoadMore
-          shown={list.items.length}
-          hasMore={list.hasMore}
-          isBusy={list.isLoadingMore}
-          onMore={list.loadMore}
         />
       </ListState>
       {open !== undefined && <DeliveryDrawer id={open} onClose={() => filters.set({ id: '' })} />}
