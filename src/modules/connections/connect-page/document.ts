@@ -1,5 +1,5 @@
 import type { RouteAnswer } from '../../../http/define-route.ts';
-import { withoutTrailingSlashes } from '../../../kernel/trailing-slashes.ts';
+import { pageDocument } from '../../../http/page-document.ts';
 
 /** The parts of a document of this module. */
 export interface DocumentParts {
@@ -16,41 +16,25 @@ export interface DocumentParts {
 }
 
 /** A document without inline code, whose policy allows requests only to this service. */
-export function documentAnswer(parts: DocumentParts): RouteAnswer {
-  const { title, script, style, data } = parts;
-  const pagePath = `${withoutTrailingSlashes(new URL(parts.publicUrl).pathname)}/connect/ui/`;
+export function documentAnswer({ data, framedBy, ...page }: DocumentParts): RouteAnswer {
   const json = data === undefined ? '' : dataElement(data);
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<meta name="robots" content="noindex">
-<title>${title}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${pagePath}assets/${style}">
-<script type="module" src="${pagePath}assets/${script}"></script>
-</head>
-<body>
-<div id="page"></div>
-<noscript>This page needs JavaScript.</noscript>
-${json}</body>
-</html>
-`;
-  return { status: parts.status, body: Buffer.from(html), headers: headersOf(parts) };
+  return pageDocument({
+    ...page,
+    assets: '/connect/ui/assets/',
+    body: `<div id="page"></div>\n<noscript>This page needs JavaScript.</noscript>\n${json}`,
+    policy: policyOf(page.publicUrl, framedBy),
+  });
 }
 
 /** A data block is never executed; `<` is escaped so that it cannot end the element. */
 const dataElement = (data: unknown): string =>
   `<script type="application/json" id="data">${JSON.stringify(data).replaceAll('<', '\\u003c')}</script>\n`;
 
-function headersOf({ publicUrl, framedBy }: DocumentParts): Record<string, string> {
+function policyOf(publicUrl: string, framedBy: readonly string[]): readonly string[] {
   const { origin } = new URL(publicUrl);
   const socket = origin.replace(/^http/, 'ws');
   const frames = framedBy.length === 0 ? ["'self'"] : framedBy;
-  const policy = [
+  return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
@@ -60,11 +44,4 @@ function headersOf({ publicUrl, framedBy }: DocumentParts): Record<string, strin
     "form-action 'none'",
     `frame-ancestors ${frames.join(' ')}`,
   ];
-  return {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy.join('; '),
-    'referrer-policy': 'no-referrer',
-    'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
-    'cache-control': 'no-store',
-  };
 }
