@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
-import { build, type BuildOptions, type OutputFile } from 'esbuild';
+import type { BuildOptions, OutputFile } from 'esbuild';
 import type { RouteAnswer } from './define-route.ts';
 import { codingFor } from './negotiate.ts';
 
@@ -64,6 +64,8 @@ export function pageBundle(sources: Sources): () => Promise<PageBundle> {
 }
 
 async function load({ entries, format = 'esm', jsx }: Sources): Promise<PageBundle> {
+  // Only now: a start has no use for it.
+  const { build } = await import('esbuild');
   const { outputFiles } = await build({
     ...common,
     entryPoints: entries,
