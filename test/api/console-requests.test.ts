@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApi, type Api } from '../support/api.ts';
-import {
-  idOf,
-  makeListingKey,
-  outcome,
-  send as sendTo,
-  signIn as signInTo,
-} from '../support/console-browser.ts';
+import { browserAt, idOf, makeListingKey, outcome } from '../support/console-browser.ts';
 let api: Api;
 let otherNode: string;
 beforeAll(async () => {
@@ -15,12 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const send = (
-  ...input: Parameters<typeof sendTo> extends [unknown, ...infer Rest] ? Rest : never
-) => sendTo(api, ...input);
-const signIn = (
-  ...input: Parameters<typeof signInTo> extends [unknown, ...infer Rest] ? Rest : never
-) => signInTo(api, ...input);
+const { send, signIn } = browserAt(() => api);
 
 describe('a request of the console', () => {
   it('acts as the key that it names, on every node', async () => {

@@ -4,13 +4,12 @@ import { findSession } from '../../src/modules/access/console-sessions/handlers.
 import { codeOf, startApi, type Api } from '../support/api.ts';
 import { movedClock } from '../support/clock.ts';
 import {
+  browserAt,
   cookieIn,
   idOf,
   makeListingKey,
   outcome,
   samePage,
-  send as sendTo,
-  signIn as signInTo,
   type Came,
 } from '../support/console-browser.ts';
 const clock = movedClock();
@@ -22,12 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const send = (
-  ...input: Parameters<typeof sendTo> extends [unknown, ...infer Rest] ? Rest : never
-) => sendTo(api, ...input);
-const signIn = (
-  ...input: Parameters<typeof signInTo> extends [unknown, ...infer Rest] ? Rest : never
-) => signInTo(api, ...input);
+const { send, signIn } = browserAt(() => api);
 
 describe('signing in', () => {
   it('with a key answers the session, and sets a cookie that no script reads', async () => {

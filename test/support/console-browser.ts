@@ -48,7 +48,7 @@ export const outcome = ({ status, body }: Came): string => `${status} ${body?.er
 export const idOf = ({ keys }: Browser, at = 0): string => keys[at]?.id ?? '';
 
 /** Requests as a browser sends them: `fetch` does not let a test set `Host`. */
-export async function send(
+async function send(
   api: Pick<Api, 'url'>,
   method: string,
   path: string,
@@ -77,7 +77,7 @@ export async function send(
 }
 
 /** Signs a browser in. @param body a key or a code */
-export async function signIn(
+async function signIn(
   api: Pick<Api, 'url'>,
   body: object,
   headers: Readonly<Record<string, string>> = {},
@@ -99,6 +99,13 @@ export async function signIn(
     }),
   };
 }
+
+/** Requests and sign-ins at the service of a test, which starts later than this is called. */
+export const browserAt = (apiOf: () => Pick<Api, 'url'>) => ({
+  send: (method: string, path: string, sent?: Sent) => send(apiOf(), method, path, sent),
+  signIn: (body: object, headers?: Readonly<Record<string, string>>) =>
+    signIn(apiOf(), body, headers),
+});
 
 /** A key of the environment dev with one scope. */
 export async function makeListingKey(api: Api, name: string) {

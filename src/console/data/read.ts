@@ -118,7 +118,7 @@ export function useChange<Input_ = void, Result = unknown>(
 ): UseMutationResult<Result, Error, Input_> {
   const { client } = useAccess();
   const queries = useQueryClient();
-  // The mutation learns of a rendering after the next frame: Enter right after a letter would send the value before it.
+  // The mutation learns of a rendering after the next frame: Enter right after a key press would send the value before it.
   const latest = useRef(change);
   latest.current = change;
   return useMutation<Result, Error, Input_>({
