@@ -19,6 +19,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { bundleGuestRuntime } from '../src/adapters/sandbox/bundle-guest.ts';
+import { demoFunctions } from './demo-functions.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const built = join(root, 'dist');
@@ -88,8 +89,9 @@ async function buildTo(outdir: string): Promise<void> {
     packages: 'external',
     plugins: [locations],
   };
-  const [guest] = await Promise.all([
+  const [guest, functions] = await Promise.all([
     bundleGuestRuntime(),
+    demoFunctions(root),
     build({ ...node, entryPoints: programs, target: 'node24' }),
     build({ ...node, entryPoints: libraries, target: 'node20' }),
     build({
@@ -103,9 +105,14 @@ async function buildTo(outdir: string): Promise<void> {
     }),
   ]);
   for (const folder of sources) copyData(folder, outdir);
-  const runtime = join(outdir, 'src/adapters/sandbox/guest/runtime.js');
-  mkdirSync(dirname(runtime), { recursive: true });
-  writeFileSync(runtime, guest);
+  writeData(outdir, 'src/adapters/sandbox/guest/runtime.js', guest);
+  writeData(outdir, 'src/modules/operations/demo/functions.json', functions);
+}
+
+function writeData(outdir: string, path: string, text: string): void {
+  const file = join(outdir, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
 }
 
 /** Data, styles and similar files beside the code that reads them. */
@@ -117,7 +124,12 @@ function copyData(folder: string, outdir: string): void {
 /** Of everything that a build depends on, without reading it. */
 function stateOfSources(): string {
   const files = globSync(
-    [...sources.map((folder) => `${folder}/**/*.*`), 'bin/build.ts', 'package-lock.json'],
+    [
+      ...sources.map((folder) => `${folder}/**/*.*`),
+      'examples/demo-provider/**/*.ts',
+      'bin/*.ts',
+      'package-lock.json',
+    ],
     {
       cwd: root,
     },

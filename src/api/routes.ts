@@ -13,6 +13,7 @@ import { consoleCodeRoutes } from '../modules/access/console-codes/routes.ts';
 import { consoleSessionRoutes } from '../modules/access/console-sessions/routes.ts';
 import { consumerGroupRoutes } from '../modules/operations/consumer-groups/routes.ts';
 import { deadLetterRoutes } from '../modules/operations/dead-letters/routes.ts';
+import { demoRoutes } from '../modules/operations/demo/routes.ts';
 import { deploymentRoutes } from '../modules/functions/deployments/routes.ts';
 import { environmentRoutes } from '../modules/access/environments/routes.ts';
 import { functionRoutes } from '../modules/functions/functions/routes.ts';
@@ -69,6 +70,7 @@ export const routes: readonly AnyRoute[] = [
   ...auditRoutes,
   ...metricsRoutes,
   ...statisticsRoutes,
+  ...demoRoutes,
   ...projectionRoutes,
   ...topicRoutes,
   ...consumerGroupRoutes,

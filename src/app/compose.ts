@@ -18,6 +18,7 @@ import { retryStartup } from './retry-startup.ts';
 import { LogCorruption } from './log-corruption.ts';
 import { coordinationAccess, openCoordination } from './open-coordination.ts';
 import type { MainLog, OpenedLog } from './open-log.ts';
+import { isOnlyLocal } from './open-demo.ts';
 import { openServices, type OpenedServices } from './open-services.ts';
 import { scraped } from './scrape.ts';
 import { startReactors } from './reactors.ts';
@@ -25,7 +26,6 @@ import { startThreads, type Threads } from './start-threads.ts';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { hostAndPort } from '../http/host-and-port.ts';
-import { isLoopbackHost } from '../http/same-origin.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 
@@ -158,12 +158,8 @@ async function generatedKeysOf(
  * A link of the default keys, for the output of a start that only this machine can reach: its readers own the data
  * folder. With a public address, a proxy stands in front and the output goes to a log.
  */
-async function consoleUrlOf(
-  { roles, host, logUrl, publicUrl }: Config,
-  services: Services,
-): Promise<string | null> {
-  const isLocal = logUrl.kind === 'embedded' && isLoopbackHost(host) && publicUrl === null;
-  if (!roles.has('api') || !isLocal) return null;
+async function consoleUrlOf(config: Config, services: Services): Promise<string | null> {
+  if (!config.roles.has('api') || !isOnlyLocal(config)) return null;
   const { code } = await createCode(services, defaultKeys(services), { actor: 'system' });
   return signInUrl(services.settings.publicUrl, code);
 }

@@ -190,6 +190,14 @@ export const settings = {
     doc: 'Folder or file (YAML or JSON) of provider definitions that add to or replace the built-in catalog.',
     parse: text,
   },
+  demo: {
+    variable: 'SVC_DEMO',
+    default: 'yes',
+    doc:
+      'yes: a gateway on loopback with the embedded log and without SVC_PUBLIC_URL has a fake provider in the box, ' +
+      'on another port of loopback.',
+    parse: oneOf('yes', 'no'),
+  },
   connectOrigins: {
     variable: 'SVC_CONNECT_ORIGINS',
     default: '',

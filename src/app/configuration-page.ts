@@ -32,7 +32,7 @@ const groups: Readonly<Record<string, readonly SettingName[]>> = {
     'bootstrapKeyDev',
     'bootstrapKeyProd',
   ],
-  'Providers and outbound requests': ['providers', 'egressAllow'],
+  'Providers and outbound requests': ['providers', 'egressAllow', 'demo'],
   Mail: ['smtpUrl', 'smtpFrom'],
   Tracing: [
     'otlpEndpoint',

@@ -34,6 +34,7 @@ import { createDependents } from './dependents.ts';
 import { definitions } from './entities.ts';
 import { projections } from './projections.ts';
 import type { Config } from './config.ts';
+import { openDemo } from './open-demo.ts';
 import { createFaultPoint } from './fault-points.ts';
 import { scraped } from './scrape.ts';
 import type { Threads } from './start-threads.ts';
@@ -55,7 +56,7 @@ export async function openServices(
   { projection, owners, all }: Threads & { readonly projection: RunningThread },
   input: Pick<Services, 'coordination' | 'readiness' | 'providers'>,
 ): Promise<OpenedServices> {
-  const { coordination, readiness, providers } = input;
+  const { coordination, readiness } = input;
   const { config, clock, logger, rootKeys } = base;
   const { log, schemas } = base.log;
   const faultPoint = createFaultPoint(config.faultPoint);
@@ -63,6 +64,7 @@ export async function openServices(
   const vault = stack.use(
     await openVault({ log, schemas, rootKeys, newCipher, clock, logger, faultPoint }),
   );
+  const settings = settingsOf(config);
   const replies = stack.use(await openReplies({ log, schemas, node: base.node, logger }));
   const { view, control } = await openControl(stack, base, replies, owners);
   const payloadMode = (uid: string) =>
@@ -79,11 +81,10 @@ export async function openServices(
     deadLetters: await openDeadLetterView(stack, base),
     mailer: await openMailer(stack, config),
     ...(await openWebhooks(stack, base)),
-    ...openWayOut(stack, base, { control, vault }),
+    ...(await openWayOut(stack, base, { ...input, control, vault, settings })),
     tables: connectProjectionStore(projection.peer),
     vault,
     rootKeys: vault,
-    providers,
     coordination,
     logs: stack.use(createOperationLogs({ publisher, logger, clock, ended: counting(base) })),
     audit: stack.use(createAuditRecorder({ control, clock, logger })),
@@ -101,7 +102,7 @@ export async function openServices(
     runs,
     ...createDependents({ ...context, runs, records: { writer } }),
     projections,
-    settings: settingsOf(config),
+    settings,
     metrics: base.metrics,
     scrape: () => collected(base, services, all),
     readiness: () => [...readiness(), ...missingRootKeys(vault)],
@@ -185,17 +186,20 @@ async function openMailer(
   return stack.use(createSmtpMailer(smtpUrl, smtpFrom));
 }
 
-/** The HTTP client for providers, and the attribution and verification of their webhooks. */
-function openWayOut(
+/** The HTTP client for providers, the catalog with the demo provider, and what verifies webhooks of providers. */
+async function openWayOut(
   stack: AsyncDisposableStack,
-  { config, clock, tracing }: ProcessContext,
-  supplied: Pick<Services, 'control' | 'vault'>,
-): Pick<Services, 'http' | 'connectionFinder' | 'providerKeys'> {
-  const deps = { ...supplied, clock };
-  const client = stack.use(createHttpClient({ allow: config.egressAllow }));
+  base: ProcessContext,
+  supplied: Pick<Services, 'control' | 'vault' | 'providers' | 'settings'>,
+): Promise<Pick<Services, 'http' | 'connectionFinder' | 'providerKeys' | 'demo' | 'providers'>> {
+  const { config, clock, tracing } = base;
+  const gatewayUrl = (): string => supplied.settings.publicUrl;
+  const { allow, ...demo } = await openDemo(stack, base, { ...supplied, gatewayUrl });
+  const client = stack.use(createHttpClient({ allow: [...config.egressAllow, ...allow] }));
   const http = tracing === null ? client : traceHttpClient(client);
+  const deps = { ...supplied, clock };
   const connectionFinder = stack.use(createConnectionFinder(deps));
-  return { http, connectionFinder, providerKeys: createProviderKeys({ ...deps, http }) };
+  return { ...demo, http, connectionFinder, providerKeys: createProviderKeys({ ...deps, http }) };
 }
 
 async function openWebhooks(

@@ -68,6 +68,10 @@ export type AuditEvent = { readonly environment: string; readonly seq: number; r
 
 export type Statistics = { readonly step_seconds: number; readonly times: readonly number[]; readonly series: { readonly sync_runs_succeeded: readonly number[]; readonly sync_runs_failed: readonly number[]; readonly action_runs_succeeded: readonly number[]; readonly action_runs_failed: readonly number[]; readonly records_changed: readonly number[]; readonly proxy_requests: readonly number[]; readonly proxy_failed: readonly number[]; readonly webhooks_delivered: readonly number[]; readonly webhooks_failed: readonly number[]; readonly webhooks_received: readonly number[]; readonly authorizations_succeeded: readonly number[]; readonly authorizations_failed: readonly number[] }; readonly totals: { readonly connections: number; readonly failing_connections: number } };
 
+export type Demo = { readonly is_available: boolean };
+
+export type DemoSetUp = { readonly integrations: readonly ({ readonly unique_key: string; readonly functions: readonly string[] })[] };
+
 export type Projection = { readonly name: string; readonly topic: string; readonly active_generation: number; readonly schema_version: number; readonly latest_schema_version: number; readonly position: number; readonly end: number; readonly lag: number; readonly rows: number; readonly generations: readonly ProjectionGeneration[] };
 
 export type ProjectionGeneration = { readonly generation: number; readonly state: string; readonly is_paused: boolean; readonly schema_version: number; readonly pace_percent: number; readonly tables: readonly string[]; readonly rows: number; readonly bytes: number; readonly position: number; readonly end: number; readonly lag: number; readonly partitions: readonly ({ readonly partition: number; readonly position: number; readonly end: number; readonly lag: number })[]; readonly progress: number; readonly rate_per_s: number | null; readonly seconds_left: number | null; readonly requested_at: string | null; readonly ready_at: string | null; readonly switched_at: string | null; readonly failure: string | null; readonly verification: { readonly id: string; readonly state: string; readonly against: number; readonly requested_at: string; readonly failure: string | null; readonly streams: number; readonly expected_rows: number; readonly found_rows: number; readonly differences: number; readonly examples: readonly ({ readonly table: string; readonly partition: number; readonly stream: string; readonly expected_rows: number; readonly found_rows: number; readonly expected_last_position: number; readonly found_last_position: number })[] } | null };
@@ -645,6 +649,14 @@ export interface Operations {
   'GET /statistics': {
     readonly query?: { readonly range?: '1h' | '24h' | '7d' };
     readonly answer: { readonly data: Statistics };
+  };
+  /** Whether this gateway has the demo provider. */
+  'GET /demo': {
+    readonly answer: { readonly data: Demo };
+  };
+  /** Creates the integrations of the demo provider, and deploys their functions. */
+  'POST /demo': {
+    readonly answer: { readonly data: DemoSetUp };
   };
   /** The projections with their generations, positions, ends and lags. */
   'GET /projections': {

@@ -197,6 +197,7 @@ export async function openRunWorld({
     vault,
     rootKeys: vault,
     providers: { find: () => provider, all: () => [provider] },
+    demo: null,
     coordination: node.coordination,
     http,
     logs,

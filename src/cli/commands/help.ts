@@ -5,9 +5,11 @@ import { audit } from './audit.ts';
 import { compile } from './compile.ts';
 import { connect } from './connect.ts';
 import { connections } from './connections.ts';
+import { consoleCommand } from './console.ts';
 import { consumers } from './consumers.ts';
 import { create } from './create.ts';
 import { deadLetters } from './dead-letters.ts';
+import { demo } from './demo.ts';
 import { deploy } from './deploy.ts';
 import { dev } from './dev.ts';
 import { doctor } from './doctor.ts';
@@ -54,6 +56,7 @@ export const commands: readonly Command[] = [
   pull,
   generateTests,
   generateDocs,
+  demo,
   connect,
   connections,
   sync,
@@ -62,6 +65,7 @@ export const commands: readonly Command[] = [
   logs,
   webhooks,
   listen,
+  consoleCommand,
   doctor,
   projections,
   consumers,

@@ -8,6 +8,8 @@ export interface OperationsServices extends WebhooksServices {
   readonly deadLetters: DeadLetters;
   /** Null: the operator has set no mail server. */
   readonly mailer: Mailer | null;
+  /** The demo provider; null in every gateway that others can reach. */
+  readonly demo: { readonly clientSecret: string } | null;
   /** Every projection of the service. */
   readonly projections: readonly ProjectionTables[];
   /** The metrics of all threads as one text. */
