@@ -127,6 +127,7 @@ const rules: Readonly<Record<string, AuditRule>> = {
   },
   'POST /console/codes': { action: 'console_code.create', target: ({ caller }) => caller.keyId },
   'POST /root-keys/rewrap': { action: 'root_key.rewrap', target: () => '*' },
+  'POST /demo': { action: 'demo.set_up', target: () => '*' },
   'POST /functions/deployments/bundle': { action: 'function.deploy', target: () => '*' },
 };
 

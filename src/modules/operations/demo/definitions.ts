@@ -6,7 +6,7 @@ export const demoNames = ['demo-oauth', 'demo-key'] as const;
 export type DemoName = (typeof demoNames)[number];
 
 export const demoClientId = 'svc-demo';
-/** Not secret: whoever reaches the provider is on this machine, and finds made-up contacts. */
+/** Not secret: only processes of this machine reach the provider, and its contacts are made up. */
 export const demoApiKey = 'demo';
 
 /** Entries of the catalog. @param url where the demo provider listens, without a trailing slash */
