@@ -15,6 +15,7 @@ import {
 } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { DemoProgress, useTryDemo } from './try-demo.tsx';
 
 const ranges = ['1h', '24h', '7d'] as const;
 type Range = (typeof ranges)[number];
@@ -50,24 +51,35 @@ export function Home(): JSX.Element {
   );
 }
 
-/** What a newcomer does next; nothing once there is an integration. */
+/** What a newcomer does next; nothing once there is an integration, but for the way to the demo's first records. */
 function FirstSteps(): JSX.Element | null {
   const { can, path } = useAccess();
+  const tryDemo = useTryDemo();
+  const mayTry = can('environment:integrations:create') && can('environment:deploy');
+  const demo = useRead('GET /demo', {}, { isEnabled: mayTry });
   const { data } = useRead(
     'GET /integrations',
     { query: { credentials: 'none' } },
     { isEnabled: can('environment:integrations:list') },
   );
+  if (tryDemo.data !== undefined) return <DemoProgress session={tryDemo.data} />;
   if (data?.data.length !== 0) return null;
   return (
     <Empty
       title="Add your first integration"
       action={
-        can('environment:integrations:create') && (
-          <LinkButton href={path('/integrations/new')} tone="primary" icon="plus">
-            Add an integration
-          </LinkButton>
-        )
+        <div class="row">
+          {demo.data?.data.is_available === true && (
+            <Button tone="primary" isBusy={tryDemo.isPending} onPress={() => tryDemo.mutate()}>
+              Try the demo provider
+            </Button>
+          )}
+          {can('environment:integrations:create') && (
+            <LinkButton href={path('/integrations/new')} icon="plus">
+              Add an integration
+            </LinkButton>
+          )}
+        </div>
       }
     >
       Then connect an account, and deploy functions that sync its records.
