@@ -41,7 +41,7 @@ function Field(
 
 interface TextProps extends FieldProps {
   readonly value: string;
-  readonly type?: 'text' | 'password' | 'search' | 'number' | 'url' | 'datetime-local';
+  readonly type?: 'text' | 'password' | 'search' | 'number' | 'url' | 'datetime-local' | 'color';
   readonly placeholder?: string;
   readonly isRequired?: boolean;
   readonly isDisabled?: boolean;
@@ -170,5 +170,34 @@ export function Check({ label, hint, isChecked, isDisabled, onChange }: CheckPro
         {hint !== undefined && <span class="muted"> {hint}</span>}
       </span>
     </label>
+  );
+}
+
+interface ChoiceSetProps<Value extends string> {
+  readonly label: string;
+  readonly choices: readonly { readonly value: Value; readonly label: string }[];
+  readonly chosen: readonly Value[];
+  /** In the order of the choices. */
+  readonly onChange: (chosen: readonly Value[]) => void;
+}
+
+/** Any number of some choices. */
+export function ChoiceSet<Value extends string>(props: ChoiceSetProps<Value>): JSX.Element {
+  const { label: legend, choices, chosen, onChange } = props;
+  const values = choices.map(({ value }) => value);
+  return (
+    <fieldset class="choices">
+      <legend class="label">{legend}</legend>
+      {choices.map(({ value, label }) => (
+        <Check
+          key={value}
+          label={label}
+          isChecked={chosen.includes(value)}
+          onChange={(isChecked) =>
+            onChange(values.filter((one) => (one === value ? isChecked : chosen.includes(one))))
+          }
+        />
+      ))}
+    </fieldset>
   );
 }

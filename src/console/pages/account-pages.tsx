@@ -3,6 +3,7 @@ import { Route, Switch } from 'wouter-preact';
 import { lazy } from './lazy.tsx';
 import { NotFound } from './not-found.tsx';
 
+const AccountKeys = lazy(async () => (await import('./account-keys/account-keys.tsx')).AccountKeys);
 const Audit = lazy(async () => (await import('./audit/audit.tsx')).Audit);
 const ConsumerGroups = lazy(async () => (await import('./groups/groups.tsx')).ConsumerGroups);
 const DeadLetters = lazy(async () => (await import('./dead-letters/dead-letters.tsx')).DeadLetters);
@@ -16,11 +17,12 @@ const Projections = lazy(async () => (await import('./projections/projections.ts
 const Topics = lazy(async () => (await import('./topics/topics.tsx')).Topics);
 
 const routes = [
-  ['/audit', Audit],
+  ['/audit/:tab?', Audit],
   ['/consumer-groups', ConsumerGroups],
   ['/dead-letters', DeadLetters],
   ['/environments', Environments],
   ['/environments/:id/:tab?', Environment],
+  ['/keys', AccountKeys],
   ['/projections', Projections],
   ['/projections/:name', Projection],
   ['/topics', Topics],

@@ -3,6 +3,7 @@ import { Route, Switch } from 'wouter-preact';
 import { lazy } from './lazy.tsx';
 import { NotFound } from './not-found.tsx';
 
+const Alerts = lazy(async () => (await import('./alerts/alerts.tsx')).Alerts);
 const Connect = lazy(async () => (await import('./connect/connect.tsx')).Connect);
 const Connection = lazy(async () => (await import('./connections/connection.tsx')).Connection);
 const Connections = lazy(async () => (await import('./connections/connections.tsx')).Connections);
@@ -25,6 +26,7 @@ const WebhooksOut = lazy(async () => (await import('./webhooks/webhooks-out.tsx'
 
 const routes = [
   ['', Home],
+  ['/alerts', Alerts],
   ['/connect', Connect],
   ['/connections', Connections],
   ['/connections/:integration/:connection/:tab?', Connection],

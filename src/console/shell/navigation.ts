@@ -35,6 +35,7 @@ export const environmentPages: readonly NavigationItem[] = [
     scope: 'environment:actions:execute',
   },
   { page: '/variables', label: 'Variables', icon: 'gear', scope: 'environment:variables:read' },
+  { page: '/alerts', label: 'Alerts', icon: 'bell', scope: 'environment:*' },
 ];
 
 export const accountPages: readonly NavigationItem[] = [
@@ -57,6 +58,12 @@ export const accountPages: readonly NavigationItem[] = [
     icon: 'alert',
     scope: 'account:dead-letters:read',
   },
-  { page: '/environments', label: 'Environments', icon: 'key', scope: 'account:environments:list' },
+  {
+    page: '/environments',
+    label: 'Environments',
+    icon: 'folder',
+    scope: 'account:environments:list',
+  },
+  { page: '/keys', label: 'Account keys', icon: 'key', scope: 'account:api_keys:list' },
   { page: '/audit', label: 'Audit', icon: 'shield', scope: 'account:audit:read' },
 ];

@@ -1,20 +1,45 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AuditEvent } from '../../../client/index.ts';
-import { useList, useRead } from '../../data/read.ts';
+import { useList } from '../../data/read.ts';
+import { useParts } from '../../data/route.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
-import { Code, Json } from '../../design/code.tsx';
+import { Json } from '../../design/code.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
+import { LinkTabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
+import { useAccess } from '../../session/context.tsx';
 import { FilterText } from '../../shell/filter.tsx';
-import { ListState, LoadedState } from '../../shell/loaded.tsx';
+import { ListState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { Chains } from './chains.tsx';
+
+const tabs = [
+  { id: 'events', label: 'Events' },
+  { id: 'chains', label: 'Chains' },
+] as const;
 
 export function Audit(): JSX.Element {
+  const { path } = useAccess();
+  const [, part] = useParts();
+  const current = tabs.find(({ id }) => id === part)?.id ?? 'events';
+  return (
+    <Page title="Audit" about="Changes and reads of credentials, in a chain that can be verified.">
+      <LinkTabs
+        label="Audit"
+        current={current}
+        tabs={tabs.map(({ id, label }) => ({ id, label, href: path(`/audit/${id}`) }))}
+      />
+      {current === 'events' ? <Events /> : <Chains />}
+    </Page>
+  );
+}
+
+function Events(): JSX.Element {
   const filters = useUrlState();
   const [open, setOpen] = useState<AuditEvent | null>(null);
   const list = useList(
@@ -32,8 +57,7 @@ export function Audit(): JSX.Element {
     ({ data }) => data,
   );
   return (
-    <Page title="Audit" about="Changes and reads of credentials, in a chain that can be verified.">
-      <Chains />
+    <>
       <div class="filters" role="search">
         <FilterText filters={filters} name="action" label="Action" type="search" />
         <FilterText filters={filters} name="actor" label="Actor" type="search" />
@@ -54,7 +78,7 @@ export function Audit(): JSX.Element {
           <Json label="Event" value={open} />
         </Drawer>
       )}
-    </Page>
+    </>
   );
 }
 
@@ -92,41 +116,3 @@ const columnsOf = (show: (event: AuditEvent) => void): readonly Column<AuditEven
     ),
   },
 ];
-
-/** How long each chain is, and how to verify it. */
-function Chains(): JSX.Element {
-  const query = useRead('GET /audit/chains', {});
-  return (
-    <details class="card padded">
-      <summary>Chains, and how to verify them</summary>
-      <div class="stack">
-        <p class="muted">
-          Each event contains the hash of the one before it. Export a chain and compare its last
-          hash with this one:
-        </p>
-        <Code label="Command" text="npx svc audit verify" />
-        <LoadedState query={query}>
-          {({ data }) => (
-            <Table
-              label="Chains"
-              rows={data}
-              keyOf={({ environment }) => environment}
-              columns={[
-                { title: 'Environment', cell: ({ environment, name }) => name ?? environment },
-                { title: 'Events', fit: 'end', cell: ({ length }) => length.toLocaleString('en') },
-                {
-                  title: 'Last hash',
-                  cell: ({ hash }) => (
-                    <span class="clip mono" title={hash}>
-                      {hash}
-                    </span>
-                  ),
-                },
-              ]}
-            />
-          )}
-        </LoadedState>
-      </div>
-    </details>
-  );
-}

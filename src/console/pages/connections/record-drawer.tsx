@@ -13,7 +13,9 @@ import { Empty, Notice } from '../../design/states.tsx';
 import { exact, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ListState } from '../../shell/loaded.tsx';
+import { Revert } from '../runs/run-actions.tsx';
 import type { ConnectionName } from './connection-name.ts';
+import { Prune } from './prune.tsx';
 
 type Change = Answer<'GET /records/history'>['changes'][number];
 
@@ -34,6 +36,7 @@ export function RecordDrawer({ name, model, id, onClose }: RecordDrawerProps): J
     },
     ({ changes }) => changes,
   );
+  const { can } = useAccess();
   const [at, setAt] = useState(0);
   const version = list.items[at];
   return (
@@ -54,7 +57,17 @@ export function RecordDrawer({ name, model, id, onClose }: RecordDrawerProps): J
             />
           </label>
         )}
-        {version !== undefined && <Version version={version} before={list.items[at + 1]} />}
+        {version !== undefined && (
+          <>
+            <div class="row">
+              {can('environment:records:write') && version.run_id !== null && (
+                <Revert runId={version.run_id} />
+              )}
+              {can('environment:records:write') && <Prune name={name} model={model} id={id} />}
+            </div>
+            <Version version={version} before={list.items[at + 1]} />
+          </>
+        )}
       </ListState>
     </Drawer>
   );

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { Answer } from '../../../client/index.ts';
+import { instantOf } from '../../data/local-time.ts';
 import { useList } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
@@ -104,10 +105,6 @@ interface RecordListProps {
   readonly model: Model;
   readonly filters: UrlState;
 }
-
-/** Undefined unless the text is a local date and time. */
-const instantOf = (text: string): string | undefined =>
-  Number.isNaN(new Date(text).getTime()) ? undefined : new Date(text).toISOString();
 
 function RecordList({ name, model, filters }: RecordListProps): JSX.Element {
   const { integration, connection } = name;

@@ -1,14 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Client, SyncStatus as Sync } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
-import { useChange } from '../../data/read.ts';
+import type { SyncStatus as Sync } from '../../../client/index.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Json } from '../../design/code.tsx';
-import { Confirm } from '../../design/confirm.tsx';
-import type { IconName } from '../../design/icon.tsx';
-import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
@@ -16,6 +11,7 @@ import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import type { ConnectionName } from './connection-name.ts';
+import { SyncMenu } from './sync-menu.tsx';
 import { useSyncs } from './use-syncs.ts';
 
 export function Syncs({ name }: { readonly name: ConnectionName }): JSX.Element {
@@ -105,151 +101,4 @@ function LastRun({ name, sync }: { readonly name: ConnectionName; readonly sync:
       </Link>
     </div>
   );
-}
-
-type Change = 'run' | 'reset' | 'clear' | 'pause' | 'start';
-
-function changeOf(
-  client: Client,
-  change: Change,
-  { integration, connection }: ConnectionName,
-  sync: Sync,
-) {
-  const body = {
-    provider_config_key: integration,
-    connection_id: connection,
-    syncs: [{ name: sync.name, variant: sync.variant }],
-  };
-  switch (change) {
-    case 'pause':
-      return client.request('POST /sync/pause', { body });
-    case 'start':
-      return client.request('POST /sync/start', { body });
-    case 'run':
-      return client.request('POST /sync/trigger', { body });
-    case 'reset':
-      return client.request('POST /sync/trigger', { body: { ...body, opts: { reset: true } } });
-    case 'clear':
-      return client.request('POST /sync/trigger', {
-        body: { ...body, opts: { reset: true, emptyCache: true } },
-      });
-  }
-}
-
-/** Cancels the run that goes on. */
-async function cancelRun(client: Client, name: ConnectionName, sync: Sync): Promise<void> {
-  const { data } = await client.request('GET /runs', {
-    query: {
-      provider_config_key: name.integration,
-      connection_id: name.connection,
-      function: sync.name,
-      variant: sync.variant,
-      status: ['queued', 'running'],
-    },
-  });
-  for (const { id } of data) await client.request('POST /runs/{id}/cancel', { params: { id } });
-}
-
-interface SyncMenuProps {
-  readonly name: ConnectionName;
-  readonly sync: Sync;
-  readonly showCheckpoint: () => void;
-}
-
-function SyncMenu({ name, sync, showCheckpoint }: SyncMenuProps): JSX.Element {
-  const { can } = useAccess();
-  const [isClearing, setClearing] = useState(false);
-  const change = useChange(
-    async (client, what: Change | 'cancel') => {
-      await (what === 'cancel'
-        ? cancelRun(client, name, sync)
-        : changeOf(client, what, name, sync));
-    },
-    { done: 'Requested', onDone: () => setClearing(false) },
-  );
-  const changes = can('environment:syncs:execute')
-    ? itemsOf(
-        sync,
-        (what) => change.mutate(what),
-        () => setClearing(true),
-      )
-    : [];
-  return (
-    <>
-      <Menu
-        label={`Actions of ${sync.name}`}
-        icon="more"
-        isIconOnly
-        items={[
-          ...changes,
-          {
-            id: 'checkpoint',
-            label: 'Show the checkpoint',
-            icon: 'list',
-            onSelect: showCheckpoint,
-          },
-        ]}
-      />
-      {isClearing && (
-        <ClearConfirm
-          sync={sync}
-          isBusy={change.isPending}
-          error={change.error}
-          onConfirm={() => change.mutate('clear')}
-          onClose={() => setClearing(false)}
-        />
-      )}
-    </>
-  );
-}
-
-interface ClearConfirmProps {
-  readonly sync: Sync;
-  readonly isBusy: boolean;
-  readonly error: Error | null;
-  readonly onConfirm: () => void;
-  readonly onClose: () => void;
-}
-
-const ClearConfirm = ({ sync, error, ...rest }: ClearConfirmProps): JSX.Element => (
-  <Confirm
-    {...rest}
-    title={`Delete the records of ${sync.name} and run it?`}
-    verb="Delete and run"
-    isDangerous
-    failure={error === null ? null : failureOf(error)}
-  >
-    <p>
-      The records of all its models are deleted and fetched again. Applications see them as deleted
-      and added.
-    </p>
-  </Confirm>
-);
-
-function itemsOf(
-  { status }: Sync,
-  request: (change: Change | 'cancel') => void,
-  clear: () => void,
-): readonly MenuItem[] {
-  const item = (id: Change | 'cancel', label: string, icon: IconName): MenuItem => ({
-    id,
-    label,
-    icon,
-    onSelect: () => request(id),
-  });
-  return [
-    item('run', 'Run now', 'play'),
-    item('reset', 'Run from the start', 'refresh'),
-    {
-      id: 'clear',
-      label: 'Delete the records and run…',
-      icon: 'alert',
-      isDangerous: true,
-      onSelect: clear,
-    },
-    status === 'PAUSED'
-      ? item('start', 'Start the schedule', 'clock')
-      : item('pause', 'Pause the schedule', 'clock'),
-    ...(status === 'RUNNING' ? [item('cancel', 'Cancel the run', 'close')] : []),
-  ];
 }

@@ -5,16 +5,14 @@ import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
-import { CopyButton } from '../../design/copy-button.tsx';
 import { Select, TextField } from '../../design/field.tsx';
 import { Menu } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
-import { Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
-import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
+import { keyColumns, KeySecret } from './key-table.tsx';
 
 interface KeysProps {
   readonly environmentId: number;
@@ -51,7 +49,7 @@ export function Keys({ environmentId }: KeysProps): JSX.Element {
           onClose={() => setAdding(false)}
         />
       )}
-      {secret !== null && <Secret secret={secret} onClose={() => setSecret(null)} />}
+      {secret !== null && <KeySecret secret={secret} onClose={() => setSecret(null)} />}
     </div>
   );
 }
@@ -60,18 +58,7 @@ const columnsOf = (
   environmentId: number,
   showSecret: (secret: string) => void,
 ): readonly Column<ApiKey>[] => [
-  { title: 'Name', cell: ({ display_name: name }) => <span class="clip">{name}</span> },
-  { title: 'Key', cell: ({ secret }) => <span class="clip mono">{secret}</span> },
-  {
-    title: 'Scopes',
-    cell: ({ scopes }) => (
-      <span class="clip" title={scopes.join(', ')}>
-        {scopes.join(', ')}
-      </span>
-    ),
-  },
-  { title: 'Last used', fit: 'tight', cell: ({ last_used_at: at }) => <Time at={at} /> },
-  { title: 'Created', fit: 'tight', cell: ({ created_at: at }) => <Time at={at} /> },
+  ...keyColumns,
   {
     title: '',
     fit: 'tight',
@@ -139,21 +126,6 @@ function KeyMenu({ environmentId, row, showSecret }: KeyMenuProps): JSX.Element 
     </>
   );
 }
-
-interface SecretProps {
-  readonly secret: string;
-  readonly onClose: () => void;
-}
-
-const Secret = ({ secret, onClose }: SecretProps): JSX.Element => (
-  <Dialog title="Secret of the key" onClose={onClose}>
-    <Notice tone="warn">Whoever has this key acts as you. Keep it out of sources and chats.</Notice>
-    <div class="row">
-      <code class="grow secret">{secret}</code>
-      <CopyButton text={secret} label="Copy the key" />
-    </div>
-  </Dialog>
-);
 
 const profiles = [
   { value: '', label: 'Full access' },

@@ -8,9 +8,7 @@ import { TextField } from '../../design/field.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { Page } from '../../shell/page.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
-
-/** The modes in which an app at the provider has an id and a secret. */
-const modesWithApp = new Set(['OAUTH1', 'OAUTH2', 'TBA']);
+import { AppFields, credentialsOf, hasApp, type App } from './app-fields.tsx';
 
 export function NewIntegration(): JSX.Element {
   const { path } = useAccess();
@@ -19,11 +17,6 @@ export function NewIntegration(): JSX.Element {
       <NewIntegrationForm />
     </Page>
   );
-}
-
-interface App {
-  readonly id: string;
-  readonly secret: string;
 }
 
 function useCreate(body: Input<'POST /integrations'>['body']) {
@@ -40,23 +33,20 @@ function useCreate(body: Input<'POST /integrations'>['body']) {
 function NewIntegrationForm(): JSX.Element {
   const [provider, setProvider] = useState('');
   const [name, setName] = useState('');
-  const [app, setApp] = useState<App>({ id: '', secret: '' });
+  const [app, setApp] = useState<App>({});
   const providers = useRead('GET /providers', {});
   const chosen = providers.data?.data.find((one) => one.name === provider);
-  const mode = chosen?.auth_mode;
-  const hasApp = mode !== undefined && modesWithApp.has(mode);
+  const mode = chosen?.auth_mode ?? '';
   const create = useCreate({
     provider,
     unique_key: name === '' ? provider : name,
-    ...(hasApp
-      ? { credentials: { type: mode, client_id: app.id, client_secret: app.secret } }
-      : {}),
+    ...(hasApp(mode) ? { credentials: credentialsOf(mode, app) } : {}),
   });
   return (
     <ChangeForm change={create} verb="Add the integration" isCard>
       <TextField
         label="Provider"
-        hint={chosen === undefined ? 'Of the catalog' : `${chosen.display_name}, ${mode ?? ''}`}
+        hint={chosen === undefined ? 'Of the catalog' : `${chosen.display_name}, ${mode}`}
         value={provider}
         isRequired
         suggestions={(providers.data?.data ?? []).map((one) => one.name)}
@@ -69,30 +59,7 @@ function NewIntegrationForm(): JSX.Element {
         value={name}
         onInput={setName}
       />
-      {hasApp && <AppFields app={app} onChange={setApp} />}
+      {hasApp(mode) && <AppFields mode={mode} app={app} onChange={setApp} />}
     </ChangeForm>
   );
 }
-
-interface AppFieldsProps {
-  readonly app: App;
-  readonly onChange: (app: App) => void;
-}
-
-const AppFields = ({ app, onChange }: AppFieldsProps): JSX.Element => (
-  <>
-    <TextField
-      label="Client id"
-      value={app.id}
-      isRequired
-      onInput={(id) => onChange({ ...app, id })}
-    />
-    <TextField
-      label="Client secret"
-      type="password"
-      value={app.secret}
-      isRequired
-      onInput={(secret) => onChange({ ...app, secret })}
-    />
-  </>
-);

@@ -32,7 +32,9 @@ export function RunActions({ run }: { readonly run: RunDetail }): JSX.Element {
           Run again…
         </LinkButton>
       )}
-      {can('environment:records:write') && isOver(run) && hasWrites(run) && <Revert run={run} />}
+      {can('environment:records:write') && isOver(run) && hasWrites(run) && (
+        <Revert runId={run.id} />
+      )}
     </>
   );
 }
@@ -77,17 +79,18 @@ const startAgain = (client: Client, run: RunDetail) =>
 
 type Reverted = Answer<'POST /runs/{id}/revert'>['data'];
 
-function Revert({ run }: { readonly run: RunDetail }): JSX.Element {
+/** Takes the writes of a run back, after a preview. */
+export function Revert({ runId }: { readonly runId: string }): JSX.Element {
   const { path } = useAccess();
   const [, navigate] = useLocation();
   const [plan, setPlan] = useState<Reverted | null>(null);
   const preview = useChange(
     (client) =>
-      client.request('POST /runs/{id}/revert', { params: { id: run.id }, body: { dry_run: true } }),
+      client.request('POST /runs/{id}/revert', { params: { id: runId }, body: { dry_run: true } }),
     { onDone: ({ data }) => setPlan(data) },
   );
   const revert = useChange(
-    (client) => client.request('POST /runs/{id}/revert', { params: { id: run.id }, body: {} }),
+    (client) => client.request('POST /runs/{id}/revert', { params: { id: runId }, body: {} }),
     {
       done: 'The writes of the run were reverted',
       showsFailure: true,

@@ -1,19 +1,16 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { WebhookEndpoint } from '../../../client/index.ts';
+import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
-import { Check, TextField } from '../../design/field.tsx';
+import { Confirm } from '../../design/confirm.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
-import { Dialog } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
-import { ChangeForm } from '../../shell/change-form.tsx';
-
-const kinds = ['auth', 'sync', 'async_action', 'forward'] as const;
-type Kind = (typeof kinds)[number];
+import { AddEndpoint, EditEndpoint } from './endpoint-form.tsx';
 
 export function Endpoints(): JSX.Element {
   const [isAdding, setAdding] = useState(false);
@@ -34,7 +31,7 @@ export function Endpoints(): JSX.Element {
           )
         }
       </LoadedState>
-      {isAdding && <EndpointForm onClose={() => setAdding(false)} />}
+      {isAdding && <AddEndpoint onClose={() => setAdding(false)} />}
     </>
   );
 }
@@ -66,80 +63,76 @@ const columns: readonly Column<WebhookEndpoint>[] = [
   { title: '', fit: 'tight', cell: (endpoint) => <EndpointMenu endpoint={endpoint} /> },
 ];
 
-type Change = 'test' | 'toggle' | 'delete';
-
 function EndpointMenu({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
-  const { id, enabled, managed_by: owner } = endpoint;
-  const change = useChange(
-    async (client, what: Change) => {
-      const params = { id };
-      await (what === 'test'
-        ? client.request('POST /webhook-endpoints/{id}/test', { params })
-        : what === 'toggle'
-          ? client.request('PATCH /webhook-endpoints/{id}', { params, body: { enabled: !enabled } })
-          : client.request('DELETE /webhook-endpoints/{id}', { params }));
-    },
-    { done: 'Done' },
+  const { id, enabled, managed_by: owner, display_name: name } = endpoint;
+  const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
+  const params = { id };
+  const test = useChange(
+    (client) => client.request('POST /webhook-endpoints/{id}/test', { params }),
+    { done: 'A test webhook was sent' },
   );
-  const item = (what: Change, label: string, icon: MenuItem['icon']): MenuItem => ({
-    id: what,
-    label,
-    ...(icon === undefined ? {} : { icon }),
-    isDangerous: what === 'delete',
-    onSelect: () => change.mutate(what),
-  });
+  const toggle = useChange(
+    (client) =>
+      client.request('PATCH /webhook-endpoints/{id}', { params, body: { enabled: !enabled } }),
+    { done: enabled ? 'The endpoint was disabled' : 'The endpoint was enabled' },
+  );
+  const own: readonly MenuItem[] = [
+    { id: 'edit', label: 'Edit…', icon: 'gear', onSelect: () => setOpen('edit') },
+    {
+      id: 'toggle',
+      label: enabled ? 'Disable' : 'Enable',
+      icon: 'clock',
+      onSelect: () => toggle.mutate(),
+    },
+    {
+      id: 'delete',
+      label: 'Delete…',
+      icon: 'close',
+      isDangerous: true,
+      onSelect: () => setOpen('delete'),
+    },
+  ];
+  const close = (): void => setOpen(null);
   return (
-    <Menu
-      label={`Actions of ${endpoint.display_name}`}
-      icon="more"
-      isIconOnly
-      items={[
-        item('test', 'Send a test webhook', 'send'),
-        ...(owner === 'endpoint'
-          ? [
-              item('toggle', enabled ? 'Disable' : 'Enable', 'clock'),
-              item('delete', 'Delete the endpoint', 'close'),
-            ]
-          : []),
-      ]}
-    />
+    <>
+      <Menu
+        label={`Actions of ${name}`}
+        icon="more"
+        isIconOnly
+        items={[
+          { id: 'test', label: 'Send a test webhook', icon: 'send', onSelect: () => test.mutate() },
+          // The addresses of the environment are its settings.
+          ...(owner === 'endpoint' ? own : []),
+        ]}
+      />
+      {open === 'edit' && <EditEndpoint endpoint={endpoint} onClose={close} />}
+      {open === 'delete' && <EndpointDeletion endpoint={endpoint} onClose={close} />}
+    </>
   );
 }
 
-function EndpointForm({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const [url, setUrl] = useState('');
-  const [name, setName] = useState('');
-  const [chosen, setChosen] = useState<readonly Kind[]>(kinds);
-  const create = useChange(
-    (client) =>
-      client.request('POST /webhook-endpoints', {
-        body: {
-          url,
-          ...(name === '' ? {} : { display_name: name }),
-          kinds: chosen.length === kinds.length ? null : chosen,
-        },
-      }),
-    { done: 'The endpoint was added', onDone: onClose, showsFailure: true },
+interface DeletionProps {
+  readonly endpoint: WebhookEndpoint;
+  readonly onClose: () => void;
+}
+
+function EndpointDeletion({ endpoint, onClose }: DeletionProps): JSX.Element {
+  const { id, display_name: name, url } = endpoint;
+  const remove = useChange(
+    (client) => client.request('DELETE /webhook-endpoints/{id}', { params: { id } }),
+    { done: 'The endpoint was deleted', onDone: onClose, showsFailure: true },
   );
   return (
-    <Dialog title="Add an endpoint" onClose={onClose}>
-      <ChangeForm change={create} verb="Add the endpoint">
-        <TextField label="Address" type="url" value={url} isRequired onInput={setUrl} />
-        <TextField label="Name" value={name} onInput={setName} />
-        <fieldset class="choices">
-          <legend class="label">Kinds</legend>
-          {kinds.map((kind) => (
-            <Check
-              key={kind}
-              label={kind.replaceAll('_', ' ')}
-              isChecked={chosen.includes(kind)}
-              onChange={(isChecked) =>
-                setChosen(kinds.filter((one) => (one === kind ? isChecked : chosen.includes(one))))
-              }
-            />
-          ))}
-        </fieldset>
-      </ChangeForm>
-    </Dialog>
+    <Confirm
+      title={`Delete the endpoint ${name === '' ? url : name}?`}
+      verb="Delete the endpoint"
+      isDangerous
+      isBusy={remove.isPending}
+      failure={remove.error === null ? null : failureOf(remove.error)}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p>Webhooks that wait for it are cancelled.</p>
+    </Confirm>
   );
 }

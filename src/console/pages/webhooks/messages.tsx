@@ -1,15 +1,12 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Answer, Input, WebhookMessage } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
+import type { Answer, WebhookMessage } from '../../../client/index.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
-import { useUrlState, type UrlState } from '../../data/url-state.ts';
+import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
@@ -19,17 +16,8 @@ import { useAccess } from '../../session/context.tsx';
 import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
-
-const states = ['pending', 'delivered', 'failed', 'cancelled'] as const;
-const kinds = ['auth', 'sync', 'async_action', 'forward', 'test'] as const;
-
-const queryOf = (filters: UrlState): NonNullable<Input<'GET /webhook-messages'>['query']> => ({
-  state: states.find((state) => state === filters.get('state')),
-  kind: kinds.find((kind) => kind === filters.get('kind')),
-  endpoint_id: filters.sent('endpoint'),
-  provider_config_key: filters.sent('integration'),
-  connection_id: filters.sent('connection'),
-});
+import { kinds, queryOf, states } from './message-query.ts';
+import { Recover, Replay } from './send-again.tsx';
 
 export function Messages(): JSX.Element {
   const filters = useUrlState();
@@ -43,7 +31,8 @@ export function Messages(): JSX.Element {
   return (
     <>
       <div class="row">
-        <Recover />
+        <Recover filters={filters} />
+        <Replay filters={filters} />
       </div>
       <div class="filters" role="search">
         <FilterSelect filters={filters} name="state" label="State" values={states} />
@@ -91,49 +80,6 @@ const columns: readonly Column<WebhookMessage>[] = [
   { title: 'Next attempt', fit: 'tight', cell: ({ next_attempt_at: at }) => <Time at={at} /> },
   { title: 'Created', fit: 'tight', cell: ({ created_at: at }) => <Time at={at} /> },
 ];
-
-type Recovered = Answer<'POST /webhook-messages/recover'>['data'];
-
-/** Sends once more what failed in the last day, after a preview. */
-function Recover(): JSX.Element {
-  const [plan, setPlan] = useState<Recovered | null>(null);
-  const since = (): string => new Date(new Date().getTime() - 86_400_000).toISOString();
-  const preview = useChange(
-    (client) =>
-      client.request('POST /webhook-messages/recover', { body: { since: since(), dry_run: true } }),
-    { onDone: ({ data }) => setPlan(data) },
-  );
-  const recover = useChange(
-    (client) => client.request('POST /webhook-messages/recover', { body: { since: since() } }),
-    {
-      done: ({ data }) => `${data.replayed} webhooks are sent again`,
-      onDone: () => setPlan(null),
-      showsFailure: true,
-    },
-  );
-  return (
-    <>
-      <Button icon="refresh" isBusy={preview.isPending} onPress={() => preview.mutate()}>
-        Recover failed…
-      </Button>
-      {plan !== null && (
-        <Confirm
-          title="Send failed webhooks again?"
-          verb={`Send ${plan.matched} again`}
-          isBusy={recover.isPending}
-          failure={recover.error === null ? null : failureOf(recover.error)}
-          onConfirm={() => recover.mutate()}
-          onClose={() => setPlan(null)}
-        >
-          <p>
-            {plan.matched} webhooks failed in the last 24 hours and were not recovered yet
-            {plan.has_more ? ', and more follow' : ''}. The application receives them once more.
-          </p>
-        </Confirm>
-      )}
-    </>
-  );
-}
 
 interface MessageDrawerProps {
   readonly id: string;

@@ -1,0 +1,53 @@
+import type { JSX } from 'preact';
+import type { Alert } from '../../../client/index.ts';
+import { useRead } from '../../data/read.ts';
+import { Badge } from '../../design/badge.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { Time } from '../../design/time.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
+import { Page } from '../../shell/page.tsx';
+import { labelOfAlert } from './alert-kinds.ts';
+import { Destinations } from './destinations.tsx';
+
+/** What fails now, and who is notified of it. */
+export function Alerts(): JSX.Element {
+  const query = useRead('GET /alerts', {}, { everyMs: 10_000 });
+  return (
+    <Page
+      title="Alerts"
+      about="Failures of this environment that people are notified of, by webhook, Slack or mail."
+    >
+      <Destinations />
+      <h2>State</h2>
+      <LoadedState query={query}>
+        {({ data }) => (
+          <Table label="State of the alerts" columns={columns} rows={data} keyOf={keyOf} />
+        )}
+      </LoadedState>
+    </Page>
+  );
+}
+
+const keyOf = ({ alert }: Alert): string => alert;
+
+const columns: readonly Column<Alert>[] = [
+  { title: 'Alert', cell: ({ alert }) => labelOfAlert(alert) },
+  {
+    title: 'State',
+    fit: 'tight',
+    cell: ({ firing: isFiring }) => (
+      <Badge tone={isFiring ? 'bad' : 'good'}>{isFiring ? 'firing' : 'ok'}</Badge>
+    ),
+  },
+  { title: 'Count', fit: 'end', cell: ({ count }) => count.toLocaleString('en') },
+  {
+    title: 'Of',
+    cell: ({ subjects }) => (
+      <span class="clip" title={subjects.join(', ')}>
+        {subjects.join(', ') || '–'}
+      </span>
+    ),
+  },
+  { title: 'Since', fit: 'tight', cell: ({ since }) => <Time at={since} /> },
+  { title: 'Notified', fit: 'tight', cell: ({ notified_at: at }) => <Time at={at} /> },
+];

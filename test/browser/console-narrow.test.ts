@@ -1,3 +1,0 @@
-import { describeEveryPage } from './console-pages.ts';
-
-describeEveryPage('dark', 390);

@@ -1,3 +1,0 @@
-import { describeEveryPage } from './console-pages.ts';
-
-describeEveryPage('light', 1280);
