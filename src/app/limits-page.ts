@@ -130,6 +130,10 @@ const groups = {
     environmentVariablesMax: 'Variables of one environment',
     logsKeptDays: 'How long operations and messages of the log can be read',
     auditKeptDays: 'How long audit events are kept',
+    topicMessagesPageSizeDefault: '`limit` of `GET /topics/{name}/messages`, default',
+    topicMessagesPageSizeMax: 'The same, at most',
+    topicMessagesBytesMax: 'Values of one page of messages; one message may exceed it',
+    topicMessagesSearchMs: 'How long the log is searched for one page; the next one continues',
   },
 } as const satisfies Record<string, Meanings>;
 

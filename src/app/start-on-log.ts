@@ -82,6 +82,7 @@ const patientSchemas = (schemas: Schemas, request: Execute): Schemas => ({
   codec: <T>(topic: string) => request(() => schemas.codec<T>(topic)),
   codecOf: <T>(topic: string, definition: object) =>
     request(() => schemas.codecOf<T>(topic, definition)),
+  decodeWritten: (bytes) => schemas.decodeWritten(bytes),
 });
 
 /** Rejects once no broker has responded for this long. */

@@ -76,6 +76,12 @@ export type Projection = { readonly name: string; readonly topic: string; readon
 
 export type ProjectionGeneration = { readonly generation: number; readonly state: string; readonly is_paused: boolean; readonly schema_version: number; readonly pace_percent: number; readonly tables: readonly string[]; readonly rows: number; readonly bytes: number; readonly position: number; readonly end: number; readonly lag: number; readonly partitions: readonly ({ readonly partition: number; readonly position: number; readonly end: number; readonly lag: number })[]; readonly progress: number; readonly rate_per_s: number | null; readonly seconds_left: number | null; readonly requested_at: string | null; readonly ready_at: string | null; readonly switched_at: string | null; readonly failure: string | null; readonly verification: { readonly id: string; readonly state: string; readonly against: number; readonly requested_at: string; readonly failure: string | null; readonly streams: number; readonly expected_rows: number; readonly found_rows: number; readonly differences: number; readonly examples: readonly ({ readonly table: string; readonly partition: number; readonly stream: string; readonly expected_rows: number; readonly found_rows: number; readonly expected_last_position: number; readonly found_last_position: number })[] } | null };
 
+export type Topic = { readonly name: string; readonly address: string; readonly purpose: string; readonly key: string; readonly partitions: number; readonly settings: { readonly [name: string]: unknown }; readonly messages_max: number; readonly groups: readonly ({ readonly name: string; readonly lag: number })[] };
+
+export type TopicWithSchema = { readonly name: string; readonly address: string; readonly purpose: string; readonly key: string; readonly partitions: number; readonly settings: { readonly [name: string]: unknown }; readonly messages_max: number; readonly groups: readonly ({ readonly name: string; readonly lag: number })[]; readonly ranges: readonly ({ readonly partition: number; readonly start: number; readonly end: number })[]; readonly value_schema: { readonly [name: string]: unknown }; readonly headers_schema: { readonly [name: string]: unknown } };
+
+export type TopicMessage = { readonly partition: number; readonly offset: number; readonly timestamp: string | null; readonly key: string; readonly headers: { readonly [name: string]: string }; readonly kind: 'value' | 'tombstone' | 'unreadable'; readonly schema_id: number | null; readonly bytes: number; readonly value: unknown; readonly error: string | null };
+
 export type ConsumerGroup = { readonly name: string; readonly topic: string; readonly why: string; readonly resettable: boolean; readonly can_repeat: boolean; readonly replay: string; readonly lag: number; readonly partitions: readonly ({ readonly partition: number; readonly start: number; readonly committed: number | null; readonly end: number; readonly lag: number; readonly reset: { readonly id: string; readonly from: number; readonly to: number; readonly repeat: boolean; readonly by: string; readonly asked_at: string; readonly applied_at: string | null } | null })[] };
 
 export type ConsumerGroupReset = { readonly dry_run: boolean; readonly id?: string; readonly replayed: number; readonly skipped: number; readonly partitions: readonly ({ readonly partition: number; readonly from: number; readonly to: number; readonly replayed: number; readonly skipped: number; readonly state?: 'applied' | 'waiting' })[] };
@@ -709,6 +715,21 @@ export interface Operations {
   /** The public topics as an AsyncAPI document. */
   'GET /asyncapi.json': {
     readonly answer: { readonly [name: string]: unknown };
+  };
+  /** The public topics, with their settings and the lag of the groups of the service. */
+  'GET /topics': {
+    readonly answer: { readonly data: readonly Topic[] };
+  };
+  /** One public topic with the schemas of its values and headers. */
+  'GET /topics/{name}': {
+    readonly params: { readonly name: string };
+    readonly answer: { readonly data: TopicWithSchema };
+  };
+  /** Messages of a topic, decoded: from an offset or a time on, of a key, or else the newest first. */
+  'GET /topics/{name}/messages': {
+    readonly params: { readonly name: string };
+    readonly query?: { readonly partition?: number; readonly offset?: number; readonly since?: string; readonly key?: string; readonly cursor?: string; readonly limit?: number };
+    readonly answer: { readonly data: readonly TopicMessage[]; readonly ranges: readonly ({ readonly partition: number; readonly start: number; readonly end: number })[]; readonly next_cursor: string | null };
   };
   /** The consumer groups of the service, with their position and lag in each partition. */
   'GET /consumer-groups': {

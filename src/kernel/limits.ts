@@ -132,6 +132,12 @@ export const limits = {
   /** Operations and messages of the user-visible log. */
   logsKeptDays: 15,
   auditKeptDays: 400,
+  topicMessagesPageSizeDefault: 50,
+  topicMessagesPageSizeMax: 500,
+  /** Values of one page of messages of a topic; one message may exceed it. */
+  topicMessagesBytesMax: 2 * 1024 ** 2,
+  /** How long one page of messages is searched for in the log. */
+  topicMessagesSearchMs: 3_000,
   idempotencyMs: 24 * 3_600_000,
   pruneAfterMs: 30 * 86_400_000,
   purgeAfterMs: 60 * 86_400_000,

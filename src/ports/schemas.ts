@@ -9,6 +9,12 @@ export interface Codec<T> {
   decode(bytes: Uint8Array): T;
 }
 
+/** A value of any topic as it was written. */
+export interface WrittenValue {
+  readonly schemaId: number;
+  readonly value: unknown;
+}
+
 /**
  * The schema registry. A subject is a topic name with `-value` (TopicNameStrategy); its compatibility is
  * FULL_TRANSITIVE.
@@ -26,4 +32,11 @@ export interface Schemas {
    *   topic; nothing was registered then
    */
   codecOf<T>(topic: string, definition: object): Promise<Codec<T>>;
+
+  /**
+   * Decodes a value by the schema that its frame names, whatever its topic. Throws if the value has no frame or does
+   * not fit the schema.
+   * @throws GatewayError `log_corrupt`: no frame, or an unknown schema
+   */
+  decodeWritten(bytes: Uint8Array): WrittenValue;
 }

@@ -57,6 +57,20 @@ export function schemasContract(name: string, harness: SchemasHarness): void {
       expect(codec.decode(bytes)).toMatchObject({ text: 'ü', number: 7, note: null });
     });
 
+    it('decodes a value of any topic as it was written', async () => {
+      await using registry = await harness.begin();
+      await using folder = await folderWith(text, number, note);
+      const schemas = await registry.open(folder.url);
+      const codec = await schemas.codec(topic);
+      const bytes = codec.encode({ text: 'ü', number: 7, note: null });
+      expect(schemas.decodeWritten(bytes)).toMatchObject({
+        schemaId: codec.schemaId,
+        value: { text: 'ü', number: 7, note: null },
+      });
+      expect(() => schemas.decodeWritten(bytes.subarray(0, 7))).toThrow();
+      expect(() => schemas.decodeWritten(Buffer.from('text'))).toThrow('framing');
+    });
+
     it('decodes bytes that lie within others', async () => {
       await using registry = await harness.begin();
       await using folder = await folderWith(text, number);

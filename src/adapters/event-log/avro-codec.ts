@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import avro, { type Schema, type Type } from 'avsc';
 import { GatewayError } from '../../kernel/errors.ts';
-import type { Codec, Schemas } from '../../ports/schemas.ts';
+import type { Codec, Schemas, WrittenValue } from '../../ports/schemas.ts';
 import { topics } from '../../../streams/topics.ts';
 
 /** The source of schema ids: the embedded log's table, or a registry. */
@@ -32,6 +32,7 @@ const parseType = (schema: unknown): Type => avro.Type.forSchema(schema as Schem
 /** Codecs of the topics, one per topic and opener. */
 export function openSchemas(registry: Registry, folder: URL = schemasFolder): Schemas {
   const codecs = new Map<string, Promise<Codec<unknown>>>();
+  const written = new WrittenTypes((id) => registry.definition(id));
   return {
     codec<T>(topic: string): Promise<Codec<T>> {
       let codec = codecs.get(topic);
@@ -44,6 +45,7 @@ export function openSchemas(registry: Registry, folder: URL = schemasFolder): Sc
       return codec as Promise<Codec<T>>;
     },
     codecOf: <T>(topic: string, definition: object) => register<T>(registry, topic, definition),
+    decodeWritten: (bytes) => written.decode(bytes),
   };
 }
 
@@ -75,6 +77,41 @@ export function schemaText(topic: string): string {
 
 export function schemaType(topic: string): Type {
   return parseType(JSON.parse(schemaText(topic)));
+}
+
+/** A schema's id, and its Avro bytes, which share the memory of the value. @throws GatewayError `log_corrupt` */
+function unframed(bytes: Uint8Array): { readonly id: number; readonly body: Buffer } {
+  const id = schemaIdOf(bytes);
+  if (id === null) {
+    throw new GatewayError('log_corrupt', { message: 'A message has no registry framing.' });
+  }
+  const { buffer, byteOffset, byteLength } = bytes;
+  return { id, body: Buffer.from(buffer, byteOffset + frameBytes, byteLength - frameBytes) };
+}
+
+/** @throws GatewayError `log_corrupt` */
+function typeOf(id: number, definition: string | null): Type {
+  if (definition !== null) return parseType(JSON.parse(definition));
+  throw new GatewayError('log_corrupt', {
+    message: `The schema with the id ${id} does not exist.`,
+  });
+}
+
+/** The types of all schemas that values were decoded by, by id. */
+class WrittenTypes {
+  readonly #definition: Registry['definition'];
+  readonly #types = new Map<number, Type>();
+
+  constructor(definition: Registry['definition']) {
+    this.#definition = definition;
+  }
+
+  decode(bytes: Uint8Array): WrittenValue {
+    const { id, body } = unframed(bytes);
+    const type = this.#types.get(id) ?? typeOf(id, this.#definition(id));
+    this.#types.set(id, type);
+    return { schemaId: id, value: type.fromBuffer(body) as unknown };
+  }
 }
 
 /** Values are encoded into this memory and then copied out; grows to the largest. */
@@ -115,15 +152,7 @@ export class AvroCodec<T> implements Codec<T> {
   }
 
   decode(bytes: Uint8Array): T {
-    const id = schemaIdOf(bytes);
-    if (id === null) {
-      throw new GatewayError('log_corrupt', { message: 'A message has no registry framing.' });
-    }
-    const body = Buffer.from(
-      bytes.buffer,
-      bytes.byteOffset + frameBytes,
-      bytes.byteLength - frameBytes,
-    );
+    const { id, body } = unframed(bytes);
     if (id === this.schemaId) return this.type.fromBuffer(body) as T;
     return this.resolver(id)(body) as T;
   }
@@ -131,13 +160,7 @@ export class AvroCodec<T> implements Codec<T> {
   private resolver(id: number): (bytes: Buffer) => unknown {
     let read = this.resolvers.get(id);
     if (read === undefined) {
-      const definition = this.definition(id);
-      if (definition === null) {
-        throw new GatewayError('log_corrupt', {
-          message: `The schema with the id ${id} does not exist.`,
-        });
-      }
-      const resolver = this.type.createResolver(parseType(JSON.parse(definition)));
+      const resolver = this.type.createResolver(typeOf(id, this.definition(id)));
       read = (body) => this.type.fromBuffer(body, resolver) as unknown;
       this.resolvers.set(id, read);
     }

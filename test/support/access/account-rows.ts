@@ -73,6 +73,11 @@ const operatorRows: readonly Row[] = [
     path: '/consumer-groups/none/reset',
     body: { to: 'end', dry_run: true },
   })),
+  row('GET /topics', A('topics:read'), 200),
+  row('GET /topics/{name}', A('topics:read'), 200, () => ({ path: '/topics/svc.audit.v1' })),
+  row('GET /topics/{name}/messages', A('topics:read_messages'), 200, () => ({
+    path: '/topics/svc.audit.v1/messages?limit=1',
+  })),
   row('GET /dead-letters', A('dead-letters:read'), 200),
   row('GET /dead-letters/{id}', A('dead-letters:read'), 404, () => ({
     path: `/dead-letters/${randomUUID()}`,

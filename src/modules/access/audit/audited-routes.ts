@@ -101,6 +101,11 @@ const rules: Readonly<Record<string, AuditRule>> = {
     isRead: true,
     target: () => '*',
   },
+  'GET /topics/{name}/messages': {
+    action: 'topic.read_messages',
+    isRead: true,
+    target: ({ params }) => field(params, 'name'),
+  },
   'POST /environment/api-keys': { action: 'api_key.create', target: made('display_name') },
   'POST /environment/api-keys/{id}/reveal': {
     action: 'api_key.reveal',

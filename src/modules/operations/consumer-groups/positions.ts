@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../kernel/errors.ts';
+import { partitionNumbers } from '../../../kernel/partition.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 
 /** The position of a group in one partition. Offsets have holes: `lag` is an upper bound of the messages. */
@@ -13,27 +14,39 @@ export interface PartitionPosition {
   readonly lag: number;
 }
 
+/** The offsets that a partition holds. */
+export type PartitionRange = Pick<PartitionPosition, 'partition' | 'start' | 'end'>;
+
+/** @throws GatewayError `unknown_topic` */
+export async function rangesOf(log: EventLog, topic: string): Promise<PartitionRange[]> {
+  return Promise.all(
+    partitionNumbers(await log.partitions(topic)).map(async (partition) => {
+      const start = await log.startOffset(topic, partition);
+      const end = await log.endOffset(topic, partition);
+      return { partition, start, end };
+    }),
+  );
+}
+
 export async function positionsOf(
   log: EventLog,
   group: string,
   topic: string,
 ): Promise<PartitionPosition[]> {
-  const committed = await log.committed(group, topic);
-  const numbers = Array.from({ length: await log.partitions(topic) }, (_, number) => number);
-  return Promise.all(
-    numbers.map(async (partition) => {
-      const start = await log.startOffset(topic, partition);
-      const end = await log.endOffset(topic, partition);
-      const at = committed.get(partition) ?? null;
-      return {
-        partition,
-        start,
-        committed: at,
-        end,
-        lag: end - standing({ start, committed: at }),
-      };
-    }),
-  );
+  return positionsIn(log, { group, topic }, await rangesOf(log, topic));
+}
+
+/** As `positionsOf`, for ranges that are known. */
+export async function positionsIn(
+  log: EventLog,
+  { group, topic }: { readonly group: string; readonly topic: string },
+  ranges: readonly PartitionRange[],
+): Promise<PartitionPosition[]> {
+  const positions = await log.committed(group, topic);
+  return ranges.map(({ partition, start, end }) => {
+    const committed = positions.get(partition) ?? null;
+    return { partition, start, committed, end, lag: end - standing({ start, committed }) };
+  });
 }
 
 /** A position before the oldest message, or none, counts as the oldest message. */

@@ -19,7 +19,7 @@ const sealedText = /^v\d+\.[\w-]+\.[\w-]{20,}$/;
 
 /**
  * Decodes the message by the schema of its topic. Bytes (payloads, bodies) and sealed texts are replaced by their size:
- * a key of the account gives no access to data of environments.
+ * a dead letter may be of an internal topic.
  */
 export async function shownMessage(
   schemas: Schemas,

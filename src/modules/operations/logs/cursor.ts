@@ -1,29 +1,6 @@
 import { z } from 'zod';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { cursorOf } from '../../../http/cursor.ts';
 import type { OperationPlace } from './queries.ts';
-
-const refused = (): GatewayError => new GatewayError('invalid_cursor_value');
-
-/** An opaque cursor; `parse` refuses texts of another origin. */
-function cursorOf<T>(parts: z.ZodType<T>) {
-  return {
-    text: (position: T): string => Buffer.from(JSON.stringify(position)).toString('base64url'),
-    /** @throws GatewayError `invalid_cursor_value` */
-    parse(text: string): T {
-      const parsed = parts.safeParse(jsonOf(Buffer.from(text, 'base64url').toString()));
-      if (!parsed.success) throw refused();
-      return parsed.data;
-    },
-  };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new GatewayError('invalid_cursor_value', {}, { cause });
-  }
-}
 
 const number = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 

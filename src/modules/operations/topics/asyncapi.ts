@@ -1,28 +1,15 @@
-import { readFileSync } from 'node:fs';
-import {
-  isPublicTopic,
-  partitionsOf,
-  topics,
-  typedTopicCleanup,
-  type Topic,
-} from '../../../../streams/topics.ts';
-import type { Cleanup } from '../../../ports/event-log.ts';
+import { partitionsOf, typedTopicCleanup, type Topic } from '../../../../streams/topics.ts';
+import { recordsTopic } from '../../records/stream-head.ts';
 import { typedSchema } from '../typed-topics/envelope.ts';
+import { ownTopics, settingsOf, typedTopicKey, type OwnTopic } from './catalogue.ts';
 import { headersSchema, type MessageKind } from './headers.ts';
 import { prefixed } from './prefix.ts';
 
 /** Version of the Kafka bindings that the document follows. */
 const bindingVersion = '0.5.0';
 const schemaFormat = 'application/vnd.apache.avro+json;version=1.9.0';
-const recordsTopic = 'svc.records.v1';
 
 type Json = Readonly<Record<string, unknown>>;
-
-/** A public topic with the Avro schema of its values. */
-interface PublicTopic extends Topic {
-  readonly name: string;
-  readonly avro: Json & { readonly name: string; readonly doc: string };
-}
 
 /** The values that depend on the installation. */
 export interface Installation {
@@ -35,7 +22,7 @@ export interface Installation {
 
 /** The AsyncAPI 3.0 document of the public topics. */
 export function asyncapiDocument(info: Installation): Json {
-  const all = publicTopics();
+  const all = ownTopics();
   return {
     asyncapi: '3.0.0',
     info: {
@@ -59,23 +46,10 @@ export function asyncapiDocument(info: Installation): Json {
   };
 }
 
-function publicTopics(): PublicTopic[] {
-  return Object.entries(topics)
-    .filter(([name]) => isPublicTopic(name))
-    .map(([name, topic]) => {
-      const file = new URL(`../../../../schemas/${topic.schema}`, import.meta.url);
-      return {
-        ...topic,
-        name,
-        avro: JSON.parse(readFileSync(file, 'utf8')) as PublicTopic['avro'],
-      };
-    });
-}
-
 const byName = <T extends { readonly name: string }>(all: readonly T[], make: (one: T) => Json) =>
   Object.fromEntries(all.map((one) => [one.name, make(one)]));
 
-function channel(topic: PublicTopic, { ownedPartitions, prefix }: Installation): Json {
+function channel(topic: OwnTopic, { ownedPartitions, prefix }: Installation): Json {
   const { name, cleanup, why } = topic;
   return {
     address: prefixed(name, prefix),
@@ -86,7 +60,7 @@ function channel(topic: PublicTopic, { ownedPartitions, prefix }: Installation):
       kafka: {
         topic: prefixed(name, prefix),
         partitions: partitionsOf(topic, ownedPartitions),
-        topicConfiguration: topicConfiguration(cleanup),
+        topicConfiguration: settingsOf(cleanup),
         bindingVersion,
       },
     },
@@ -96,23 +70,7 @@ function channel(topic: PublicTopic, { ownedPartitions, prefix }: Installation):
 const references = (ids: readonly string[]): Json =>
   Object.fromEntries(ids.map((id) => [id, { $ref: `#/components/messages/${id}` }]));
 
-function topicConfiguration(cleanup: Cleanup): Json {
-  switch (cleanup.policy) {
-    case 'delete':
-      return { 'cleanup.policy': ['delete'], 'retention.ms': cleanup.retentionMs };
-    case 'none':
-      return { 'cleanup.policy': ['delete'], 'retention.ms': -1 };
-    case 'compact':
-      return {
-        'cleanup.policy': ['compact'],
-        'min.compaction.lag.ms': cleanup.minLagMs,
-        'max.compaction.lag.ms': cleanup.maxLagMs,
-        'delete.retention.ms': cleanup.tombstoneMs,
-      };
-  }
-}
-
-const operation = (topic: PublicTopic): Json =>
+const operation = (topic: OwnTopic): Json =>
   sends(
     topic.name,
     messages(topic).map(([id]) => id),
@@ -129,7 +87,7 @@ function sends(name: string, ids: readonly string[]): Json {
 }
 
 /** The messages of a topic by their id: its values and, where it is compacted, tombstones. */
-function messages(topic: PublicTopic): [string, Json][] {
+function messages(topic: OwnTopic): [string, Json][] {
   const isRecords = topic.name === recordsTopic;
   const { name, doc } = topic.avro;
   const value = {
@@ -182,7 +140,7 @@ function messageOf(topic: Pick<Topic, 'key'>, kind: MessageKind): Json {
 
 /** Represents the topics that are created at run time, one per opted-in model. */
 const typedChannelName = 'typed';
-const typedTopic = { key: 'connection uid/variant/record' };
+const typedTopic = { key: typedTopicKey };
 
 function typedChannel({ ownedPartitions, prefix }: Installation): Json {
   const parameter = (description: string) => ({ description });
@@ -204,7 +162,7 @@ function typedChannel({ ownedPartitions, prefix }: Installation): Json {
     bindings: {
       kafka: {
         partitions: ownedPartitions,
-        topicConfiguration: topicConfiguration(typedTopicCleanup),
+        topicConfiguration: settingsOf(typedTopicCleanup),
         bindingVersion,
       },
     },

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { jsonObject } from '../../../http/fields.ts';
+import { representation } from '../../../http/representation.ts';
+import { anyJson, data, timestamp } from '../../../http/responses.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import type { PartitionRange } from '../consumer-groups/positions.ts';
+import { settingsOf } from './catalogue.ts';
+import type { GroupLag, MessagesPage, ShownMessage, TopicFacts } from './handlers.ts';
+import { headersSchema } from './headers.ts';
+import { prefixed } from './prefix.ts';
+
+const group = representation<GroupLag>()({
+  name: [z.string(), ({ name }) => name],
+  lag: [z.int(), ({ lag }) => lag],
+});
+
+/** Offsets have holes: `end - start` is an upper bound of the messages. */
+const range = representation<PartitionRange>()({
+  partition: [z.int(), ({ partition }) => partition],
+  start: [z.int(), ({ start }) => start],
+  end: [z.int(), ({ end }) => end],
+});
+
+/** A topic, and the first part of the names of topics in this installation. */
+type Presented = TopicFacts & { readonly prefix: string };
+
+const summaryFields = {
+  name: [z.string().meta({ examples: ['svc.records.v1'] }), ({ name }: Presented) => name],
+  address: [z.string(), ({ name, prefix }: Presented) => prefixed(name, prefix)],
+  purpose: [z.string(), ({ purpose }: Presented) => purpose],
+  key: [z.string(), ({ key }: Presented) => key],
+  partitions: [z.int(), ({ ranges }: Presented) => ranges.length],
+  settings: [jsonObject, ({ cleanup }: Presented) => settingsOf(cleanup)],
+  messages_max: [
+    z.int(),
+    ({ ranges }: Presented) => ranges.reduce((sum, { start, end }) => sum + end - start, 0),
+  ],
+  groups: [z.array(group.schema), ({ groups }: Presented) => groups.map(group.of)],
+} as const;
+
+const summary = representation<Presented>()(summaryFields);
+const detail = representation<Presented>()({
+  ...summaryFields,
+  ranges: [z.array(range.schema), ({ ranges }) => ranges.map(range.of)],
+  value_schema: [jsonObject, ({ schema }) => schema()],
+  headers_schema: [jsonObject, ({ kind }) => headersOf(kind)],
+});
+
+function headersOf(kind: Presented['kind']): JsonObject {
+  const { required, properties, ...rest } = headersSchema(kind);
+  const fields = Object.entries(properties).map(([name, schema]) => [name, { ...schema }] as const);
+  return { ...rest, required, properties: Object.fromEntries(fields) };
+}
+
+export const topicsShape = data(z.array(summary.schema.meta({ id: 'Topic' })));
+export const oneTopicShape = data(detail.schema.meta({ id: 'TopicWithSchema' }));
+
+export const presentTopic = (facts: TopicFacts, prefix: string) => summary.of({ ...facts, prefix });
+export const presentTopicWithSchema = (facts: TopicFacts, prefix: string) =>
+  detail.of({ ...facts, prefix });
+
+/** The end of the year 9999: other producers may write times that RFC 3339 does not have. */
+const timeMax = 253_402_300_799_999;
+
+const message = representation<ShownMessage>()({
+  partition: [z.int(), ({ partition }) => partition],
+  offset: [z.int(), ({ offset }) => offset],
+  timestamp: [
+    timestamp.nullable(),
+    ({ timestamp: at }) => (at >= 0 && at <= timeMax ? isoMillis(at) : null),
+  ],
+  key: [z.string(), ({ key }) => key],
+  headers: [z.record(z.string(), z.string()), ({ headers }) => headers],
+  kind: [z.enum(['value', 'tombstone', 'unreadable']), ({ kind }) => kind],
+  schema_id: [z.int().nullable(), ({ schemaId }) => schemaId],
+  bytes: [z.int(), ({ written }) => written],
+  value: [anyJson, ({ value }) => value],
+  error: [z.string().nullable(), ({ error }) => error],
+});
+
+export const messagesShape = z.strictObject({
+  data: z.array(message.schema.meta({ id: 'TopicMessage' })),
+  ranges: z.array(range.schema),
+  next_cursor: z.string().nullable(),
+});
+
+export const presentMessages = ({ messages, ranges, nextCursor }: MessagesPage) => ({
+  data: messages.map(message.of),
+  ranges: ranges.map(range.of),
+  next_cursor: nextCursor,
+});
