@@ -95,6 +95,51 @@ describe('svc consumers', () => {
   });
 });
 
+describe('svc topics', () => {
+  it('lists the topics in columns, and as JSON', async () => {
+    const listed = await svc('topics list');
+    expect(listed).toMatchObject({ exitCode: 0, err: '' });
+    expect(rowsOf(listed)[0]).toEqual(['topic', 'key', 'partitions', 'messages', 'lag']);
+    expect(listed.out).toContain('svc.records.v1');
+    const json = JSON.parse((await svc('topics --json')).out) as { name: string }[];
+    expect(json.map(({ name }) => name)).toContain('svc.runs.v1');
+    const one = JSON.parse((await svc('topics show svc.runs.v1')).out) as object;
+    expect(one).toMatchObject({ value_schema: { name: 'RunChanged' } });
+  });
+
+  it('shows messages, unreadable ones too, page by page', async () => {
+    const read = 'topics messages svc.connections.v1 --partition 1';
+    const first = await svc(`${read} --limit 1`);
+    expect(rowsOf(first)[1]?.[2]).toBe('b');
+    expect(first.out).toContain('unreadable');
+    const cursor = /--cursor (\S+)/.exec(first.err)?.[1] ?? '';
+    expect(rowsOf(await svc(`${read} --limit 1 --cursor ${cursor}`))[1]?.[2]).toBe('a');
+    const json = JSON.parse((await svc(`${read} --offset 0 --json`)).out) as object;
+    expect(json).toMatchObject({ data: [{ key: 'a' }, { key: 'b' }], next_cursor: null });
+    const keyed = await svc('topics messages svc.config.v1 --key environment/none');
+    expect(keyed).toMatchObject({ exitCode: 0, err: '' });
+    const since = await svc(`${read} --since 2020-01-01T00:00:00Z`);
+    expect(rowsOf(since)).toHaveLength(3);
+  });
+
+  it.each([
+    ['topics messages svc.internal.control.v1', 1, 'No public topic'],
+    ['topics messages svc.runs.v1 --offset 1', 1, 'name it with partition'],
+    ['topics messages svc.runs.v1 --offset one', 1, 'whole number'],
+    ['topics messages', 1, 'Name the topic'],
+    ['topics produce', 1, 'has no "produce"'],
+    ['topics show svc.runs.v1 again', 1, 'too many'],
+  ])('%s ends with %i', async (line, exitCode, reason) => {
+    const ended = await svc(line);
+    expect(ended).toMatchObject({ exitCode, out: '' });
+    expect(ended.err).toContain(reason);
+  });
+
+  it('needs the key of the account', async () => {
+    expect(await svc('topics list', { key: gateway.key })).toMatchObject({ exitCode: 3 });
+  });
+});
+
 describe('svc dead-letters', () => {
   it('lists, shows, retries and drops', async () => {
     let ids: string[] = [];

@@ -27,6 +27,7 @@ import { records } from './records.ts';
 import { rootKeys } from './root-keys.ts';
 import { runs } from './runs.ts';
 import { sync } from './sync.ts';
+import { topics } from './topics.ts';
 import { version } from './version.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -68,6 +69,7 @@ export const commands: readonly Command[] = [
   consoleCommand,
   doctor,
   projections,
+  topics,
   consumers,
   deadLetters,
   rootKeys,
