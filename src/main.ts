@@ -8,9 +8,17 @@ import { CannotStart } from './kernel/cannot-start.ts';
 /** Longest graceful stop: other processes take over unfinished work, as after a crash. */
 const stopWithinMs = 25_000;
 
-/** Serves until a signal. Exits 0 after a clean stop, 1 when it cannot start, or cannot stop in time. */
+/**
+ * Serves until a signal. Exits 0 after a clean stop, 1 when it cannot start, or cannot stop in time. With `--smoke` it
+ * exits 0 as soon as a gateway of its own has synced records.
+ */
 async function main(): Promise<void> {
   const config = readConfig();
+  if (process.argv.includes('--smoke')) {
+    const { smoke } = await import('./app/smoke.ts');
+    console.log(`The gateway works: it synced ${await smoke(config)} records.`);
+    return;
+  }
   const logger = createLogger(config.logLevel, 'main');
   logger.info({ settings: readShownSettings() }, 'starting');
   const die = dieWith(logger);

@@ -25,6 +25,8 @@ export interface Gateway extends AsyncDisposable {
   readonly key: string;
   /** With the environment's key. @throws ApiError when it is no success. */
   readonly call: Call;
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<void>;
   /** With the account's key. */
   readonly account: Call;
 }
@@ -54,6 +56,7 @@ export async function startGateway({ folder, key, accountKey, env }: Options): P
   return {
     url,
     key,
+    ended: exited,
     call: caller(url, key),
     account: caller(url, accountKey),
     async [Symbol.asyncDispose]() {

@@ -1,9 +1,11 @@
 /**
  * `npm run demo`: the whole service on real input. It starts the gateway in a process of its own, deploys
  * the functions of `examples/npm-releases` with the command line, connects to the package registry that npm
- * is configured with, syncs, pages, and verifies the webhooks. Exits 0, or 1 with the step that failed.
+ * is configured with, syncs, pages, and verifies the webhooks. Exits 0, or 1 with the step that failed. With `--keep` the
+ * gateway runs on until a signal.
  */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -196,6 +198,17 @@ async function demo(): Promise<void> {
   );
   console.log('  tables              src/modules/records/projection, driven by streams/projector');
   console.log('  the same by hand    npm start, then the quickstart of README.md');
+  if (process.argv.includes('--keep')) await keep(gateway);
+}
+
+/** Shows how to reach the gateway, and waits for a signal, or for the gateway's end. */
+async function keep({ url, key, ended, call }: Gateway): Promise<void> {
+  const { data } = await call<{ data: { url: string } }>('POST', '/console/codes');
+  console.log('\nThe gateway runs until Ctrl-C; its data is then removed.');
+  console.log(`  console             ${data.url}   (once, for five minutes)`);
+  console.log('  another link        npm run -s svc -- console -e dev, with');
+  console.log(`                      SVC_HOSTPORT=${url} SVC_SECRET_KEY_DEV=${key}`);
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), ended]);
 }
 
 const started = performance.now();

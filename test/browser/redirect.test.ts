@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { redirectProvider } from './providers.ts';
-import { openBrowserWorld, violationsOf, type BrowserWorld } from './world.ts';
+import { openBrowserWorld, screenshot, violationsOf, type BrowserWorld } from './world.ts';
 
 let world: BrowserWorld;
 beforeAll(async () => {
@@ -223,4 +226,46 @@ describe('a session that renews a connection', () => {
     const after = await madeFor('again');
     expect(after.map(({ connection_id }) => connection_id)).toEqual([made!.connection_id]);
   });
+});
+
+const cli = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+
+/** What `svc console` prints for the environment prod, which is empty. */
+async function consoleLink(): Promise<string> {
+  const { url, prodKey } = world.gateway;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [cli, 'console', '-e', 'prod', '--no-interactive'],
+    { env: { ...process.env, SVC_HOSTPORT: url, SVC_SECRET_KEY_PROD: prodKey } },
+  );
+  expect(stdout).not.toContain(prodKey);
+  return stdout.trim();
+}
+
+it('leads from an empty console to synced records of the demo provider in three clicks', async () => {
+  const page = await world.page();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto(await consoleLink());
+  const start = page.getByRole('button', { name: 'Try the demo provider' });
+  await start.waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await screenshot(page, 'demo-first-steps');
+
+  const opened = page.context().waitForEvent('page');
+  await start.click();
+  const consent = await openWindow(await opened);
+  const allow = consent.getByRole('button', { name: 'Allow' });
+  await allow.waitFor();
+  expect(await violationsOf(consent)).toEqual([]);
+  await screenshot(consent, 'demo-consent');
+  await allow.click();
+
+  await page.waitForURL(/\/console\/env\/prod\/connections\/demo-oauth\/[^/]+\/records$/);
+  await page.getByRole('button', { name: 'Contact 250' }).waitFor();
+  await page.getByText('Ada Adler').first().waitFor();
+  await screenshot(page, 'demo-records');
+  expect(complaints).toEqual([]);
 });

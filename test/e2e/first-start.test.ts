@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../services/ports.ts';
 import { probed } from '../support/probe.ts';
@@ -98,5 +102,31 @@ describe('a start', () => {
       expect(await keysOfLink(base, running.out())).toEqual(['account', 'dev', 'prod']);
       expect(await running.stopped()).not.toMatch(/svc_env_|svc_acct_|Keys of the first start/);
     }
+  });
+});
+
+describe('--smoke', () => {
+  const program = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+  const smoke = (env: Env) =>
+    promisify(execFile)(process.execPath, [program, '--smoke'], {
+      env: { ...process.env, SVC_DATA_DIR: folder, TMPDIR: folder, SVC_LOG_LEVEL: 'warn', ...env },
+    });
+
+  it('syncs the demo provider in a folder of its own, leaves nothing behind and exits 0', async () => {
+    const { stdout } = await smoke({ SVC_HOST: '0.0.0.0', SVC_DEMO: 'no' });
+    expect(stdout).toBe('The gateway works: it synced 250 records.\n');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('exits 1 with the reason where it cannot work', async () => {
+    const servers = {
+      SVC_LOG_URL: 'kafka://127.0.0.1:1',
+      SVC_REGISTRY_URL: 'http://127.0.0.1:1',
+      SVC_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    };
+    await expect(smoke(servers)).rejects.toMatchObject({
+      code: 1,
+      stderr: '--smoke: needs the embedded log; leave SVC_LOG_URL out.\n',
+    });
   });
 });

@@ -44,11 +44,14 @@ function FirstRecords({ connection }: { readonly connection: string }): JSX.Elem
   const { path } = useAccess();
   const [, navigate] = useLocation();
   const { data: syncs = [] } = useSyncs({ integration, connection }, { isLive: true });
-  const isFilled = syncs.some(({ recordCount }) =>
-    Object.values(recordCount).some((count) => count > 0),
+  // While it runs, the records are only a part. A failed sync leads to its page of the connection.
+  const ended = syncs.find(
+    ({ latestExecutionStatus: status }) => status === 'SUCCESS' || status === 'ERROR',
   );
+  const tab = ended?.latestExecutionStatus === 'ERROR' ? 'syncs' : 'records';
   useEffect(() => {
-    if (isFilled) navigate(path(`${pathOf('connections', integration, connection)}/records`));
-  }, [isFilled]);
+    if (ended === undefined) return;
+    navigate(path(`${pathOf('connections', integration, connection)}/${tab}`));
+  }, [ended === undefined]);
   return <Notice tone="good">Connected. The first sync is running…</Notice>;
 }
