@@ -167,8 +167,8 @@ export interface Operations {
   };
   /** Connections, newest first. */
   'GET /connections': {
-    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly credentials?: 'none'; readonly limit?: number; readonly page?: number };
-    readonly answer: { readonly connections: readonly ConnectionEntry[] };
+    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
+    readonly answer: { readonly connections: readonly ConnectionEntry[]; readonly next_cursor: string | null };
   };
   /** Imports a connection, or gives a known one new credentials. */
   'POST /connections': {
@@ -206,8 +206,8 @@ export interface Operations {
   };
   /** Connections, newest first. Deprecated: use /connections. */
   'GET /connection': {
-    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly credentials?: 'none'; readonly limit?: number; readonly page?: number };
-    readonly answer: { readonly connections: readonly ConnectionEntry[] };
+    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
+    readonly answer: { readonly connections: readonly ConnectionEntry[]; readonly next_cursor: string | null };
   };
   /** Removed: use POST /connections. */
   'POST /connection': {

@@ -196,6 +196,17 @@ describe('connections', () => {
     expect(await ids('integrationId=tested')).toEqual([]);
     expect(await ids('search=list-&limit=2')).toEqual(['list-3', 'list-2']);
     expect(await ids('search=list-&limit=2&page=1')).toEqual(['list-1']);
+    const first = await api.call('GET', '/connections?search=list-&limit=2');
+    const cursor = String(first.at('next_cursor'));
+    await api.call('DELETE', '/connections/list-3?provider_config_key=open');
+    // The page is the same, whatever came or went before it.
+    expect(await ids(`search=list-&limit=2&cursor=${cursor}`)).toEqual(['list-1']);
+    const rest = await api.call('GET', `/connections?search=list-&limit=2&cursor=${cursor}`);
+    expect(rest.at('next_cursor')).toBeNull();
+    for (const wrong of ['x', Buffer.from('[1]').toString('base64url')]) {
+      const refused = await api.call('GET', `/connections?cursor=${wrong}`);
+      expect(codeOf(refused)).toBe('400 invalid_cursor_value');
+    }
     const one = await api.call('GET', '/connections?connectionId=list-1');
     expect(one.at('connections.0')).toMatchObject({
       provider: 'open-meteo',

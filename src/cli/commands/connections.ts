@@ -1,3 +1,4 @@
+import type { ConnectionEntry } from '../../client/index.ts';
 import { showRows } from '../columns.ts';
 import type { Command } from '../context.ts';
 import { usageError } from '../exit.ts';
@@ -48,9 +49,14 @@ Examples
         return;
       }
       const integrationId = entriesOf(integration);
-      const { connections: found } = await client.request('GET /connections', {
+      const found: ConnectionEntry[] = [];
+      const pages = client.pages('GET /connections', {
         query: { integrationId, search, limit: limitOf(limit) },
       });
+      for await (const { connections: some } of pages) {
+        found.push(...some);
+        if (limit !== undefined) break;
+      }
       const heads = ['connection', 'integration', 'provider', 'created', 'errors'];
       showRows(context, values.json, found, heads, (one) => [
         one.connection_id,

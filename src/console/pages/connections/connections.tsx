@@ -17,8 +17,8 @@ import { Page } from '../../shell/page.tsx';
 type Connection = Answer<'GET /connections'>['connections'][number];
 
 const pageSize = 2000;
-/** Lists of this many pages are read as a whole. */
-const pagesAtMost = 10;
+/** More than these are found by a filter. */
+const shownAtMost = 20_000;
 
 /** Kinds of errors that the API filters by. */
 const filtered = ['any', 'auth', 'sync'] as const;
@@ -34,21 +34,20 @@ function useConnections(filters: UrlState) {
     queryKey: [key.id, 'GET /connections', search, integration, tag, errors],
     queryFn: async ({ signal }) => {
       const found: Connection[] = [];
-      for (let page = 0; page < pagesAtMost; page += 1) {
-        const { connections } = await client.request('GET /connections', {
-          query: {
-            search,
-            integrationId: integration === undefined ? undefined : [integration],
-            tags: tag[1] === undefined ? undefined : { [tag[0] ?? '']: tag[1] },
-            errors,
-            credentials: 'none',
-            limit: pageSize,
-            page,
-          },
-          signal,
-        });
+      const pages = client.pages('GET /connections', {
+        query: {
+          search,
+          integrationId: integration === undefined ? undefined : [integration],
+          tags: tag[1] === undefined ? undefined : { [tag[0] ?? '']: tag[1] },
+          errors,
+          credentials: 'none',
+          limit: pageSize,
+        },
+        signal,
+      });
+      for await (const { connections } of pages) {
         found.push(...connections);
-        if (connections.length < pageSize) break;
+        if (found.length >= shownAtMost) break;
       }
       return found;
     },

@@ -14,6 +14,15 @@ export interface ConnectionQuery {
   readonly errors?: 'auth' | 'sync' | 'any' | undefined;
   /** Default 10,000. */
   readonly limit?: number | undefined;
+  /** Only those after this one in the order of the list. */
+  readonly after?: ConnectionPosition | undefined;
   /** From 0. */
   readonly page?: number | undefined;
+}
+
+/** Where a connection stands in the order of the list, which no change of the connection moves. */
+export interface ConnectionPosition {
+  /** Microseconds since the epoch. */
+  readonly createdAt: number;
+  readonly id: number;
 }

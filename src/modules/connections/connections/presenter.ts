@@ -156,6 +156,7 @@ const entry = representation<OpenedEntry>()({
 
 export const entriesShape = z.strictObject({
   connections: z.array(entry.schema.meta({ id: 'ConnectionEntry' })),
+  next_cursor: z.string().nullable(),
 });
 
 export async function presentEntry(

@@ -8,11 +8,7 @@ import {
   flag,
   integrationKey,
   jsonObject,
-  listOf,
-  tags,
-  text,
   webhookUrl,
-  wholeNumber,
 } from '../../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../../http/options.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
@@ -29,8 +25,9 @@ import {
   type ProfileInput,
 } from './handlers.ts';
 import { connectValidated, runBeforeDeletion } from './lifecycle.ts';
-import { connectionShape, entriesShape, presentConnection, presentEntry } from './presenter.ts';
-import { findConnection, queryConnections, requireConnection } from './queries.ts';
+import { connectionShape, presentConnection } from './presenter.ts';
+import { findConnection, requireConnection } from './queries.ts';
+import { listRoute } from './list-route.ts';
 import { renewJwt } from './renew-jwt.ts';
 import type { Connection } from './state.ts';
 
@@ -39,42 +36,6 @@ const noStore = { 'cache-control': 'no-store' };
 
 const path = z.strictObject({ connectionId });
 const ofIntegration = z.strictObject({ provider_config_key: integrationKey });
-
-const list = defineRoute({
-  method: 'GET',
-  path: '/connections',
-  credential: 'environment',
-  scopes: ['environment:connections:list', 'environment:connections:list_credentials'],
-  summary: 'Connections, newest first.',
-  query: z.strictObject({
-    connectionId: connectionId.optional(),
-    search: text(1, 255).optional(),
-    endUserId: text(1, 255).optional(),
-    endUserOrganizationId: text(1, 255).optional(),
-    integrationId: listOf(text(1, 8192)).optional(),
-    tags: tags.optional(),
-    errors: z.enum(['auth', 'sync', 'any']).optional(),
-    credentials: z.enum(['none']).optional(),
-    limit: wholeNumber(1, 2000).optional(),
-    page: wholeNumber(0, 1_000_000).optional(),
-  }),
-  answers: { 200: json('The connections.', entriesShape) },
-  errors: [],
-  async handle({ query, caller, services }) {
-    const { integrationId, limit, page, credentials, ...conditions } = query;
-    const integrationKeys = integrationId?.flatMap((keys) => keys.split(','));
-    const { environmentUid } = caller;
-    const request = { ...conditions, environmentUid, integrationKeys, limit, page };
-    const found = queryConnections(services.control, request);
-    const withCredentials =
-      credentials !== 'none' && caller.has('environment:connections:list_credentials');
-    const connections: unknown[] = [];
-    for (const connection of found) {
-      connections.push(await presentEntry(services.vault, connection, { withCredentials }));
-    }
-    return { status: 200, body: { connections }, ...(withCredentials ? { headers: noStore } : {}) };
-  },
-});
 
 /** Loose, except for the fields that the service reads: the scopes as a list, or in the format of sessions. */
 const connectionConfig = jsonObject.refine(
@@ -383,7 +344,7 @@ async function observeFetch(services: ConnectionsServices, connection: Connectio
 }
 
 export const connectionRoutes: readonly AnyRoute[] = [
-  list,
+  listRoute,
   create,
   get,
   patch,

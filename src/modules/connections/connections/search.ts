@@ -2,7 +2,8 @@ import type { SearchTable } from '../../../control-plane/entity.ts';
 import type { ConnectionQuery } from './listing.ts';
 import type { Connection } from './state.ts';
 
-const limitDefault = 10_000;
+/** Connections of a page without `limit`. */
+export const connectionsLimitDefault = 10_000;
 
 /** The SQL of a page of connections over the view's side table, with its values in order. */
 export function connectionSearch(query: ConnectionQuery): {
@@ -11,12 +12,12 @@ export function connectionSearch(query: ConnectionQuery): {
 } {
   const conditions = ['c.environment_uid = ?'];
   const values: (string | number)[] = [query.environmentUid];
-  const add = (condition: string, ...with_: readonly string[]): void => {
+  const add = (condition: string, ...with_: readonly (string | number)[]): void => {
     conditions.push(condition);
     values.push(...with_);
   };
   const { connectionId, search, endUserId, endUserOrganizationId, integrationKeys, tags } = query;
-  const { errors } = query;
+  const { errors, after } = query;
   if (connectionId !== undefined) add('c.connection_id = ?', connectionId);
   if (search !== undefined) add('instr(c.search, ?) > 0', search.toLowerCase());
   if (endUserId !== undefined) add('c.end_user_id = ?', endUserId);
@@ -31,7 +32,8 @@ export function connectionSearch(query: ConnectionQuery): {
     const holds = 'SELECT 1 FROM json_each(c.tags) AS tag WHERE tag.key = ? AND tag.value = ?';
     add(`EXISTS (${holds})`, key.toLowerCase(), value);
   }
-  const limit = query.limit ?? limitDefault;
+  if (after !== undefined) add('(c.created_at, c.id) < (?, ?)', after.createdAt, after.id);
+  const limit = query.limit ?? connectionsLimitDefault;
   const sql = `SELECT e.key, e.scope, e.state FROM connections AS c JOIN entities AS e ON e.key = c.key
     WHERE ${conditions.join(' AND ')}
     ORDER BY c.created_at DESC, c.id DESC LIMIT ? OFFSET ?`;

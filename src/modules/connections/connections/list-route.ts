@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { connectionId, listOf, tags, text, wholeNumber } from '../../../http/fields.ts';
+import { json } from '../../../http/responses.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { defineRoute } from '../services.ts';
+import type { ConnectionPosition } from './listing.ts';
+import { entriesShape, presentEntry } from './presenter.ts';
+import { queryConnections } from './queries.ts';
+import { connectionsLimitDefault } from './search.ts';
+import type { Connection } from './state.ts';
+
+const noStore = { 'cache-control': 'no-store' };
+
+export const listRoute: AnyRoute = defineRoute({
+  method: 'GET',
+  path: '/connections',
+  credential: 'environment',
+  scopes: ['environment:connections:list', 'environment:connections:list_credentials'],
+  summary: 'Connections, newest first.',
+  query: z.strictObject({
+    connectionId: connectionId.optional(),
+    search: text(1, 255).optional(),
+    endUserId: text(1, 255).optional(),
+    endUserOrganizationId: text(1, 255).optional(),
+    integrationId: listOf(text(1, 8192)).optional(),
+    tags: tags.optional(),
+    errors: z.enum(['auth', 'sync', 'any']).optional(),
+    credentials: z.enum(['none']).optional(),
+    limit: wholeNumber(1, 2000).optional(),
+    cursor: text(1, 512).optional(),
+    page: wholeNumber(0, 1_000_000).optional(),
+  }),
+  answers: { 200: json('The connections.', entriesShape) },
+  errors: ['invalid_cursor_value'],
+  async handle({ query, caller, services }) {
+    const { integrationId, limit, page, cursor, credentials, ...conditions } = query;
+    const integrationKeys = integrationId?.flatMap((keys) => keys.split(','));
+    const { environmentUid } = caller;
+    const after = cursor === undefined ? undefined : positionOf(cursor);
+    const request = { ...conditions, environmentUid, integrationKeys, limit, after, page };
+    const found = queryConnections(services.control, request);
+    const withCredentials =
+      credentials !== 'none' && caller.has('environment:connections:list_credentials');
+    const connections: unknown[] = [];
+    for (const connection of found) {
+      connections.push(await presentEntry(services.vault, connection, { withCredentials }));
+    }
+    // A page that is full may be the last one: the next one is empty then.
+    const isFull = found.length === (limit ?? connectionsLimitDefault);
+    const last = isFull ? found.at(-1) : undefined;
+    const next = last === undefined ? null : cursorOf(last);
+    return {
+      status: 200,
+      body: { connections, next_cursor: next },
+      ...(withCredentials ? { headers: noStore } : {}),
+    };
+  },
+});
+
+const cursorShape = z.tuple([z.number().int().nonnegative(), z.number().int().nonnegative()]);
+
+/** `next_cursor` of `GET /connections`: the list goes on after this connection. */
+const cursorOf = ({ createdAt, id }: Connection): string =>
+  Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
+
+/** @throws GatewayError `invalid_cursor_value` */
+function positionOf(cursor: string): ConnectionPosition {
+  try {
+    const input: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [createdAt, id] = cursorShape.parse(input);
+    return { createdAt, id };
+  } catch (cause) {
+    throw new GatewayError('invalid_cursor_value', {}, { cause });
+  }
+}
