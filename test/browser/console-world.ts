@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import type { GatewayAccess } from '../support/gateway.ts';
 import { openProvider } from './providers.ts';
 import { openBrowserWorld, type BrowserWorld } from './world.ts';
 
@@ -51,7 +52,10 @@ async function connect(world: BrowserWorld, id: string): Promise<void> {
   expect(made.status).toBe(201);
 }
 
-async function openConsole(world: BrowserWorld, options: PageOptions = {}): Promise<Console> {
+/** What signing in needs. */
+type Signing = Pick<BrowserWorld, 'page'> & { readonly gateway: GatewayAccess };
+
+async function openConsole(world: Signing, options: PageOptions = {}): Promise<Console> {
   const page = await world.page(options);
   await page.goto(`${world.gateway.url}/console`);
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -69,14 +73,20 @@ export async function enterKey(page: Page, key: string, button: string): Promise
   await page.getByRole('button', { name: button, exact: true }).click();
 }
 
-async function signedIn(world: BrowserWorld, options?: PageOptions): Promise<Console> {
+/** Signs in with the key of dev and that of the account. */
+export async function signedIn(world: Signing, options?: PageOptions): Promise<Console> {
   const opened = await openConsole(world, options);
   const { page } = opened;
   await enterKey(page, world.gateway.key, 'Sign in');
   await page.getByRole('heading', { name: 'dev' }).waitFor();
+  await addKey(page, world.gateway.accountKey);
+  return opened;
+}
+
+/** Adds a key to the session of the environment dev. */
+export async function addKey(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'dev', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Add a key…' }).click();
-  await enterKey(page, world.gateway.accountKey, 'Add the key');
+  await enterKey(page, key, 'Add the key');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  return opened;
 }

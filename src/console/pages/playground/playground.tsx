@@ -19,7 +19,9 @@ import { emptyOf, SchemaForm, schemaOf } from './schema-form.tsx';
 export function Playground(): JSX.Element {
   const filters = useUrlState();
   const integrations = useIntegrationChoices();
-  const integration = filters.get('integration');
+  // The only integration needs no choice.
+  const only = integrations.length === 1 ? (integrations[0]?.value ?? '') : '';
+  const integration = filters.sent('integration') ?? only;
   return (
     <Page title="Playground" about="Runs an action on a connection, with input of a form.">
       <div class="filters">
@@ -51,12 +53,18 @@ const useActions = (integration: string) =>
     query: { type: 'action', limit: 100 },
   });
 
-function Choices({ filters, integration }: PartProps): JSX.Element {
-  const connections = useRead('GET /connections', {
+/** The connections of the integration, newest first; the first is chosen until another is. */
+function useConnectionChoice({ filters, integration }: PartProps) {
+  const { data } = useRead('GET /connections', {
     query: { integrationId: [integration], credentials: 'none', limit: 100 },
   });
+  const names = data?.connections.map(({ connection_id: id }) => id) ?? [];
+  return { names, current: filters.sent('connection') ?? names[0] ?? '' };
+}
+
+function Choices({ filters, integration }: PartProps): JSX.Element {
+  const connections = useConnectionChoice({ filters, integration });
   const actions = useActions(integration);
-  const connectionNames = connections.data?.connections.map(({ connection_id: id }) => id) ?? [];
   const actionNames = actions.data?.data.map(({ name }) => name) ?? [];
   const choicesOf = (names: readonly string[], current: string) =>
     ['', ...new Set([...names, ...(current === '' ? [] : [current])])].map((value) => ({
@@ -67,15 +75,15 @@ function Choices({ filters, integration }: PartProps): JSX.Element {
     <>
       <Select
         label="Connection"
-        value={filters.get('connection')}
-        choices={choicesOf(connectionNames, filters.get('connection'))}
-        onChange={(connection) => filters.set({ connection })}
+        value={connections.current}
+        choices={choicesOf(connections.names, connections.current)}
+        onChange={(connection) => filters.set({ integration, connection })}
       />
       <Select
         label="Action"
         value={filters.get('action')}
         choices={choicesOf(actionNames, filters.get('action'))}
-        onChange={(action) => filters.set({ action })}
+        onChange={(action) => filters.set({ integration, action })}
       />
     </>
   );
@@ -83,7 +91,7 @@ function Choices({ filters, integration }: PartProps): JSX.Element {
 
 function Chosen({ filters, integration }: PartProps): JSX.Element {
   const query = useActions(integration);
-  const connection = filters.get('connection');
+  const { current: connection } = useConnectionChoice({ filters, integration });
   return (
     <LoadedState query={query}>
       {({ data }) => {

@@ -4,7 +4,6 @@ import { useLocation } from 'wouter-preact';
 import type { Answer, Client } from '../../../client/index.ts';
 import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
-import { pathOf } from '../../data/route.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { Notice } from '../../design/states.tsx';
@@ -81,8 +80,6 @@ type Reverted = Answer<'POST /runs/{id}/revert'>['data'];
 
 /** Takes the writes of a run back, after a preview. */
 export function Revert({ runId }: { readonly runId: string }): JSX.Element {
-  const { path } = useAccess();
-  const [, navigate] = useLocation();
   const [plan, setPlan] = useState<Reverted | null>(null);
   const preview = useChange(
     (client) =>
@@ -94,10 +91,7 @@ export function Revert({ runId }: { readonly runId: string }): JSX.Element {
     {
       done: 'The writes of the run were reverted',
       showsFailure: true,
-      onDone: ({ data }) => {
-        setPlan(null);
-        if (data.revert_run_id !== null) navigate(path(pathOf('runs', data.revert_run_id)));
-      },
+      onDone: () => setPlan(null),
     },
   );
   return (
