@@ -34,6 +34,8 @@ const pages: readonly (readonly [path: string, heading: string])[] = [
   ['/env/dev/variables', 'Variables'],
   ['/env/dev/alerts', 'Alerts'],
   ['/account/topics', 'Topics'],
+  ['/account/topics/svc.config.v1', 'svc.config.v1'],
+  ['/account/topics/svc.config.v1/schema', 'svc.config.v1'],
   ['/account/projections', 'Projections'],
   ['/account/projections/records', 'records'],
   ['/account/consumer-groups', 'Consumer groups'],

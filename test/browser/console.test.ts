@@ -51,6 +51,22 @@ describe('the console', () => {
     expect(new URL(page.url()).search).toBe('?search=customer');
   });
 
+  it('shows a message of a topic, to which a link leads', async () => {
+    const { page, complaints } = await world.signedIn();
+    await page.goto(`${world.gateway.url}/console/account/topics`);
+    await page.getByRole('link', { name: 'svc.connections.v1' }).click();
+    await page.getByRole('region', { name: 'Messages' }).getByRole('link').first().click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByRole('region', { name: 'Value' }).getByText('"connection_id"').waitFor();
+    await page.reload();
+    await drawer.getByRole('region', { name: 'Headers' }).getByText('ce_type').waitFor();
+    await page.goto(
+      `${world.gateway.url}/console/account/topics/svc.connections.v1?by=key&key=none`,
+    );
+    await page.getByText('No messages').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('sets a variable with the keyboard alone', async () => {
     const { page } = await world.signedIn();
     await page.goto(`${world.gateway.url}/console/env/dev/variables`);

@@ -14,6 +14,7 @@ const Environments = lazy(
 const Projection = lazy(async () => (await import('./projections/projection.tsx')).Projection);
 const Projections = lazy(async () => (await import('./projections/projections.tsx')).Projections);
 
+const Topic = lazy(async () => (await import('./topics/topic.tsx')).Topic);
 const Topics = lazy(async () => (await import('./topics/topics.tsx')).Topics);
 
 const routes = [
@@ -26,6 +27,7 @@ const routes = [
   ['/projections', Projections],
   ['/projections/:name', Projection],
   ['/topics', Topics],
+  ['/topics/:name/:tab?', Topic],
 ] as const;
 
 /** The pages of the account. */

@@ -39,7 +39,7 @@ export const environmentPages: readonly NavigationItem[] = [
 ];
 
 export const accountPages: readonly NavigationItem[] = [
-  { page: '/topics', label: 'Topics', icon: 'inbox', scope: null },
+  { page: '/topics', label: 'Topics', icon: 'inbox', scope: 'account:topics:read' },
   {
     page: '/projections',
     label: 'Projections',
