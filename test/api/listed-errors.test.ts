@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parkTo } from '../../src/modules/operations/dead-letters/park.ts';
+import { demoDefinitions } from '../../src/modules/operations/demo/definitions.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import {
   createRunsClient,
@@ -148,6 +149,16 @@ describe('what was changed meanwhile', () => {
     const lease = await coordination.acquire(`deploy/${devUid}`, { ttlMs: hourMs });
     const refused = await post('/functions/deployments/bundle', deployed([]));
     expect(codeOf(refused)).toBe('409 concurrent_deployment');
+    expect(codeOf(await api.call('POST', '/demo'))).toBe('404 not_found');
+    const { providers, demo } = api.services;
+    const all = demoDefinitions('http://127.0.0.1:1');
+    const find = (name: string) => all.find((one) => one.name === name) ?? null;
+    Object.assign(api.services, {
+      demo: { clientSecret: 'secret' },
+      providers: { find, all: () => all },
+    });
+    expect(codeOf(await api.call('POST', '/demo'))).toBe('409 concurrent_deployment');
+    Object.assign(api.services, { providers, demo });
     await coordination.release(lease!);
   });
 

@@ -150,6 +150,7 @@ async function openNode(
     publisher,
     deadLetters,
     mailer: options.mailer ?? null,
+    demo: null,
     deliveries,
     incoming: stack.use(await openIncoming({ ...ports, logger: silent, file: ':memory:' })),
     connectionFinder: stack.use(createConnectionFinder({ control, vault })),
