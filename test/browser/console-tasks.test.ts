@@ -271,3 +271,119 @@ describe('a newcomer, from Home, in at most four clicks', () => {
     expect(await file.failure()).toBeNull();
   });
 });
+
+describe('a change in the console', () => {
+  const open = async (path: string): Promise<void> => {
+    opened.complaints.length = 0;
+    await opened.page.goto(`${world.gateway.url}/console${path}`);
+  };
+  const choose = async (menu: string, item: string): Promise<void> => {
+    await button(menu).click();
+    await opened.page.getByRole('menuitem', { name: item }).click();
+  };
+  const connection = (tab: string): string => `/env/dev/connections/crm/${crm.id}/${tab}`;
+  afterEach(() => {
+    expect(opened.complaints).toEqual([]);
+  });
+
+  it('sets the frequency of a sync', async () => {
+    await open(connection('syncs'));
+    await choose('Actions of contacts', 'Set the frequency…');
+    await field('Frequency').fill('2h');
+    await button('Set the frequency').click();
+    await seen('contacts runs every 2h');
+    expect((await crm.status('contacts')).frequency).toBe('2h');
+  });
+
+  it('creates and deletes a variant of a sync', async () => {
+    await open(connection('syncs'));
+    await choose('Actions of deals', 'Create a variant…');
+    await field('Name').fill('closed');
+    await button('Create the variant').click();
+    await seen('The variant closed was created');
+    expect((await crm.status('deals::closed')).variant).toBe('closed');
+    await choose('Actions of deals closed', 'Delete the variant…');
+    await button('Delete the variant').click();
+    await seen('The variant closed was deleted');
+    const path = `/sync/status?syncs=*&provider_config_key=crm&connection_id=${crm.id}`;
+    const { syncs } = await read(path);
+    expect(syncs.filter((one: { variant: string }) => one.variant !== 'base')).toEqual([]);
+  });
+
+  it('prunes records up to one', async () => {
+    await open(`${connection('records')}?model=Contact&id=c1`);
+    await button('Prune up to here…').click();
+    await button('Prune the records').click();
+    await seen('1 records were pruned');
+    const { records } = await eventually(
+      () => crm.records('Contact'),
+      (page) => page.records[0]?._svc_metadata.pruned_at !== undefined,
+    );
+    expect(records[0]).not.toHaveProperty('name');
+  });
+
+  it('disables, edits and deletes an alert destination', async () => {
+    await open('/env/dev/alerts');
+    await choose('Actions of on duty', 'Disable');
+    await seen('The destination was disabled');
+    await choose('Actions of on duty', 'Edit…');
+    await field('Name').fill('on call');
+    await field('Dead letters').uncheck();
+    await button('Save the destination').click();
+    await seen('The destination was saved');
+    const [edited] = (await read('/alert-destinations')).data;
+    expect(edited).toMatchObject({ display_name: 'on call', enabled: false });
+    expect(edited.alerts).toHaveLength(3);
+    await choose('Actions of on call', 'Delete…');
+    await button('Delete the destination').click();
+    await seen('on call was deleted');
+    expect((await read('/alert-destinations')).data).toEqual([]);
+  });
+
+  it('tests, disables, edits and deletes an endpoint', async () => {
+    await open('/env/dev/webhooks-out/endpoints');
+    const { id, display_name: name } = (await read('/webhook-endpoints')).data.at(-1);
+    const endpoint = async () =>
+      (await read('/webhook-endpoints')).data.find((one: { id: string }) => one.id === id);
+    await choose(`Actions of ${name}`, 'Send a test webhook');
+    await seen('A test webhook was sent');
+    await eventually(
+      () => Promise.resolve(world.receiver.received),
+      (all) => all.some(({ path, body }) => path === '/more' && body.includes('"test"')),
+    );
+    await choose(`Actions of ${name}`, 'Disable');
+    await seen('The endpoint was disabled');
+    expect(await endpoint()).toMatchObject({ enabled: false });
+    await choose(`Actions of ${name}`, 'Edit…');
+    await field('Name').fill('archive');
+    await field('Only of the connection').fill('');
+    await field('Only of the integration').selectOption('');
+    await button('Save the endpoint').click();
+    await seen('The endpoint was saved');
+    expect(await endpoint()).toMatchObject({ display_name: 'archive', connection_id: null });
+    await choose('Actions of archive', 'Delete…');
+    await button('Delete the endpoint').click();
+    await seen('The endpoint was deleted');
+    expect(await endpoint()).toBeUndefined();
+  });
+
+  it('recovers what failed', async () => {
+    world.receiver.answer = ({ path }) => (path === '/primary' ? 410 : 200);
+    await crm.trigger('contacts');
+    await eventually(
+      () => read('/webhook-messages?state=failed'),
+      ({ data }) => data.length > 0,
+    );
+    world.receiver.answer = () => 200;
+    const before = (await read('/webhook-messages?state=delivered')).data.length;
+    await open('/env/dev/webhooks-out');
+    await button('Recover failed…').click();
+    await button('Count them').click();
+    await opened.page.getByRole('button', { name: /^Send \d+ again$/ }).click();
+    await seen('webhooks are sent again');
+    await eventually(
+      () => read('/webhook-messages?state=delivered'),
+      ({ data }) => data.length > before,
+    );
+  });
+});
