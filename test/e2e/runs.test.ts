@@ -29,8 +29,20 @@ interface Page {
   readonly data: readonly Run[];
   readonly pagination: { readonly cursor: string | null };
 }
+interface Message {
+  readonly offset: number;
+  readonly key: string;
+}
 interface Whole extends Run {
   readonly timeline: readonly { readonly what: string; readonly message?: string }[];
+  readonly events: readonly {
+    readonly topic: string;
+    readonly model: string | null;
+    readonly partition: number;
+    readonly first_offset: number | null;
+    readonly last_offset: number;
+    readonly count: number;
+  }[];
 }
 
 const list = async (query: Record<string, string> = {}): Promise<Page> => {
@@ -87,6 +99,26 @@ describe('the history of runs', () => {
     expect(at('save')).toMatchObject({ model: 'Contact', count: 20 });
     expect(JSON.parse(at('checkpoint_saved')?.message ?? '')).toEqual({ cursor: '20' });
     expect(at('log')).toMatchObject({ level: 'warn', message: 'Saved 20 contacts' });
+
+    const [steps, changes] = run.events;
+    expect(steps).toMatchObject({ topic: 'svc.runs.v1', model: null });
+    expect(changes).toMatchObject({ topic: 'svc.records.v1', model: 'Contact', count: 25 });
+    for (const { topic, partition, last_offset: offset } of run.events) {
+      const path = `/topics/${topic}/messages?partition=${partition}&offset=${offset}&limit=1`;
+      const key = world.gateway.accountKey;
+      const messages = async (where: string): Promise<readonly Message[]> =>
+        succeeded(await world.gateway.call('GET', where, { key })).data;
+      const [message] = await messages(path);
+      expect(message).toMatchObject({ offset, value: { run_id: run.id } });
+      // A key of the message leads to it, wherever it lies.
+      const byKey = `/topics/${topic}/messages?key=${encodeURIComponent(message?.key ?? '')}&limit=500`;
+      expect((await messages(byKey)).map((one) => one.offset)).toContain(offset);
+      // Topics mix environments: no key of one reads them.
+      for (const other of [world.gateway.key, world.gateway.prodKey]) {
+        const refused = await world.gateway.call('GET', path, { key: other });
+        expect(refused.status).toBe(403);
+      }
+    }
   });
 
   it('filters, and pages from the newest to the oldest', async () => {

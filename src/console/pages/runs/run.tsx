@@ -11,6 +11,7 @@ import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { Positions } from './positions.tsx';
 import type { RunDetail } from './run-detail.ts';
 import { RunActions } from './run-actions.tsx';
 import { Timeline } from './timeline.tsx';
@@ -40,6 +41,7 @@ export function Run(): JSX.Element {
             </div>
             <h2>Timeline</h2>
             <Timeline run={data} />
+            <Positions run={data} />
             {data.checkpoint_to !== null && (
               <>
                 <h2>Checkpoint</h2>

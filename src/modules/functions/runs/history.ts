@@ -8,7 +8,7 @@ import { microsOf, type Micros } from '../../../kernel/time.ts';
 import { actionRunRef } from '../actions/entity.ts';
 import { kindOf, type ActionRun } from '../actions/state.ts';
 import type { SyncInstance } from '../syncs/state.ts';
-import { changesEndOf, hasEnded, presentRun, presentTimeline } from './presenter.ts';
+import { changesEndOf, hasEnded, presentEvents, presentRun, presentTimeline } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
 import type { FunctionsServices } from '../services.ts';
 
@@ -66,7 +66,8 @@ export async function oneRun(deps: Deps, caller: Caller, runId: string) {
   if (!isSome(rows))
     throw new GatewayError('not_found', { message: `The run "${runId}" does not exist.` });
   const [isReadable = null] = await deps.readableRuns.soon([changesEndOf(rows)]);
-  return { ...presentRun(rows, isReadable), timeline: presentTimeline(rows) };
+  const run = presentRun(rows, isReadable);
+  return { ...run, timeline: presentTimeline(rows), events: presentEvents(rows) };
 }
 
 /**

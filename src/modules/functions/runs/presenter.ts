@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { representation } from '../../../http/representation.ts';
 import { anyJson, data, timestamp } from '../../../http/responses.ts';
-import type { RunStepShown } from './projection.ts';
+import { recordsTopic } from '../../records/stream-head.ts';
+import { runs, type RunStepShown } from './projection.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { isoMicros } from '../../../kernel/time.ts';
 import { changesEnd, type ChangesEnd } from '../../records/readable.ts';
@@ -90,7 +91,27 @@ export const runsShape = z.strictObject({
   pagination: z.strictObject({ cursor: z.string().nullable() }),
 });
 
-export const oneRunShape = data(run.schema.extend({ timeline: z.array(entry) }));
+const event = z.strictObject({
+  topic: z.string().meta({ examples: ['svc.records.v1'] }),
+  model: z.string().nullable(),
+  partition: z.int(),
+  first_offset: z
+    .int()
+    .nullable()
+    .meta({ description: 'Null of changes of records, whose end alone a run reports.' }),
+  last_offset: z.int(),
+  count: z.int(),
+});
+
+export const oneRunShape = data(
+  run.schema.extend({
+    timeline: z.array(entry),
+    events: z.array(event).meta({
+      description:
+        'Where the steps of the run and its changes of records are on the topics; other runs may have written between them.',
+    }),
+  }),
+);
 
 const revertCounts = z.strictObject({
   deleted: z.int(),
@@ -168,6 +189,30 @@ export function presentTimeline(rows: readonly StepRow[]): JsonObject[] {
   return [...steps, ...notes]
     .sort((a, b) => a.at - b.at)
     .map(({ at, shown }) => ({ at: isoMicros(at), ...shown }));
+}
+
+/** The positions of what the run has written, as far as the ledger knows them. */
+export function presentEvents(rows: readonly [StepRow, ...StepRow[]]): z.output<typeof event>[] {
+  const byPartition = Map.groupBy(rows, ({ log_partition: partition }) => partition);
+  const steps = [...byPartition].map(([partition, list]) => {
+    const offsets = list.map(({ log_offset: offset }) => Number(offset));
+    return {
+      topic: runs.topic,
+      model: null,
+      partition,
+      first_offset: Math.min(...offsets),
+      last_offset: Math.max(...offsets),
+      count: offsets.length,
+    };
+  });
+  const { counts: changed, positions = [] } = stepOf(lastOf(rows));
+  const changes = positions.map(({ model, partition, offset }) => {
+    const counted = changed.find((one) => one.model === model);
+    const count = (counted?.added ?? 0) + (counted?.updated ?? 0) + (counted?.deleted ?? 0);
+    const last_offset = offset - 1;
+    return { topic: recordsTopic, model, partition, first_offset: null, last_offset, count };
+  });
+  return [...steps, ...changes.filter(({ count }) => count > 0)];
 }
 
 /** Without fields that do not apply. */
