@@ -6,6 +6,9 @@ import type { Connection } from '../modules/connections/connections/state.ts';
 import { startDeploymentWorker } from '../modules/functions/deployments/deployment-worker.ts';
 import { resumeDeletions } from '../modules/access/environments/deletion.ts';
 import { keepRewrapping } from '../modules/access/root-keys/rewrap.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import type { EntityRef } from '../control-plane/entity.ts';
+import { hasFunctions } from '../modules/functions/functions/queries.ts';
 import { openHost } from '../modules/functions/runs/open-host.ts';
 import { createTimelines } from '../modules/functions/runs/timeline.ts';
 import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
@@ -77,7 +80,7 @@ async function startRuns(
 ): Promise<void> {
   const { records } = services;
   const orders = (group: ConsumerGroupName) => openOperatorRequests(services, group);
-  const sandbox = observeSandbox(stack.use(await openSandbox()), services.metrics);
+  const sandbox = observeSandbox(await openSandboxFor(stack, common.control), services.metrics);
   const timelines = stack.use(createTimelines(common));
   const { refresher } = services;
   const refreshes = orders('svc.token-refreshes');
@@ -99,6 +102,19 @@ async function startRuns(
       openHost: (run) => openHost(services, run),
     }),
   );
+}
+
+/** Without a function there is no process; it starts once a function is deployed. */
+async function openSandboxFor(
+  stack: AsyncDisposableStack,
+  control: ControlPlane,
+): Promise<Sandbox> {
+  const sandbox = stack.use(await openSandbox({ isOnDemand: !hasFunctions(control) }));
+  const warm = (changed: readonly EntityRef[]): void => {
+    if (changed.some(({ kind }) => kind === 'function')) sandbox.warm();
+  };
+  stack.defer(control.view.onChange(warm));
+  return sandbox;
 }
 
 /** Creates the webhooks to the application and sends them. */

@@ -70,6 +70,8 @@ export interface Found<S> {
 export interface ControlView {
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind's state
   find<S>(kind: EntityKind, path: readonly string[]): S | null;
+  /** Whether there is any entity of the kind, in any scope. */
+  has(kind: EntityKind): boolean;
   /** Entities whose path starts with the prefix, in path order. */
   list<S>(kind: EntityKind, prefix: readonly string[]): Found<S>[];
   /** By a field that the kind's definition declares as indexed, for example a key hash. */

@@ -155,6 +155,7 @@ class MaterializedView {
   asView(caughtUp: () => Promise<void>, close: () => Promise<void>): OpenControlView {
     return {
       find: (kind, path) => this.#find(joinKey(kind, ...path)),
+      has: (kind) => this.#has(kind),
       list: (kind, prefix) => this.#list(kind, prefix),
       findBy: (kind, index, value) => this.#listBy<never>(kind, index, value, 1)[0] ?? null,
       listBy: (kind, index, value) => this.#listBy(kind, index, value, -1),
@@ -205,6 +206,11 @@ class MaterializedView {
     const state: unknown = JSON.parse(text);
     this.#cached.set(key, state);
     return state;
+  }
+
+  #has(kind: EntityKind): boolean {
+    const sql = 'SELECT 1 FROM entities WHERE key >= ? AND key < ? LIMIT 1';
+    return this.#tables.all(sql, ...keysBelow(kind, [])).length > 0;
   }
 
   #list<S>(kind: EntityKind, prefix: readonly string[]): Found<S>[] {

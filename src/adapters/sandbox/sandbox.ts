@@ -21,6 +21,8 @@ export interface SandboxOptions {
   readonly childrenMax?: number;
   /** Processes kept ready. Default 1. */
   readonly warmChildren?: number;
+  /** The first process starts with the first run: 80 MB and half a second of processor time less. Default false. */
+  readonly isOnDemand?: boolean;
   /** Isolates created in advance in each process, 3 MB each. Default 2. */
   readonly spares?: number;
   /** Resident memory of a process above which its largest run is ended, in MB. Default 1024. */
@@ -35,6 +37,7 @@ const defaults = {
   runsPerChild: 8,
   childrenMax: 16,
   warmChildren: 1,
+  isOnDemand: false,
   spares: 2,
   residentMb: 1024,
   residentMbMax: 1536,
@@ -54,17 +57,26 @@ const describeLimits: RunLimits = {
   hostCalls: 100,
 };
 
-/** Starts the first process. The children end with this process, however it ends. */
-export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+/** A sandbox whose processes can be started ahead of the first run. */
+export interface WarmableSandbox extends Sandbox {
+  /** Starts what a run needs, in the background; the run reports a failure. */
+  warm(): void;
+}
+
+/** Starts the first process, unless it is on demand. The children end with this process, however it ends. */
+export async function openSandbox(options: SandboxOptions = {}): Promise<WarmableSandbox> {
   const sandbox = new ProcessSandbox({ ...defaults, ...options }, await guestRuntime());
-  await sandbox.warm();
+  if (options.isOnDemand === true) return sandbox;
+  sandbox.warm();
+  await sandbox.ready();
   return sandbox;
 }
 
-class ProcessSandbox implements Sandbox {
+class ProcessSandbox implements WarmableSandbox {
   readonly #options: Required<SandboxOptions>;
   readonly #runtime: string;
   readonly #children = new Set<SandboxChild>();
+  #isUsed = false;
   #isClosed = false;
 
   constructor(options: Required<SandboxOptions>, runtime: string) {
@@ -72,8 +84,12 @@ class ProcessSandbox implements Sandbox {
     this.#runtime = runtime;
   }
 
-  async warm(): Promise<void> {
+  warm(): void {
+    this.#isUsed = true;
     this.#refill();
+  }
+
+  async ready(): Promise<void> {
     await Promise.all([...this.#children].map((child) => child.ready));
   }
 
@@ -121,6 +137,7 @@ class ProcessSandbox implements Sandbox {
 
   /** The least busy process with capacity, or a new one. */
   async #place(): Promise<SandboxChild> {
+    this.#isUsed = true;
     for (let attempt = 0; attempt < startsMax; attempt++) {
       if (this.#isClosed) break;
       const child = this.#leastBusy() ?? this.#open();
@@ -163,6 +180,7 @@ class ProcessSandbox implements Sandbox {
   }
 
   #refill(): void {
+    if (!this.#isUsed) return;
     while (!this.#isClosed && this.#openChildren < this.#options.warmChildren) this.#open();
   }
 

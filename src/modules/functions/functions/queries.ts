@@ -15,6 +15,9 @@ export function listFunctions(
   return kind === undefined ? found : found.filter((deployed) => deployed.kind === kind);
 }
 
+/** Whether any environment has a function. */
+export const hasFunctions = ({ view }: ControlPlane): boolean => view.has('function');
+
 export function findFunction(
   { view }: ControlPlane,
   environmentUid: string,

@@ -26,6 +26,20 @@ describe('the processes', () => {
     });
   });
 
+  it('start with the first run when they are on demand, or once they are asked for', async () => {
+    const before = childPids();
+    const started = (): number => childPids().filter((pid) => !before.includes(pid)).length;
+    await using own = await openSandbox({ isOnDemand: true });
+    await using warmed = await openSandbox({ isOnDemand: true });
+    expect(started()).toBe(0);
+    expect(await outputOf(own, 'return 1;')).toBe(1);
+    expect(started()).toBe(1);
+    warmed.warm();
+    expect(started()).toBe(2);
+    expect(await outputOf(warmed, 'return 2;')).toBe(2);
+    expect(started()).toBe(2);
+  });
+
   it('are replaced when they die; the run that was in one says so', async () => {
     const before = childPids();
     await using own = await openSandbox();
