@@ -295,6 +295,23 @@ describe('a change in the console', () => {
     expect((await crm.status('contacts')).frequency).toBe('2h');
   });
 
+  it('starts and pauses a schedule', async () => {
+    await open(connection('syncs'));
+    const { status: before } = await crm.status('notes');
+    const [first, second] =
+      before === 'PAUSED'
+        ? (['Start the schedule', 'Pause the schedule'] as const)
+        : (['Pause the schedule', 'Start the schedule'] as const);
+    for (const item of [first, second]) {
+      await choose('Actions of notes', item);
+      await eventually(
+        () => crm.status('notes'),
+        ({ status }) => (status === 'PAUSED') === (item === 'Pause the schedule'),
+      );
+      await open(connection('syncs'));
+    }
+  });
+
   it('creates and deletes a variant of a sync', async () => {
     await open(connection('syncs'));
     await choose('Actions of deals', 'Create a variant…');
