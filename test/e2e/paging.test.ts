@@ -13,7 +13,7 @@ const seed = seedOfRun();
 console.log(`paging test: SVC_TEST_SEED=${seed}`);
 
 /** Of each writer. */
-const calls = roundsOf({ push: 45, all: 120 });
+const calls = roundsOf({ push: 25, all: 120 });
 
 describe('a run that updates what is scanned', () => {
   it('lets no scan end early or miss a record', async () => {

@@ -36,7 +36,7 @@ describe('a node of which all but the log is deleted', () => {
   };
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-rebuild-'));
-    before = await round(roundsOf({ push: 150, all: 300 }));
+    before = await round(roundsOf({ push: 70, all: 300 }));
     console.log(`${figures(before.left)} on the first start`);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -33,7 +33,7 @@ export interface ScanTally {
 }
 
 /** For tests; `npm run test:scans` sets the number. */
-export const scansAsked = { Many: roundsOf({ push: 16, all: 32 }), Few: 2 } as const;
+export const scansAsked = { Many: roundsOf({ push: 10, all: 32 }), Few: 2 } as const;
 
 export interface ScanWorld extends AsyncDisposable {
   /** So many scans of each model, each page from any of the gateways. By model and limit. */
