@@ -163,6 +163,8 @@ const functionRows: readonly Row[] = [
       code: 'export default 1',
     },
   })),
+  row('GET /demo', K('deploy'), 200),
+  creating('POST /demo', K('deploy'), 200, () => ({})),
   row('GET /functions/deployments/{id}', K('deploy'), 404, () => ({
     path: `/functions/deployments/${noId}`,
   })),

@@ -55,7 +55,7 @@ export function Home(): JSX.Element {
 function FirstSteps(): JSX.Element | null {
   const { can, path } = useAccess();
   const tryDemo = useTryDemo();
-  const mayTry = can('environment:integrations:create') && can('environment:deploy');
+  const mayTry = can('environment:deploy') && can('environment:integrations:list');
   const demo = useRead('GET /demo', {}, { isEnabled: mayTry });
   const { data } = useRead(
     'GET /integrations',

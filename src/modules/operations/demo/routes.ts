@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { AnyRoute } from '../../../http/define-route.ts';
 import { data, json } from '../../../http/responses.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
 import { defineRoute } from '../services.ts';
 import { setUpDemo } from './handlers.ts';
 
@@ -9,7 +8,7 @@ const show = defineRoute({
   method: 'GET',
   path: '/demo',
   credential: 'environment',
-  scopes: ['environment:integrations:list'],
+  scopes: ['environment:deploy'],
   summary: 'Whether this gateway has the demo provider.',
   answers: {
     200: json(
@@ -42,10 +41,6 @@ const setUp = defineRoute({
   answers: { 200: json('What is there now.', setUpShape) },
   errors: ['not_found', 'conflict', 'concurrent_deployment'],
   async handle({ caller, services }) {
-    if (!caller.has('environment:integrations:create')) {
-      const message = 'The key also needs the scope environment:integrations:create.';
-      throw new GatewayError('forbidden', { message });
-    }
     const { environmentUid, actor } = caller;
     const integrations = await setUpDemo(services, environmentUid, { actor });
     return { status: 200, body: { data: { integrations } } };
