@@ -100,7 +100,7 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           globalSetup: [programs, documentOfAnswers],
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           expect: expectOptions,
           testTimeout: 120_000,
           hookTimeout: 120_000,

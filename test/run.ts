@@ -183,10 +183,9 @@ try {
     tests('fast'),
     checks(['types', 'lint', 'format', 'deps', 'language', 'schemas:check']),
   ]);
-  pushTimes.push(...fast);
-  // Browser and fuzzer wait much of the time: alone they use the processors to six tenths.
-  const [system] = await Promise.all([tests('system'), fuzzing().then(testsInBrowser)]);
-  pushTimes.push(...system, ...(await tests('examples')));
+  pushTimes.push(...fast, ...(await tests('examples')), ...(await tests('system')));
+  // Both wait much of the time.
+  await Promise.all([fuzzing(), testsInBrowser()]);
   measuring.abort();
   coverage();
   fileTimes(await measured);
