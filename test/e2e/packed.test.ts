@@ -48,7 +48,7 @@ beforeAll(async () => {
   const source = join(folder, 'source');
   const { files } = JSON.parse(manifestOf(repository)) as { files: string[] };
   const parts = files.filter((name) => name !== 'dist');
-  for (const name of [...parts, 'package.json', 'package-lock.json', ...configs()]) {
+  for (const name of [...parts, ...builtFrom, ...configs()]) {
     cpSync(join(repository, name), join(source, name), { recursive: true });
   }
   linkPackages(join(source, 'node_modules'));
@@ -64,6 +64,9 @@ beforeAll(async () => {
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** What a build needs and the tarball does not carry, or carries anyway. */
+const builtFrom = ['examples/demo-provider', 'package.json', 'package-lock.json'];
 
 const configs = (): string[] =>
   readdirSync(repository).filter((name) => name.startsWith('tsconfig'));
