@@ -39,7 +39,7 @@ export const environmentPages: readonly NavigationItem[] = [
 ];
 
 export const accountPages: readonly NavigationItem[] = [
-  { page: '/topics', label: 'Topics', icon: 'inbox', scope: 'account:topics:read' },
+  { page: '/topics', label: 'Topics', icon: 'layers', scope: 'account:topics:read' },
   {
     page: '/projections',
     label: 'Projections',
@@ -49,7 +49,7 @@ export const accountPages: readonly NavigationItem[] = [
   {
     page: '/consumer-groups',
     label: 'Consumer groups',
-    icon: 'layers',
+    icon: 'activity',
     scope: 'account:consumer-groups:read',
   },
   {

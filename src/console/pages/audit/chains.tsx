@@ -3,6 +3,7 @@ import type { Answer } from '../../../client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { CopyButton } from '../../design/copy-button.tsx';
 import { Table } from '../../design/table.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { exportOf, firstBroken } from './chain.ts';
@@ -30,8 +31,9 @@ export function Chains(): JSX.Element {
               {
                 title: 'Last hash',
                 cell: ({ hash }) => (
-                  <span class="clip mono" title={hash}>
-                    {hash}
+                  <span class="row mono" title={hash}>
+                    {hash.slice(0, hashShown)}…
+                    <CopyButton text={hash} label="Copy the hash" />
                   </span>
                 ),
               },
@@ -43,6 +45,9 @@ export function Chains(): JSX.Element {
     </div>
   );
 }
+
+/** Enough to compare by eye; the button copies all. */
+const hashShown = 12;
 
 const nameOf = ({ environment, name }: Chain): string => name ?? environment;
 
