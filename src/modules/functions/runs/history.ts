@@ -47,7 +47,8 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
   const places = await findRuns(deps, wanted, { after, limit: limit + 1 });
   const page = places.slice(0, limit);
   const runIds = page.map(({ runId }) => runId);
-  const rows = await stepsOf(deps, environmentUid, runIds, { withProgress: false });
+  const options = { withProgress: false, from: page.at(-1)?.queuedAt ?? 0 };
+  const rows = await stepsOf(deps, environmentUid, runIds, options);
   const byRun = Map.groupBy(rows, ({ run_id }) => run_id);
   const runs = runIds.map((runId): readonly StepRow[] => byRun.get(runId) ?? []).filter(isSome);
   const readable = await deps.readableRuns.now(runs.map(changesEndOf));

@@ -48,6 +48,10 @@ export interface StepRow {
 
 const heavy = 'heavy';
 
+/** The one step that each run begins with: an owner queues it, but a revert starts at once. */
+const isFirstStep =
+  "((action = 'queued' AND attempt = 1) OR (action = 'started' AND kind = 'revert'))";
+
 /**
  * Positions of the matching runs, newest first.
  * @throws GatewayError `projection_unavailable`
@@ -57,48 +61,55 @@ export async function findRuns(
   filter: RunFilter,
   { after, limit }: { readonly after: RunPlace | null; readonly limit: number },
 ): Promise<RunPlace[]> {
-  const { from, to, kinds, actions } = filter;
-  const steps = where({
+  const { from, to, kinds, actions = [] } = filter;
+  const table = tableOf(control.view, runs);
+  const wanted = where({
     'environment_id = {environment:String}': filter.environmentUid,
-    // A run that was queued in the range may finish after it.
     [`occurred_at >= ${timestamp('from')}`]: from,
-    "action != 'progress'": {},
+    [`occurred_at <= ${timestamp('to')}`]: to,
+    [isFirstStep]: {},
     'kind IN {kinds:Array(String)}': kinds,
     'function = {function:String}': filter.functionName,
     'integration = {integration:String}': filter.integrationKey,
     'connection_id = {connection:String}': filter.connectionId,
     'variant = {variant:String}': filter.variant,
-  });
-  const grouped = where({
-    [`queued >= ${timestamp('from')}`]: from,
-    [`queued <= ${timestamp('to')}`]: to,
-    'last IN {actions:Array(String)}': actions,
-    [`(queued, run_id) < (${timestamp('at')}, {id:String})`]: after && {
+    // Implied by the next condition, but the table is sorted by time alone.
+    [`occurred_at <= ${timestamp('at')}`]: after && { at: after.queuedAt },
+    [`(occurred_at, run_id) < (${timestamp('at')}, {id:String})`]: after && {
       at: after.queuedAt,
       id: after.runId,
     },
+    // A run that was queued in the range may finish after it.
+    [`run_id IN (SELECT run_id FROM ${table}
+       WHERE environment_id = {environment:String} AND occurred_at >= ${timestamp('from')} AND action != 'progress'
+       GROUP BY run_id HAVING argMax(action, log_offset) IN {actions:Array(String)})`]:
+      actions.length === 0 ? null : { actions },
   });
   const found = await tables.queryRows<{ run_id: string; at: string }>(
-    `SELECT run_id, ${micros('queued')} AS at FROM (
-       SELECT run_id, min(occurred_at) AS queued, argMax(action, log_offset) AS last
-       FROM ${tableOf(control.view, runs)} WHERE ${steps.sql}
-       GROUP BY run_id HAVING ${grouped.sql})
-     ORDER BY queued DESC, run_id DESC LIMIT {limit:UInt32}`,
-    { ...steps.params, ...grouped.params, limit },
+    `SELECT run_id, ${micros('occurred_at')} AS at FROM ${table} WHERE ${wanted.sql}
+     ORDER BY occurred_at DESC, run_id DESC LIMIT 1 BY run_id LIMIT {limit:UInt32}`,
+    { ...wanted.params, limit },
     heavy,
   );
   return found.map(({ run_id: runId, at }) => ({ runId, queuedAt: Number(at) }));
 }
 
+interface StepsOptions {
+  /** With their progress entries, up to `stepsMax`. */
+  readonly withProgress: boolean;
+  /** None of the runs was queued before; default: any time. */
+  readonly from?: Micros;
+}
+
 /**
- * The steps of the runs, in order. `withProgress`: with their progress entries, up to `stepsMax`.
+ * The steps of the runs, in order.
  * @throws GatewayError `projection_unavailable`
  */
 export async function stepsOf(
   { control, tables }: Deps,
   environmentUid: string,
   runIds: readonly string[],
-  { withProgress }: { readonly withProgress: boolean },
+  { withProgress, from = 0 }: StepsOptions,
 ): Promise<StepRow[]> {
   if (runIds.length === 0) return [];
   return tables.queryRows<StepRow>(
@@ -106,9 +117,10 @@ export async function stepsOf(
        connection_id, variant, attempt, log_partition, log_offset, step
      FROM ${tableOf(control.view, runs)}
      WHERE environment_id = {environment:String} AND run_id IN {ids:Array(String)}
+       AND occurred_at >= ${timestamp('from')}
        ${withProgress ? '' : "AND action != 'progress'"}
      ORDER BY run_id, log_offset LIMIT 1 BY log_partition, log_offset LIMIT {max:UInt32}`,
-    { environment: environmentUid, ids: runIds, max: stepsMax },
+    { environment: environmentUid, ids: runIds, max: stepsMax, from },
     heavy,
   );
 }
