@@ -167,7 +167,7 @@ export interface Operations {
   };
   /** Connections, newest first. */
   'GET /connections': {
-    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
+    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any' | 'none'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
     readonly answer: { readonly connections: readonly ConnectionEntry[]; readonly next_cursor: string | null };
   };
   /** Imports a connection, or gives a known one new credentials. */
@@ -206,7 +206,7 @@ export interface Operations {
   };
   /** Connections, newest first. Deprecated: use /connections. */
   'GET /connection': {
-    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
+    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any' | 'none'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
     readonly answer: { readonly connections: readonly ConnectionEntry[]; readonly next_cursor: string | null };
   };
   /** Removed: use POST /connections. */

@@ -54,9 +54,9 @@ describe('a sync that fails', () => {
       );
       return succeeded(answer).connections.length as number;
     };
-    expect(await Promise.all(['errors=sync', 'errors=any', 'errors=auth'].map(failing))).toEqual([
-      1, 1, 0,
-    ]);
+    const kinds = ['sync', 'any', 'auth', 'none'];
+    const found = await Promise.all(kinds.map((kind) => failing(`errors=${kind}`)));
+    expect(found).toEqual([1, 1, 0, 0]);
     expect(await crm.status('scripted')).toMatchObject({ latestExecutionStatus: 'ERROR' });
     expect(await crm.all('Item')).toHaveLength(2);
 

@@ -25,7 +25,7 @@ export const listRoute: AnyRoute = defineRoute({
     endUserOrganizationId: text(1, 255).optional(),
     integrationId: listOf(text(1, 8192)).optional(),
     tags: tags.optional(),
-    errors: z.enum(['auth', 'sync', 'any']).optional(),
+    errors: z.enum(['auth', 'sync', 'any', 'none']).optional(),
     credentials: z.enum(['none']).optional(),
     limit: wholeNumber(1, 2000).optional(),
     cursor: text(1, 512).optional(),

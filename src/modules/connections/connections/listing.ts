@@ -10,8 +10,8 @@ export interface ConnectionQuery {
   readonly integrationKeys?: readonly string[] | undefined;
   /** All must match. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
-  /** Only those with an error of the type, or of any. */
-  readonly errors?: 'auth' | 'sync' | 'any' | undefined;
+  /** Only those with an error of the type, or of any; or those without errors. */
+  readonly errors?: 'auth' | 'sync' | 'any' | 'none' | undefined;
   /** Default 10,000. */
   readonly limit?: number | undefined;
   /** Only those after this one in the order of the list. */

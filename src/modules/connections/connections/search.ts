@@ -27,6 +27,7 @@ export function connectionSearch(query: ConnectionQuery): {
     add(`c.integration_key IN (${marks})`, ...integrationKeys);
   }
   if (errors === 'any') add("c.errors != ''");
+  else if (errors === 'none') add("c.errors = ''");
   else if (errors !== undefined) add('instr(c.errors, ?) > 0', errors);
   for (const [key, value] of Object.entries(tags ?? {})) {
     const holds = 'SELECT 1 FROM json_each(c.tags) AS tag WHERE tag.key = ? AND tag.value = ?';
