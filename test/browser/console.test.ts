@@ -99,6 +99,31 @@ describe('the console', () => {
     expect(left.map(({ connection_id: id }) => id)).toEqual([connectionId]);
   });
 
+  it('reads a long list while it is scrolled, page by page', async () => {
+    await Promise.all(Array.from({ length: 230 }, (_, at) => world.connect(`many-${at}`)));
+    const { page, complaints } = await world.signedIn();
+    const read: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname === '/connections') read.push(searchParams.has('cursor') ? 'next' : 'first');
+    });
+    await page.goto(`${world.gateway.url}/console/env/dev/connections`);
+    await page.getByText('200 connections so far').waitFor();
+    expect(read).toEqual(['first']);
+    await page.getByRole('region', { name: 'Connections' }).focus();
+    await page.keyboard.press('End');
+    await page.getByText('231 connections', { exact: true }).waitFor();
+    await page.keyboard.press('End');
+    await page.getByRole('link', { name: connectionId }).waitFor();
+    expect(read).toEqual(['first', 'next']);
+    expect(
+      await page.getByRole('region', { name: 'Connections' }).getByRole('link').count(),
+    ).toBeLessThan(100);
+    await page.keyboard.press('Home');
+    await page.getByRole('link', { name: connectionId }).waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+  });
+
   it('ends the session on sign-out', async () => {
     const { page } = await world.signedIn();
     await page.getByRole('button', { name: 'Session' }).click();

@@ -90,7 +90,8 @@ export function useList<O extends PagedOperation, Item>(
   };
 }
 
-function withCursor<O extends PagedOperation>(
+/** The input of the page at the cursor; of the first page at null. */
+export function withCursor<O extends PagedOperation>(
   input: Input<O>,
   cursor: string | null,
   signal: AbortSignal,
@@ -100,7 +101,8 @@ function withCursor<O extends PagedOperation>(
   return { ...input, query: { ...query, cursor }, signal };
 }
 
-function cursorOf(page: Answer<PagedOperation>): string | null {
+/** The cursor of the next page; null after the last one. */
+export function cursorOf(page: Answer<PagedOperation>): string | null {
   return 'next_cursor' in page ? page.next_cursor : page.pagination.cursor;
 }
 

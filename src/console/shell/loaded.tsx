@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { failureOf } from '../data/failure.ts';
+import type { ScrolledList } from '../data/scrolled-list.ts';
 import { LoadMore } from '../design/load-more.tsx';
 import { ErrorState, SkeletonRows } from '../design/states.tsx';
 
@@ -57,5 +58,35 @@ export function ListState({ list, empty, children }: ListStateProps): JSX.Elemen
     );
   if (list.error !== null)
     return <ErrorState failure={failureOf(list.error)} onRetry={() => list.reload()} />;
+  return list.isLoading ? <SkeletonRows /> : <>{empty}</>;
+}
+
+interface ScrolledStateProps<Item> {
+  readonly list: ScrolledList<Item>;
+  /** What the items are, in the plural. */
+  readonly noun: string;
+  /** In place of a list without items. */
+  readonly empty: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A list that is read while it is scrolled, and how many items that were so far, or why there are none. */
+export function ScrolledState<Item>(props: ScrolledStateProps<Item>): JSX.Element {
+  const { list, noun, empty, children } = props;
+  const failure = list.error !== null && (
+    <ErrorState failure={failureOf(list.error)} onRetry={() => list.reload()} />
+  );
+  if (list.count > 0)
+    return (
+      <div class="stack">
+        {children}
+        {failure}
+        <span class="muted number">
+          {list.count.toLocaleString('en')} {noun}
+          {list.hasMore && ' so far; scroll for more'}
+        </span>
+      </div>
+    );
+  if (failure !== false) return failure;
   return list.isLoading ? <SkeletonRows /> : <>{empty}</>;
 }

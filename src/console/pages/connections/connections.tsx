@@ -1,63 +1,43 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
-import { useQuery } from '@tanstack/preact-query';
-import type { Answer } from '../../../client/index.ts';
+import type { Answer, Input } from '../../../client/index.ts';
 import { pathOf } from '../../data/route.ts';
+import { useScrolledList } from '../../data/scrolled-list.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { Badge } from '../../design/badge.tsx';
 import { LinkButton } from '../../design/button.tsx';
 import { Empty } from '../../design/states.tsx';
-import { Table, type Column } from '../../design/table.tsx';
+import { ScrolledTable, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
-import { LoadedState } from '../../shell/loaded.tsx';
+import { ScrolledState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 
 type Connection = Answer<'GET /connections'>['connections'][number];
 
-const pageSize = 2000;
-/** More than these are found by a filter. */
-const shownAtMost = 20_000;
+const pageSize = 200;
+const keyOf = ({ id }: Connection): string => String(id);
 
 /** Kinds of errors that the API filters by. */
-const filtered = ['any', 'auth', 'sync'] as const;
+const errorKinds = ['any', 'auth', 'sync', 'none'] as const;
 
-/** All connections that match, up to twenty thousand: the table shows only those in view. */
-function useConnections(filters: UrlState) {
-  const { client, key } = useAccess();
-  const search = filters.sent('search');
+function queryOf(filters: UrlState): NonNullable<Input<'GET /connections'>['query']> {
   const integration = filters.sent('integration');
-  const tag = filters.get('tag').split(':', 2);
-  const errors = filtered.find((one) => one === filters.get('errors'));
-  return useQuery({
-    queryKey: [key.id, 'GET /connections', search, integration, tag, errors],
-    queryFn: async ({ signal }) => {
-      const found: Connection[] = [];
-      const pages = client.pages('GET /connections', {
-        query: {
-          search,
-          integrationId: integration === undefined ? undefined : [integration],
-          tags: tag[1] === undefined ? undefined : { [tag[0] ?? '']: tag[1] },
-          errors,
-          credentials: 'none',
-          limit: pageSize,
-        },
-        signal,
-      });
-      for await (const { connections } of pages) {
-        found.push(...connections);
-        if (found.length >= shownAtMost) break;
-      }
-      return found;
-    },
-  });
+  const [name = '', value] = filters.get('tag').split(':', 2);
+  return {
+    search: filters.sent('search'),
+    integrationId: integration === undefined ? undefined : [integration],
+    tags: value === undefined ? undefined : { [name]: value },
+    errors: errorKinds.find((one) => one === filters.get('errors')),
+    credentials: 'none',
+    limit: pageSize,
+  };
 }
 
 export function Connections(): JSX.Element {
   const { can, path } = useAccess();
   const filters = useUrlState();
-  const query = useConnections(filters);
   const connect = can('environment:connect_sessions:write') && (
     <LinkButton href={path('/connect')} tone="primary" icon="plus">
       Connect an account
@@ -70,18 +50,10 @@ export function Connections(): JSX.Element {
       actions={connect}
     >
       <Filters filters={filters} />
-      <LoadedState query={query}>
-        {(all) => (
-          <ConnectionsTable connections={matching(all, filters)} isFiltered={!filters.isEmpty} />
-        )}
-      </LoadedState>
+      <ConnectionsTable filters={filters} />
     </Page>
   );
 }
-
-/** The API finds those with errors; those without are what is left of all. */
-const matching = (all: readonly Connection[], filters: UrlState): readonly Connection[] =>
-  filters.get('errors') === 'none' ? all.filter(({ errors }) => errors.length === 0) : all;
 
 function Filters({ filters }: { readonly filters: UrlState }): JSX.Element {
   return (
@@ -111,31 +83,25 @@ function Filters({ filters }: { readonly filters: UrlState }): JSX.Element {
   );
 }
 
-interface ConnectionsTableProps {
-  readonly connections: readonly Connection[];
-  readonly isFiltered: boolean;
-}
-
-function ConnectionsTable({ connections, isFiltered }: ConnectionsTableProps): JSX.Element {
+function ConnectionsTable({ filters }: { readonly filters: UrlState }): JSX.Element {
   const { path } = useAccess();
-  if (connections.length === 0)
-    return isFiltered ? (
-      <Empty title="No connection matches">Change or remove a filter.</Empty>
-    ) : (
-      <Empty title="No connections yet" command="npx svc connect <integration>">
-        Connect an account here, or with the command line:
-      </Empty>
-    );
+  const list = useScrolledList(
+    'GET /connections',
+    { query: queryOf(filters) },
+    ({ connections }) => connections,
+    { keyOf },
+  );
+  const empty = filters.isEmpty ? (
+    <Empty title="No connections yet" command="npx svc connect <integration>">
+      Connect an account here, or with the command line:
+    </Empty>
+  ) : (
+    <Empty title="No connection matches">Change or remove a filter.</Empty>
+  );
   return (
-    <div class="stack">
-      <Table
-        label="Connections"
-        columns={columnsOf(path)}
-        rows={connections}
-        keyOf={({ id }) => String(id)}
-      />
-      <span class="muted number">{connections.length.toLocaleString('en')} connections</span>
-    </div>
+    <ScrolledState list={list} noun="connections" empty={empty}>
+      <ScrolledTable label="Connections" columns={columnsOf(path)} source={list} keyOf={keyOf} />
+    </ScrolledState>
   );
 }
 

@@ -1,16 +1,19 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import type { Answer, Input } from '../../../client/index.ts';
-import { useList } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
+import { useScrolledList } from '../../data/scrolled-list.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Empty } from '../../design/states.tsx';
-import { Table, type Column } from '../../design/table.tsx';
+import { ScrolledTable, type Column } from '../../design/table.tsx';
 import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { ListState } from '../../shell/loaded.tsx';
+import { ScrolledState } from '../../shell/loaded.tsx';
 
 type Run = Answer<'GET /runs'>['data'][number];
+
+const pageSize = 200;
+const keyOf = ({ id }: Run): string => id;
 
 interface RunsTableProps {
   readonly query: NonNullable<Input<'GET /runs'>['query']>;
@@ -19,20 +22,24 @@ interface RunsTableProps {
 /** Runs that match, newest first; the list is live. */
 export function RunsTable({ query }: RunsTableProps): JSX.Element {
   const { path } = useAccess();
-  const list = useList('GET /runs', { query: { ...query, limit: 100 } }, ({ data }) => data, {
-    everyMs: 3_000,
-  });
+  const list = useScrolledList(
+    'GET /runs',
+    { query: { ...query, limit: pageSize } },
+    ({ data }) => data,
+    { keyOf, everyMs: 3_000 },
+  );
   return (
-    <ListState
+    <ScrolledState
       list={list}
+      noun="runs"
       empty={
         <Empty title="No runs" command="npx svc sync run <sync>">
           None of the last 24 hours matches. Choose another time, or run a sync:
         </Empty>
       }
     >
-      <Table label="Runs" columns={columnsOf(path)} rows={list.items} keyOf={({ id }) => id} />
-    </ListState>
+      <ScrolledTable label="Runs" columns={columnsOf(path)} source={list} keyOf={keyOf} />
+    </ScrolledState>
   );
 }
 
