@@ -1,0 +1,137 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { loadConfig } from '../../src/app/config.ts';
+import type { PublicMessage } from '../../src/control-plane/entity.ts';
+import { joinKey } from '../../src/kernel/ids.ts';
+import { environmentByName } from '../../src/modules/access/environments/queries.ts';
+import { importConnection } from '../../src/modules/connections/connections/handlers.ts';
+import type { Connection } from '../../src/modules/connections/connections/state.ts';
+import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
+import {
+  quietStep,
+  type RunAction,
+  type RunStep,
+} from '../../src/modules/functions/runs/events.ts';
+import { composeWhole, type WholeNode } from '../support/whole-node.ts';
+
+const options = { actor: 'system' };
+const integrationKey = 'bench';
+const together = 64;
+const runsPerAppend = 2_000;
+const hourMicros = 3_600_000_000;
+
+/** Connection id of the last row of each list: it is created first, and has the first run. */
+export const oldest = 'oldest';
+
+interface Sizes {
+  readonly connections: number;
+  readonly runs: number;
+}
+
+/** Fills the data folder of a gateway that was started once and is stopped. Resolves when all can be read. */
+export async function seed(folder: string, sizes: Sizes): Promise<void> {
+  const config = loadConfig({ SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_LOG_LEVEL: 'error' });
+  await using node = await composeWhole(config);
+  const connections = await connect(node, sizes.connections);
+  await run(node, connections, sizes.runs);
+}
+
+async function connect({ services }: WholeNode, count: number): Promise<Connection[]> {
+  const environmentUid = environmentByName(services.control, 'dev')?.uid;
+  const provider = services.providers.all().find(({ auth_mode }) => auth_mode === 'API_KEY');
+  if (environmentUid === undefined || provider === undefined) throw new Error('nothing to seed');
+  const integration = { environmentUid, uniqueKey: integrationKey, provider };
+  await createIntegration(services, integration, options);
+  const credentials = { credentials: { type: 'API_KEY', apiKey: 'bench' }, expiresAt: null };
+  const add = async (at: number): Promise<Connection> => {
+    const wanted = {
+      environmentUid,
+      integrationKey,
+      connectionId: at === 0 ? oldest : `customer-${at}`,
+      provider,
+      credentials,
+      endUser: {
+        id: `user-${at}`,
+        email: `user-${at}@example.com`,
+        displayName: null,
+        tags: {},
+        organization: null,
+      },
+    };
+    return (await importConnection(services, wanted, options)).connection;
+  };
+  const made = [await add(0)];
+  while (made.length < count) {
+    const length = Math.min(together, count - made.length);
+    made.push(...(await Promise.all(Array.from({ length }, (_, n) => add(made.length + n)))));
+  }
+  return made;
+}
+
+/** Actions that ended, over the last 20 hours: a list without a period shows a day. */
+async function run(
+  { services, tables }: WholeNode,
+  connections: readonly Connection[],
+  count: number,
+): Promise<void> {
+  const { publisher, clock } = services;
+  const first = clock.nowMicros() - 20 * hourMicros;
+  const apart = Math.floor((20 * hourMicros) / count);
+  for (let from = 0; from < count; from += runsPerAppend) {
+    const length = Math.min(runsPerAppend, count - from);
+    const steps = Array.from({ length }, (_, n) => {
+      const at = from + n;
+      // The oldest has one run, the first.
+      const connection = connections[at === 0 ? 0 : 1 + (at % (connections.length - 1))];
+      return connection === undefined ? [] : stepsOf(connection, at, first + at * apart);
+    });
+    await publisher.publish(steps.flat(), 'system');
+  }
+  for (;;) {
+    const [found] = await tables.queryRows<{ count: string }>(
+      `SELECT uniqExact(run_id) AS count FROM runs WHERE action = 'succeeded'`,
+    );
+    if (Number(found?.count) >= count) return;
+    await wait(200);
+  }
+}
+
+/** Queued by a process that runs it itself, so that no runner takes it, and ended. */
+function stepsOf(connection: Connection, at: number, queuedAt: number): PublicMessage[] {
+  const { environmentUid, uid, integrationKey: integration, connectionId } = connection;
+  const runId = `01900000-0000-7000-8000-${String(at).padStart(12, '0')}`;
+  const message = (
+    action: RunAction,
+    more: Partial<RunStep> & { readonly at: number },
+  ): PublicMessage => {
+    const { at: occurredAt, ...fields } = more;
+    const value: RunStep = {
+      ...quietStep,
+      kind: 'action',
+      function: `function-${at % 20}`,
+      function_version: '1',
+      action,
+      attempt: 1,
+      connection_uid: uid,
+      trigger: 'api',
+      started_at: queuedAt,
+      log_id: runId,
+      ...fields,
+    };
+    return {
+      topic: 'svc.runs.v1',
+      key: joinKey(environmentUid, integration, connectionId, runId),
+      partitionBy: joinKey(environmentUid, integration, connectionId),
+      type: `svc.run.${action}`,
+      environmentUid,
+      integration,
+      connectionId,
+      runId,
+      at: occurredAt,
+      value,
+    };
+  };
+  return [
+    message('queued', { at: queuedAt }),
+    message('succeeded', { at: queuedAt + 250_000, duration_ms: 250 }),
+  ];
+}
