@@ -1,15 +1,14 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiKey } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Button, IconButton } from '../../design/button.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { keyColumns, KeySecret } from '../environments/key-table.tsx';
@@ -74,17 +73,15 @@ function DeleteButton({ row }: { readonly row: ApiKey }): JSX.Element {
     <>
       <IconButton icon="close" label={`Delete ${name}…`} isSmall onPress={() => setOpen(true)} />
       {isOpen && (
-        <Confirm
+        <ConfirmChange
           title={`Delete the key ${name}?`}
           verb="Delete the key"
           isDangerous
-          isBusy={remove.isPending}
-          failure={remove.error === null ? null : failureOf(remove.error)}
-          onConfirm={() => remove.mutate()}
+          change={remove}
           onClose={() => setOpen(false)}
         >
           <p>It stops working at once, and sessions of the console lose it.</p>
-        </Confirm>
+        </ConfirmChange>
       )}
     </>
   );

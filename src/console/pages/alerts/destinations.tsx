@@ -1,15 +1,14 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AlertDestination } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { Menu } from '../../design/menu.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { toast } from '../../design/toast.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { labelOfAlert } from './alert-kinds.ts';
 import { AddDestination, EditDestination } from './destination-form.tsx';
@@ -140,16 +139,14 @@ function DestinationDeletion({ destination, onClose }: DeletionProps): JSX.Eleme
     { done: `${nameOf(destination)} was deleted`, onDone: onClose, showsFailure: true },
   );
   return (
-    <Confirm
+    <ConfirmChange
       title={`Delete the destination ${nameOf(destination)}?`}
       verb="Delete the destination"
       isDangerous
-      isBusy={remove.isPending}
-      failure={remove.error === null ? null : failureOf(remove.error)}
-      onConfirm={() => remove.mutate()}
+      change={remove}
       onClose={onClose}
     >
       <p>No alert goes there anymore.</p>
-    </Confirm>
+    </ConfirmChange>
   );
 }

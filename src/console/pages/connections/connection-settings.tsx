@@ -5,10 +5,10 @@ import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { TextArea } from '../../design/field.tsx';
 import { FailureNotice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import type { ConnectionName } from './connection-name.ts';
 import { useSyncs } from './use-syncs.ts';
@@ -156,18 +156,16 @@ function Deletion({ name }: { readonly name: ConnectionName }): JSX.Element {
         Delete the connection…
       </Button>
       {isOpen && (
-        <Confirm
+        <ConfirmChange
           title="Delete the connection?"
           verb="Delete the connection"
           isDangerous
           typed={connection}
-          isBusy={remove.isPending}
-          failure={remove.error === null ? null : failureOf(remove.error)}
-          onConfirm={() => remove.mutate()}
+          change={remove}
           onClose={() => setOpen(false)}
         >
           <Destroyed name={name} />
-        </Confirm>
+        </ConfirmChange>
       )}
     </div>
   );

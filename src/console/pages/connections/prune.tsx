@@ -1,10 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Client } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
-import { Confirm } from '../../design/confirm.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import type { ConnectionName } from './connection-name.ts';
 
 interface PruneProps {
@@ -27,13 +26,11 @@ export function Prune({ name, model: { model, variant }, id }: PruneProps): JSX.
         Prune up to here…
       </Button>
       {isOpen && (
-        <Confirm
+        <ConfirmChange
           title={`Prune records of ${model}?`}
           verb="Prune the records"
           isDangerous
-          isBusy={prune.isPending}
-          failure={prune.error === null ? null : failureOf(prune.error)}
-          onConfirm={() => prune.mutate()}
+          change={prune}
           onClose={() => setOpen(false)}
         >
           <p>
@@ -41,7 +38,7 @@ export function Prune({ name, model: { model, variant }, id }: PruneProps): JSX.
             it, is emptied. Ids and times stay; the next change at the provider fills a record
             again.
           </p>
-        </Confirm>
+        </ConfirmChange>
       )}
     </>
   );

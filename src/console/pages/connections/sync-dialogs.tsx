@@ -1,12 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SyncStatus as Sync } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
-import { Confirm } from '../../design/confirm.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import type { ConnectionName } from './connection-name.ts';
 
 interface SyncDialogProps {
@@ -33,20 +32,18 @@ export function ClearConfirm({ name, sync, onClose }: SyncDialogProps): JSX.Elem
     { done: 'The sync was started', onDone: onClose, showsFailure: true },
   );
   return (
-    <Confirm
+    <ConfirmChange
       title={`Delete the records of ${sync.name} and run it?`}
       verb="Delete and run"
       isDangerous
-      isBusy={clear.isPending}
-      failure={clear.error === null ? null : failureOf(clear.error)}
-      onConfirm={() => clear.mutate()}
+      change={clear}
       onClose={onClose}
     >
       <p>
         The records of all its models are deleted and fetched again. Applications see them as
         deleted and added.
       </p>
-    </Confirm>
+    </ConfirmChange>
   );
 }
 
@@ -114,16 +111,14 @@ export function VariantDeletion({ name, sync, onClose }: SyncDialogProps): JSX.E
     { done: `The variant ${sync.variant} was deleted`, onDone: onClose, showsFailure: true },
   );
   return (
-    <Confirm
+    <ConfirmChange
       title={`Delete the variant ${sync.variant} of ${sync.name}?`}
       verb="Delete the variant"
       isDangerous
-      isBusy={remove.isPending}
-      failure={remove.error === null ? null : failureOf(remove.error)}
-      onConfirm={() => remove.mutate()}
+      change={remove}
       onClose={onClose}
     >
       <p>Its records are deleted with it. It cannot be undone.</p>
-    </Confirm>
+    </ConfirmChange>
   );
 }

@@ -1,19 +1,18 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DeadLetter, Input } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Empty, Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { FilterSelect, FilterText } from '../../shell/filter.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
@@ -107,13 +106,11 @@ function Bulk({ letters }: { readonly letters: readonly DeadLetter[] }): JSX.Ele
         Drop all shown…
       </Button>
       {verb !== null && (
-        <Confirm
+        <ConfirmChange
           title={`${verb === 'retry' ? 'Retry' : 'Drop'} ${letters.length} dead letters?`}
           verb={verb === 'retry' ? 'Retry all' : 'Drop all'}
           isDangerous={verb === 'drop'}
-          isBusy={change.isPending}
-          failure={change.error === null ? null : failureOf(change.error)}
-          onConfirm={() => change.mutate(verb)}
+          change={{ ...change, mutate: () => change.mutate(verb) }}
           onClose={() => setVerb(null)}
         >
           <p>
@@ -121,7 +118,7 @@ function Bulk({ letters }: { readonly letters: readonly DeadLetter[] }): JSX.Ele
               ? 'Each message goes once more to the consumer that gave it up.'
               : 'No consumer processes these messages any more.'}
           </p>
-        </Confirm>
+        </ConfirmChange>
       )}
     </>
   );

@@ -1,10 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiKey } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { Select, TextField } from '../../design/field.tsx';
 import { Menu } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
@@ -12,6 +10,7 @@ import { Table, type Column } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { keyColumns, KeySecret } from './key-table.tsx';
 
 interface KeysProps {
@@ -111,17 +110,15 @@ function KeyMenu({ environmentId, row, showSecret }: KeyMenuProps): JSX.Element 
         ]}
       />
       {isDeleting && (
-        <Confirm
+        <ConfirmChange
           title={`Delete the key ${name}?`}
           verb="Delete the key"
           isDangerous
-          isBusy={remove.isPending}
-          failure={remove.error === null ? null : failureOf(remove.error)}
-          onConfirm={() => remove.mutate()}
+          change={remove}
           onClose={() => setDeleting(false)}
         >
           <p>It stops working at once, and sessions of the console lose it.</p>
-        </Confirm>
+        </ConfirmChange>
       )}
     </>
   );

@@ -5,7 +5,6 @@ import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { Button } from '../../design/button.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { Check, TextField } from '../../design/field.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
@@ -13,6 +12,7 @@ import { Empty, FailureNotice } from '../../design/states.tsx';
 import { LinkTabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { Functions } from './functions.tsx';
@@ -235,21 +235,19 @@ function Deletion({ integration }: PartProps): JSX.Element {
         Delete the integration…
       </Button>
       {isOpen && (
-        <Confirm
+        <ConfirmChange
           title="Delete the integration?"
           verb="Delete the integration"
           isDangerous
           typed={integration}
-          isBusy={remove.isPending}
-          failure={remove.error === null ? null : failureOf(remove.error)}
-          onConfirm={() => remove.mutate()}
+          change={remove}
           onClose={() => setOpen(false)}
         >
           <p>
             All connections of <b>{integration}</b>, their syncs, records and credentials, and its
             functions are deleted. It cannot be undone.
           </p>
-        </Confirm>
+        </ConfirmChange>
       )}
     </div>
   );

@@ -2,13 +2,12 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Answer, Client } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { isOver, type RunDetail } from './run-detail.ts';
 
 /** What can be done about a run: cancel it, run the same again, take its writes back. */
@@ -100,17 +99,15 @@ export function Revert({ runId }: { readonly runId: string }): JSX.Element {
         Revert…
       </Button>
       {plan !== null && (
-        <Confirm
+        <ConfirmChange
           title="Revert the writes of this run?"
           verb="Revert the run"
           isDangerous
-          isBusy={revert.isPending}
-          failure={revert.error === null ? null : failureOf(revert.error)}
-          onConfirm={() => revert.mutate()}
+          change={revert}
           onClose={() => setPlan(null)}
         >
           <RevertPlan plan={plan} />
-        </Confirm>
+        </ConfirmChange>
       )}
     </>
   );

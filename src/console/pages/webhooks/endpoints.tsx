@@ -1,14 +1,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { WebhookEndpoint } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { AddEndpoint, EditEndpoint } from './endpoint-form.tsx';
 
@@ -123,16 +122,14 @@ function EndpointDeletion({ endpoint, onClose }: DeletionProps): JSX.Element {
     { done: 'The endpoint was deleted', onDone: onClose, showsFailure: true },
   );
   return (
-    <Confirm
+    <ConfirmChange
       title={`Delete the endpoint ${name === '' ? url : name}?`}
       verb="Delete the endpoint"
       isDangerous
-      isBusy={remove.isPending}
-      failure={remove.error === null ? null : failureOf(remove.error)}
-      onConfirm={() => remove.mutate()}
+      change={remove}
       onClose={onClose}
     >
       <p>Webhooks that wait for it are cancelled.</p>
-    </Confirm>
+    </ConfirmChange>
   );
 }

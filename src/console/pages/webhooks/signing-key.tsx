@@ -1,12 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { Notice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 
 /** Reveals or rotates the key that signs webhooks; both are audited. */
 export function SigningKey(): JSX.Element {
@@ -47,19 +46,17 @@ export function SigningKey(): JSX.Element {
         </Notice>
       )}
       {isRotating && (
-        <Confirm
+        <ConfirmChange
           title="Rotate the signing key?"
           verb="Rotate the key"
           isDangerous
-          isBusy={rotate.isPending}
-          failure={rotate.error === null ? null : failureOf(rotate.error)}
-          onConfirm={() => rotate.mutate()}
+          change={rotate}
           onClose={() => setRotating(false)}
         >
           <p>
             Give the new key to the application within a day: after that only the new key signs.
           </p>
-        </Confirm>
+        </ConfirmChange>
       )}
     </div>
   );
