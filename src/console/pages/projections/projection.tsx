@@ -1,17 +1,16 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Client, Projection as Shown, ProjectionGeneration } from '../../../client/index.ts';
-import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { useParts } from '../../data/route.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
-import { Confirm } from '../../design/confirm.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 
@@ -61,17 +60,16 @@ const texts: Readonly<Record<Change, readonly [verb: string, about: string]>> = 
     'The verified generation is read from now on. The former one is kept for a rollback.',
   ],
   rollback: ['Roll back', 'The former generation is read again.'],
-  pause: ['Pause', 'The generation that is being built is not fed until it is resumed.'],
+  pause: [
+    'Pause',
+    'The generation beside the one that is read is not fed until it is resumed. Generations cannot be compared or switched before.',
+  ],
   resume: ['Resume', 'The paused generation is fed again, from its position.'],
   discard: ['Discard', 'The generation beside the one that is read is deleted with its tables.'],
 };
 
-function request(
-  client: Client,
-  change: Change,
-  { name, active_generation: active, generations }: Shown,
-) {
-  const params = { name };
+function request(client: Client, change: Change, shown: Shown) {
+  const params = { name: shown.name };
   switch (change) {
     case 'rebuild':
       return client.request('POST /projections/{name}/rebuild', { params });
@@ -82,33 +80,47 @@ function request(
     case 'rollback':
       return client.request('POST /projections/{name}/rollback', { params });
     case 'pause':
-      return client.request('POST /projections/{name}/pause', { params });
-    case 'resume':
-      return client.request('POST /projections/{name}/resume', { params });
-    case 'discard': {
-      const other = generations.find(({ generation }) => generation !== active);
-      return client.request('DELETE /projections/{name}/generations/{generation}', {
-        params: { name, generation: other?.generation ?? 0 },
+      return client.request('POST /projections/{name}/pause', {
+        params,
+        body: { generation: besideActive(shown)?.generation },
       });
-    }
+    case 'resume':
+      return client.request('POST /projections/{name}/resume', {
+        params,
+        body: { generation: pausedOf(shown)?.generation },
+      });
+    case 'discard':
+      return client.request('DELETE /projections/{name}/generations/{generation}', {
+        params: { ...params, generation: besideActive(shown)?.generation ?? 0 },
+      });
   }
 }
 
+const besideActive = ({ active_generation: active, generations }: Shown) =>
+  generations.find(({ generation }) => generation !== active);
+
+const pausedOf = ({ generations }: Shown) =>
+  generations.find(({ is_paused: isPaused }) => isPaused);
+
 /** The steps that are possible now: build, verify, switch, and the way back. */
-function stepsOf({ active_generation: active, generations }: Shown): readonly Change[] {
-  const other = generations.find(({ generation }) => generation !== active);
+function stepsOf(shown: Shown): readonly Change[] {
+  const other = besideActive(shown);
+  if (pausedOf(shown) !== undefined)
+    return other === undefined ? ['resume'] : ['resume', 'discard'];
   switch (other?.state) {
     case undefined:
-    case 'retiring':
       return ['rebuild'];
+    // Its tables are being deleted.
+    case 'retiring':
+      return [];
     case 'kept':
-      return ['rollback', 'rebuild', 'discard'];
+      return ['rollback', 'pause', 'discard'];
     case 'building':
-      return [other.is_paused ? 'resume' : 'pause', 'discard'];
+      return ['pause', 'discard'];
     case 'ready':
       return other.verification?.state === 'passed'
-        ? ['switch', 'verify', 'discard']
-        : ['verify', 'discard'];
+        ? ['switch', 'verify', 'pause', 'discard']
+        : ['verify', 'pause', 'discard'];
     default:
       return ['discard'];
   }
@@ -133,20 +145,18 @@ function Actions({ projection }: { readonly projection: Shown }): JSX.Element {
         </Button>
       ))}
       {open !== null && (
-        <Confirm
+        <ConfirmChange
           title={`${texts[open][0]} ${projection.name}?`}
           verb={texts[open][0]}
           isDangerous={open === 'discard' || open === 'rollback'}
-          isBusy={change.isPending}
-          failure={change.error === null ? null : failureOf(change.error)}
-          onConfirm={() => change.mutate(open)}
+          change={{ ...change, mutate: () => change.mutate(open) }}
           onClose={() => {
             change.reset();
             setOpen(null);
           }}
         >
           <p>{texts[open][1]}</p>
-        </Confirm>
+        </ConfirmChange>
       )}
     </>
   );
