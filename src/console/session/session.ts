@@ -17,42 +17,42 @@ export interface Session {
   readonly keys: readonly SessionKey[];
 }
 
-const path = '/console/session';
-const anonymous = createClient({ url: '', headers: () => ({}) });
+const clientWith = (headers: Readonly<Record<string, string>>): Client =>
+  createClient({ url: '', headers: () => headers });
+const anonymous = clientWith({});
 
 /** The service guarantees the shape. */
 const asSession = (body: unknown): Session => body as Session;
 
 /** @throws ApiError 401 when nobody is signed in */
 export const readSession = async (): Promise<Session> =>
-  asSession(await anonymous.send('GET', path));
+  asSession(await anonymous.request('GET /console/session'));
 
 /** Signs in, or adds a key to the session. @throws ApiError */
 export async function signIn(
   body: { readonly key: string } | { readonly code: string },
   session: Session | null,
 ): Promise<Session> {
-  const headers = session === null ? {} : csrfHeader(session);
-  return asSession(await anonymous.send('POST', path, { body, headers }));
+  const client = session === null ? anonymous : clientWith(csrfHeader(session));
+  return asSession(await client.request('POST /console/session', { body }));
 }
 
 /** @throws ApiError */
 export const signOut = async (session: Session): Promise<void> => {
-  await anonymous.send('DELETE', path, { headers: csrfHeader(session) });
+  await clientWith(csrfHeader(session)).request('DELETE /console/session');
 };
 
 /** Takes one key out of the session; the key itself stays. @throws ApiError */
 export const removeKey = async (session: Session, keyId: string): Promise<void> => {
-  const headers = csrfHeader(session);
-  await anonymous.send('DELETE', `${path}/keys/${encodeURIComponent(keyId)}`, { headers });
+  const client = clientWith(csrfHeader(session));
+  await client.request('DELETE /console/session/keys/{keyId}', { params: { keyId } });
 };
 
 const csrfHeader = ({ csrf_token: token }: Session) => ({ 'svc-csrf-token': token });
 
 /** A client of the API that acts with one key of the session. */
 export function clientOf(session: Session, key: SessionKey): Client {
-  const headers = { 'svc-console-key': key.id, ...csrfHeader(session) };
-  return createClient({ url: '', headers: () => headers });
+  return clientWith({ 'svc-console-key': key.id, ...csrfHeader(session) });
 }
 
 /** Whether one of the key's scopes covers the scope; `environment:connections:*` covers a group. */
