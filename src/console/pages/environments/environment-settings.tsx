@@ -45,7 +45,6 @@ export function EnvironmentSettings({ environment }: SettingsProps): JSX.Element
     >
       <Webhooks environment={environment} patch={patch} set={set} />
       <Records environment={environment} patch={patch} set={set} />
-      <Theme environment={environment} patch={patch} set={set} />
       {save.error !== null && <FailureNotice failure={failureOf(save.error)} />}
       {can('account:environments:update') && (
         <div>
@@ -119,41 +118,6 @@ function Records({ environment, patch, set }: PartProps): JSX.Element {
           const validation = (['off', 'warn', 'error'] as const).find((one) => one === value);
           if (validation !== undefined) set({ validation });
         }}
-      />
-    </div>
-  );
-}
-
-function Theme({ environment, patch, set }: PartProps): JSX.Element {
-  const { theme } = environment.connect_ui;
-  const light = patch.connect_ui?.theme?.light?.primary ?? theme.light.primary;
-  const dark = patch.connect_ui?.theme?.dark?.primary ?? theme.dark.primary;
-  const choose = (colors: { light: string; dark: string }): void =>
-    set({
-      connect_ui: {
-        ...patch.connect_ui,
-        theme: { light: { primary: colors.light }, dark: { primary: colors.dark } },
-      },
-    });
-  return (
-    <div class="card padded stack">
-      <h2>Connect page</h2>
-      <TextField
-        label="Primary color, light"
-        hint="#rrggbb"
-        value={light}
-        onInput={(color) => choose({ light: color, dark })}
-      />
-      <TextField
-        label="Primary color, dark"
-        hint="#rrggbb"
-        value={dark}
-        onInput={(color) => choose({ light, dark: color })}
-      />
-      <Check
-        label="Show the watermark"
-        isChecked={patch.connect_ui?.show_watermark ?? environment.connect_ui.show_watermark}
-        onChange={(show_watermark) => set({ connect_ui: { ...patch.connect_ui, show_watermark } })}
       />
     </div>
   );

@@ -5,6 +5,8 @@ import { LinkTabs } from '../../design/tabs.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { ConnectPage } from './connect-page.tsx';
+import { EnvironmentDeletion } from './environment-deletion.tsx';
 import { EnvironmentSettings } from './environment-settings.tsx';
 import { Keys } from './keys.tsx';
 import { Retention } from './retention.tsx';
@@ -12,6 +14,7 @@ import { Retention } from './retention.tsx';
 const tabs = [
   { id: 'keys', label: 'Keys', scope: 'account:environments:api_keys:list' },
   { id: 'settings', label: 'Settings', scope: 'account:environments:read' },
+  { id: 'connect-page', label: 'Connect page', scope: 'account:environments:read' },
   { id: 'retention', label: 'Retention', scope: 'account:environments:read' },
 ] as const;
 
@@ -39,7 +42,16 @@ export function Environment(): JSX.Element {
         {({ data }) => (
           <>
             {current === 'keys' && <Keys environmentId={environmentId} />}
-            {current === 'settings' && <EnvironmentSettings environment={data} />}
+            {current === 'settings' && (
+              <div class="stack">
+                <EnvironmentSettings environment={data} />
+                {/* The service keeps prod. */}
+                {can('account:environments:delete') && data.name !== 'prod' && (
+                  <EnvironmentDeletion environment={data} />
+                )}
+              </div>
+            )}
+            {current === 'connect-page' && <ConnectPage environment={data} />}
             {current === 'retention' && <Retention environment={data} />}
           </>
         )}
