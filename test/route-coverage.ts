@@ -1,11 +1,14 @@
 /**
  * After a whole run of the tests: names each endpoint of which no test has seen a success that it declares, or an
- * error that it lists. `test/support/answers.ts` has noted what was seen.
+ * error that it lists, and each change of the console that no test has pressed. `test/support/answers.ts` has noted
+ * what was seen.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { routes, streamRoutes } from '../src/api/routes.ts';
 import { codeOf, statusOf, type RouteError } from '../src/http/define-route.ts';
+import { ofConsole } from './support/answers.ts';
 
 interface Demand {
   readonly endpoint: string;
@@ -46,11 +49,9 @@ const familyOf = (endpoint: string): string =>
 /** What endpoints promise and no test has seen. @param folder of the notes */
 export function unseen(folder: string): readonly string[] {
   const seen = new Set<string>();
-  for (const file of readdirSync(folder)) {
-    for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
-      const [endpoint = '', status = '', code = ''] = line.split('\t');
-      seen.add(`${endpoint} ${status}`).add(`${familyOf(endpoint)} ${status} ${code}`);
-    }
+  for (const line of linesIn(folder)) {
+    const [endpoint = '', status = '', code = ''] = line.split('\t');
+    seen.add(`${endpoint} ${status}`).add(`${familyOf(endpoint)} ${status} ${code}`);
   }
   const wanted = new Set(
     demands.flatMap(({ endpoint, statuses, errors }) => [
@@ -59,4 +60,25 @@ export function unseen(folder: string): readonly string[] {
     ]),
   );
   return [...wanted].filter((one) => !seen.has(one));
+}
+
+const linesIn = (folder: string): string[] =>
+  readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
+
+const sourceOfConsole = fileURLToPath(new URL('../src/console', import.meta.url));
+
+/**
+ * Operations other than GET that the source of the console names, and that no browser of the tests sent with success:
+ * their buttons are pressed by no test. @param folder of the notes
+ */
+export function unpressed(folder: string): readonly string[] {
+  const pressed = new Set(linesIn(folder));
+  const named = globSync('**/*.{ts,tsx}', { cwd: sourceOfConsole }).flatMap((file) => {
+    const text = readFileSync(join(sourceOfConsole, file), 'utf8');
+    // They take a path in place of an operation.
+    const hidden = /\.(send|fetch)\(/.test(text) ? [`${file}: name the operation`] : [];
+    const operations = text.matchAll(/'((?:POST|PUT|PATCH|DELETE) \/[^']*)'/g);
+    return [...hidden, ...Array.from(operations, ([, operation = '']) => operation)];
+  });
+  return [...new Set(named)].filter((operation) => !pressed.has(ofConsole + operation)).sort();
 }

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { browserFiles, installChromium } from './browser/chromium.ts';
 import { fuzz } from './fuzz/run.ts';
 import { measureReferenceLoads, type ReferenceLoads } from './reference-load.ts';
-import { unseen } from './route-coverage.ts';
+import { unpressed, unseen } from './route-coverage.ts';
 import { ServiceUnavailable } from './services/commands.ts';
 import { coreFiles, leaveOut, prepareServices, report, type NotRun } from './services/run.ts';
 import { longRunVariable } from './support/long-run.ts';
@@ -119,6 +119,7 @@ async function testsInBrowser(): Promise<void> {
   await where(browserFiles(), async () => {
     await installChromium();
     pushTimes.push(...(await tests('browser')));
+    nothingMissing('changes of the console', 'no test has pressed', unpressed(answersFolder));
   });
 }
 
@@ -144,14 +145,13 @@ async function fuzzing(): Promise<void> {
   });
 }
 
-/** Each endpoint was seen to answer all that it declares. */
-function coverage(): void {
-  const missing = unseen(answersFolder);
+/** A check of what the tests together have seen. */
+function nothingMissing(what: string, problem: string, missing: readonly string[]): void {
   const isWhole = missing.length === 0;
-  console.log(`\n== responses of the endpoints: ${isWhole ? 'ok' : 'FAILED'}`);
+  console.log(`\n== ${what}: ${isWhole ? 'ok' : 'FAILED'}`);
   totals[isWhole ? 'passed' : 'failed'] += 1;
-  const message = missing.map((one) => `no test has seen: ${one}`).join('\n');
-  if (!isWhole) failures.push({ file: 'test/route-coverage.ts', test: 'responses', message });
+  const message = missing.map((one) => `${problem}: ${one}`).join('\n');
+  if (!isWhole) failures.push({ file: 'test/route-coverage.ts', test: what, message });
 }
 
 /** Prints the slowest files; a check that none takes too long, which is red in CI only. */
@@ -187,7 +187,7 @@ try {
   // Both wait much of the time.
   await Promise.all([fuzzing(), testsInBrowser()]);
   measuring.abort();
-  coverage();
+  nothingMissing('responses of the endpoints', 'no test has seen', unseen(answersFolder));
   fileTimes(await measured);
   if (options.services || options.all) await testsOnServices();
 } finally {

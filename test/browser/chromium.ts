@@ -2,9 +2,10 @@ import { globSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { getuid } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { pathOf } from '../services/commands.ts';
 import { installPackages } from '../services/packages.ts';
+import { noteChange } from '../support/answers.ts';
 
 /** Left after a run to be looked at; not part of the repository. */
 export const screenshotFolder = fileURLToPath(
@@ -31,4 +32,17 @@ export async function openChromium(): Promise<Browser> {
     chromiumSandbox: getuid?.() !== 0,
     args: ['--disable-dev-shm-usage'],
   });
+}
+
+/** A page in a context of its own; the changes that the console sends from it are noted for the whole run. */
+export async function openPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext({ locale: 'en-GB', ...options });
+  context.on('response', (response) => {
+    const request = response.request();
+    // Pages of the console alone have the token of a session.
+    const isConsole = request.headers()['svc-csrf-token'] !== undefined;
+    if (isConsole && request.method() !== 'GET' && response.ok())
+      noteChange(request.method(), request.url());
+  });
+  return context.newPage();
 }

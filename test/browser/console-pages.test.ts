@@ -43,6 +43,7 @@ const pages: readonly (readonly [path: string, heading: string])[] = [
   ['/account/environments', 'Environments'],
   [`/account/environments/${devId}`, 'dev'],
   [`/account/environments/${devId}/settings`, 'dev'],
+  [`/account/environments/${devId}/connect-page`, 'dev'],
   [`/account/environments/${devId}/retention`, 'dev'],
   ['/account/keys', 'Account keys'],
   ['/account/audit', 'Audit'],

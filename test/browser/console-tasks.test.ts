@@ -2,38 +2,24 @@
    typescript/no-unsafe-call, typescript/no-unsafe-argument -- a test looks into any answer */
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  eventually,
-  openCrmWorld,
-  succeeded,
-  type CrmConnection,
-  type CrmWorld,
-} from '../support/crm-world.ts';
-import { openChromium } from './chromium.ts';
-import { addKey, signedIn, type Console } from './console-world.ts';
+import { eventually } from '../support/crm-world.ts';
+import { changesOfNotifications } from './console-changes/notifications.ts';
+import { changesOfDeadLetters } from './console-changes/dead-letters.ts';
+import { changesOfSyncs } from './console-changes/syncs.ts';
+import { openCrmConsole, type CrmConsole } from './console-crm.ts';
+import { driverOf } from './console-driver.ts';
+import { keyboardFlows } from './console-keyboard.ts';
 
 const clicksMax = 4;
 
-let world: CrmWorld;
-let crm: CrmConnection;
-let opened: Console;
-const stack = new AsyncDisposableStack();
+let opened: CrmConsole;
 beforeAll(async () => {
-  world = stack.use(await openCrmWorld());
-  crm = await world.connect();
-  crm.account.contacts = [{ id: 'c1', name: 'first name' }];
-  await crm.run('contacts');
-  crm.account.contacts = [{ id: 'c1', name: 'second name' }];
-  await crm.run('contacts');
-  crm.account.script = [{ do: 'throw', message: 'the provider speaks another language' }];
-  await crm.run('scripted');
-  const browser = await openChromium();
-  stack.defer(() => browser.close());
-  const page = async () => (await browser.newContext({ locale: 'en-GB' })).newPage();
-  opened = await signedIn({ gateway: world.gateway, page });
-  await addKey(opened.page, world.gateway.prodKey);
+  opened = await openCrmConsole();
 });
-afterAll(() => stack.disposeAsync());
+afterAll(() => opened[Symbol.asyncDispose]());
+
+const current = (): CrmConsole => opened;
+const { button, field, link, read, readOfAccount, seen } = driverOf(current);
 
 let clicks = 0;
 /** A choice of a list counts as a click. */
@@ -41,19 +27,9 @@ const press = async (target: Locator): Promise<void> => {
   clicks += 1;
   await target.click();
 };
-const button = (name: string): Locator =>
-  opened.page.getByRole('button', { name, exact: true }).first();
-const link = (name: string): Locator =>
-  opened.page.getByRole('link', { name, exact: true }).first();
-const field = (name: string): Locator => opened.page.getByLabel(name, { exact: true });
 /** A page of the navigation. */
 const go = (name: string): Promise<void> =>
   press(opened.page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }));
-const seen = (text: string): Promise<void> => opened.page.getByText(text).first().waitFor();
-
-const read = async (path: string, key = world.gateway.key) =>
-  succeeded(await world.gateway.call('GET', path, { key }));
-const readOfAccount = (path: string) => read(path, world.gateway.accountKey);
 
 describe('a newcomer, from Home, in at most four clicks', () => {
   let page: Page;
@@ -61,7 +37,7 @@ describe('a newcomer, from Home, in at most four clicks', () => {
     ({ page } = opened);
     opened.complaints.length = 0;
     clicks = 0;
-    await page.goto(`${world.gateway.url}/console/env/dev`);
+    await page.goto(`${opened.world.gateway.url}/console/env/dev`);
     await page.getByRole('heading', { level: 1, name: 'dev' }).waitFor();
   });
   afterEach(() => {
@@ -79,13 +55,13 @@ describe('a newcomer, from Home, in at most four clicks', () => {
 
   it("sees a record's history", async () => {
     await go('Connections');
-    await press(link(crm.id));
+    await press(link(opened.crm.id));
     await press(link('Records'));
     await press(link('c1'));
     await seen('What it changed');
     await seen('"first name"');
-    const history = await world.gateway.call('GET', '/records/history?model=Contact&id=c1', {
-      headers: crm.headers,
+    const history = await opened.world.gateway.call('GET', '/records/history?model=Contact&id=c1', {
+      headers: opened.crm.headers,
     });
     expect(history.body.changes).toHaveLength(2);
   });
@@ -97,7 +73,7 @@ describe('a newcomer, from Home, in at most four clicks', () => {
     await press(button('Revert the run'));
     await seen('The writes of the run were reverted');
     const after = await eventually(
-      () => crm.records('Contact'),
+      () => opened.crm.records('Contact'),
       ({ records }) => records[0]?.['name'] === 'first name',
     );
     expect(after.records).toHaveLength(1);
@@ -114,7 +90,11 @@ describe('a newcomer, from Home, in at most four clicks', () => {
       () => read('/runs?function=echo'),
       (body) => body.data.length > 0,
     );
-    expect(data[0]).toMatchObject({ kind: 'action', status: 'succeeded', connection_id: crm.id });
+    expect(data[0]).toMatchObject({
+      kind: 'action',
+      status: 'succeeded',
+      connection_id: opened.crm.id,
+    });
   });
 
   it('resends a webhook', async () => {
@@ -142,16 +122,16 @@ describe('a newcomer, from Home, in at most four clicks', () => {
     await go('Webhooks out');
     await press(link('Endpoints'));
     await press(button('Add an endpoint'));
-    await field('Address').fill(`${world.receiver.url}/more`);
+    await field('Address').fill(`${opened.world.receiver.url}/more`);
     await field('Only of the integration').selectOption('crm');
-    await field('Only of the connection').fill(crm.id);
+    await field('Only of the connection').fill(opened.crm.id);
     await press(button('Add the endpoint'));
     await seen('The endpoint was added');
     const { data } = await read('/webhook-endpoints');
     expect(data.at(-1)).toMatchObject({
-      url: `${world.receiver.url}/more`,
+      url: `${opened.world.receiver.url}/more`,
       provider_config_key: 'crm',
-      connection_id: crm.id,
+      connection_id: opened.crm.id,
     });
   });
 
@@ -159,17 +139,17 @@ describe('a newcomer, from Home, in at most four clicks', () => {
     await go('Webhooks out');
     await press(link('Signing key'));
     await press(button('Reveal (audited)'));
-    await seen(world.signingKey);
+    await seen(opened.world.signingKey);
     expect((await read('/environment/webhook-signing-key')).data.webhook_signing_key).toBe(
-      world.signingKey,
+      opened.world.signingKey,
     );
   });
 
   it('rotates the signing key', async () => {
     // That of dev was rotated a moment ago, so that two keys sign still.
-    await page.goto(`${world.gateway.url}/console/env/prod`);
+    await page.goto(`${opened.world.gateway.url}/console/env/prod`);
     await page.getByRole('heading', { level: 1, name: 'prod' }).waitFor();
-    const key = world.gateway.prodKey;
+    const key = opened.world.gateway.prodKey;
     const before = (await read('/environment/webhook-signing-key', key)).data;
     await go('Webhooks out');
     await press(link('Signing key'));
@@ -194,7 +174,7 @@ describe('a newcomer, from Home, in at most four clicks', () => {
   it('sets an alert destination', async () => {
     await go('Alerts');
     await press(button('Add a destination'));
-    await field('Target').fill(`${world.receiver.url}/alerts`);
+    await field('Target').fill(`${opened.world.receiver.url}/alerts`);
     await field('Name').fill('on duty');
     await press(button('Add the destination'));
     await seen('The destination was added');
@@ -208,7 +188,10 @@ describe('a newcomer, from Home, in at most four clicks', () => {
     await press(button('Actions of on duty'));
     await press(page.getByRole('menuitem', { name: 'Send a test' }));
     await seen('The test was delivered');
-    expect(await world.receiver.got(1, '/alerts')).toHaveLength(1);
+    await eventually(
+      () => opened.world.receiver.got(1, '/alerts'),
+      (notices) => notices.some(({ body }) => JSON.parse(body).state === 'test'),
+    );
   });
 
   it('creates a key of an environment', async () => {
@@ -219,7 +202,7 @@ describe('a newcomer, from Home, in at most four clicks', () => {
     await press(button('Create the key'));
     await seen('Secret of the key');
     const { data } = await readOfAccount(
-      `/environment/api-keys?environment_id=${world.environmentId}`,
+      `/environment/api-keys?environment_id=${opened.world.environmentId}`,
     );
     expect(data.map((one: { display_name: string }) => one.display_name)).toContain('backend');
   });
@@ -231,7 +214,7 @@ describe('a newcomer, from Home, in at most four clicks', () => {
     await press(button('Create the key'));
     await seen('It is not shown again');
     const secret = await page.locator('code.secret').innerText();
-    const listed = await world.gateway.call('GET', '/account/api-keys', { key: secret });
+    const listed = await opened.world.gateway.call('GET', '/account/api-keys', { key: secret });
     expect(listed.status).toBe(200);
   });
 
@@ -244,6 +227,36 @@ describe('a newcomer, from Home, in at most four clicks', () => {
     expect(data.map((one: { display_name: string }) => one.display_name)).not.toContain(
       'operations',
     );
+  });
+
+  it('connects an account', async () => {
+    await go('Connections');
+    await press(link('Connect an account'));
+    await field('End user').fill('newcomer');
+    const opening = page.context().waitForEvent('page');
+    await press(button('Open the connect page'));
+    const connectPage = await opening;
+    const id = `c-${crypto.randomUUID()}`;
+    await connectPage.getByLabel('Account', { exact: true }).fill(id);
+    await connectPage.getByLabel('API key', { exact: true }).fill(opened.world.provider.apiKey);
+    await press(connectPage.getByRole('button', { name: 'Connect', exact: true }));
+    await connectPage.getByRole('heading', { name: 'CRM is connected' }).waitFor();
+    const { connections } = await read('/connections?endUserId=newcomer');
+    expect(connections).toMatchObject([{ provider_config_key: 'crm', errors: [] }]);
+    await connectPage.close();
+  });
+
+  it('retries a dead letter', async () => {
+    const consumer = 'svc.lifecycle-hooks';
+    await go('Dead letters');
+    await press(link(consumer));
+    await press(button('Retry'));
+    await seen('The message goes to its consumer again');
+    const { data } = await eventually(
+      () => readOfAccount(`/dead-letters?consumer=${consumer}`),
+      (body) => body.data.some(({ retries }: { retries: number }) => retries > 0),
+    );
+    expect(data.map(({ retries }: { retries: number }) => retries).sort()).toEqual([0, 1]);
   });
 
   it('rebuilds a projection', async () => {
@@ -272,135 +285,13 @@ describe('a newcomer, from Home, in at most four clicks', () => {
   });
 });
 
-describe('a change in the console', () => {
-  const open = async (path: string): Promise<void> => {
-    opened.complaints.length = 0;
-    await opened.page.goto(`${world.gateway.url}/console${path}`);
-  };
-  const choose = async (menu: string, item: string): Promise<void> => {
-    await button(menu).click();
-    await opened.page.getByRole('menuitem', { name: item }).click();
-  };
-  const connection = (tab: string): string => `/env/dev/connections/crm/${crm.id}/${tab}`;
+keyboardFlows(current);
+
+describe('in the console', () => {
   afterEach(() => {
     expect(opened.complaints).toEqual([]);
   });
-
-  it('sets the frequency of a sync', async () => {
-    await open(connection('syncs'));
-    await choose('Actions of contacts', 'Set the frequency…');
-    await field('Frequency').fill('2h');
-    await button('Set the frequency').click();
-    await seen('contacts runs every 2h');
-    expect((await crm.status('contacts')).frequency).toBe('2h');
-  });
-
-  it('starts and pauses a schedule', async () => {
-    await open(connection('syncs'));
-    const { status: before } = await crm.status('notes');
-    const [first, second] =
-      before === 'PAUSED'
-        ? (['Start the schedule', 'Pause the schedule'] as const)
-        : (['Pause the schedule', 'Start the schedule'] as const);
-    for (const item of [first, second]) {
-      await choose('Actions of notes', item);
-      await eventually(
-        () => crm.status('notes'),
-        ({ status }) => (status === 'PAUSED') === (item === 'Pause the schedule'),
-      );
-      await open(connection('syncs'));
-    }
-  });
-
-  it('creates and deletes a variant of a sync', async () => {
-    await open(connection('syncs'));
-    await choose('Actions of deals', 'Create a variant…');
-    await field('Name').fill('closed');
-    await button('Create the variant').click();
-    await seen('The variant closed was created');
-    expect((await crm.status('deals::closed')).variant).toBe('closed');
-    await choose('Actions of deals closed', 'Delete the variant…');
-    await button('Delete the variant').click();
-    await seen('The variant closed was deleted');
-    const path = `/sync/status?syncs=*&provider_config_key=crm&connection_id=${crm.id}`;
-    const { syncs } = await read(path);
-    expect(syncs.filter((one: { variant: string }) => one.variant !== 'base')).toEqual([]);
-  });
-
-  it('prunes records up to one', async () => {
-    await open(`${connection('records')}?model=Contact&id=c1`);
-    await button('Prune up to here…').click();
-    await button('Prune the records').click();
-    await seen('1 records were pruned');
-    const { records } = await eventually(
-      () => crm.records('Contact'),
-      (page) => page.records[0]?._svc_metadata.pruned_at !== undefined,
-    );
-    expect(records[0]).not.toHaveProperty('name');
-  });
-
-  it('disables, edits and deletes an alert destination', async () => {
-    await open('/env/dev/alerts');
-    await choose('Actions of on duty', 'Disable');
-    await seen('The destination was disabled');
-    await choose('Actions of on duty', 'Edit…');
-    await field('Name').fill('on call');
-    await field('Dead letters').uncheck();
-    await button('Save the destination').click();
-    await seen('The destination was saved');
-    const [edited] = (await read('/alert-destinations')).data;
-    expect(edited).toMatchObject({ display_name: 'on call', enabled: false });
-    expect(edited.alerts).toHaveLength(3);
-    await choose('Actions of on call', 'Delete…');
-    await button('Delete the destination').click();
-    await seen('on call was deleted');
-    expect((await read('/alert-destinations')).data).toEqual([]);
-  });
-
-  it('tests, disables, edits and deletes an endpoint', async () => {
-    await open('/env/dev/webhooks-out/endpoints');
-    const { id, display_name: name } = (await read('/webhook-endpoints')).data.at(-1);
-    const endpoint = async () =>
-      (await read('/webhook-endpoints')).data.find((one: { id: string }) => one.id === id);
-    await choose(`Actions of ${name}`, 'Send a test webhook');
-    await seen('A test webhook was sent');
-    await eventually(
-      () => Promise.resolve(world.receiver.received),
-      (all) => all.some(({ path, body }) => path === '/more' && body.includes('"test"')),
-    );
-    await choose(`Actions of ${name}`, 'Disable');
-    await seen('The endpoint was disabled');
-    expect(await endpoint()).toMatchObject({ enabled: false });
-    await choose(`Actions of ${name}`, 'Edit…');
-    await field('Name').fill('archive');
-    await field('Only of the connection').fill('');
-    await field('Only of the integration').selectOption('');
-    await button('Save the endpoint').click();
-    await seen('The endpoint was saved');
-    expect(await endpoint()).toMatchObject({ display_name: 'archive', connection_id: null });
-    await choose('Actions of archive', 'Delete…');
-    await button('Delete the endpoint').click();
-    await seen('The endpoint was deleted');
-    expect(await endpoint()).toBeUndefined();
-  });
-
-  it('recovers what failed', async () => {
-    world.receiver.answer = ({ path }) => (path === '/primary' ? 410 : 200);
-    await crm.trigger('contacts');
-    await eventually(
-      () => read('/webhook-messages?state=failed'),
-      ({ data }) => data.length > 0,
-    );
-    world.receiver.answer = () => 200;
-    const before = (await read('/webhook-messages?state=delivered')).data.length;
-    await open('/env/dev/webhooks-out');
-    await button('Recover failed…').click();
-    await button('Count them').click();
-    await opened.page.getByRole('button', { name: /^Send \d+ again$/ }).click();
-    await seen('webhooks are sent again');
-    await eventually(
-      () => read('/webhook-messages?state=delivered'),
-      ({ data }) => data.length > before,
-    );
-  });
+  changesOfSyncs(current);
+  changesOfNotifications(current);
+  changesOfDeadLetters(current);
 });

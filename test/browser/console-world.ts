@@ -1,10 +1,14 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { GatewayAccess } from '../support/gateway.ts';
-import { openProvider } from './providers.ts';
+import type { Provider } from '../../src/modules/connections/providers/definition.ts';
+import { webhookRules } from '../../src/modules/connections/providers/webhook-rules.ts';
+import { openProvider, redirectProvider } from './providers.ts';
 import { openBrowserWorld, type BrowserWorld } from './world.ts';
 
 export const integration = openProvider.name;
+/** Its credentials expire, and can be refreshed. */
+export const refreshed = redirectProvider.name;
 export const hostile = '<img src=x onerror="document.title=`hit`">';
 export const connectionId = 'customer/1 + "x"';
 /** A gateway with one connection, and its console in a browser. */
@@ -26,7 +30,10 @@ export interface Console {
 }
 
 export async function openConsoleWorld(): Promise<ConsoleWorld> {
-  const world = await openBrowserWorld({ providers: [openProvider] });
+  const webhook_routing = webhookRules.parse({ type: [{ body: 'type' }] });
+  // The schema's output has no undefined values; its type cannot say so.
+  const received = { ...openProvider, webhook_routing } as Provider;
+  const world = await openBrowserWorld({ providers: [received, redirectProvider] });
   const { gateway } = world;
   const listed = await gateway.call('GET', '/environments', { key: gateway.accountKey });
   const { data } = listed.body as { data: { id: number; name: string }[] };

@@ -10,7 +10,7 @@ import { openFakeAuth, type FakeAuth } from '../support/fake-auth/server.ts';
 import type { Played } from '../support/fake-auth/play.ts';
 import type { PlayOptions } from '../support/fake-auth/rules.ts';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
-import { openChromium, screenshotFolder } from './chromium.ts';
+import { openChromium, openPage, screenshotFolder } from './chromium.ts';
 
 /** A gateway with one integration of each provider, a fake that plays the providers, and a browser. */
 export interface BrowserWorld extends AsyncDisposable {
@@ -77,10 +77,8 @@ export async function openBrowserWorld(options: WorldOptions): Promise<BrowserWo
     if (made.status !== 201) throw new Error(JSON.stringify(made.body));
     return (made.body as { data: { token: string } }).data.token;
   };
-  const page = async (contextOptions: BrowserContextOptions = {}): Promise<Page> => {
-    const context = await browser.newContext({ locale: 'en-GB', ...contextOptions });
-    return context.newPage();
-  };
+  const page = (contextOptions: BrowserContextOptions = {}): Promise<Page> =>
+    openPage(browser, contextOptions);
   return {
     gateway,
     fake,

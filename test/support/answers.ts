@@ -61,6 +61,18 @@ export function checkAnswer(method: string, url: string, seen: SeenAnswer): void
   note(endpoint, seen);
 }
 
+/** First word of the line of an operation that the console sent. */
+export const ofConsole = 'console ';
+
+/** Notes for the whole run that the gateway carried out a change that the console sent. */
+export function noteChange(method: string, url: string): void {
+  const file = process.env['SVC_TEST_OPENAPI'];
+  if (file === undefined) return;
+  known ??= load(file);
+  const template = templateOf(known.document, new URL(url).pathname, method);
+  if (template !== null) noteLine(`${ofConsole}${method} ${template}`);
+}
+
 /** `fetch`, whose answer is held against the document; for bodies that end. */
 export async function checkedFetch(url: string, init: RequestInit = {}): Promise<Response> {
   const answer = await fetch(url, init);
@@ -124,11 +136,12 @@ function referred(
 const atHome = (schema: object): object =>
   JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"openapi#/')) as object;
 
-function note(endpoint: string, { status, headers, text }: SeenAnswer): void {
+const note = (endpoint: string, { status, headers, text }: SeenAnswer): void =>
+  noteLine(`${endpoint}\t${status}\t${codeIn(headers, text)}`);
+
+function noteLine(line: string): void {
   const folder = process.env['SVC_TEST_ANSWERS'];
-  if (folder === undefined) return;
-  const line = `${endpoint}\t${status}\t${codeIn(headers, text)}`;
-  if (noted.has(line)) return;
+  if (folder === undefined || noted.has(line)) return;
   noted.add(line);
   mkdirSync(folder, { recursive: true });
   appendFileSync(join(folder, `${process.pid}.tsv`), `${line}\n`);

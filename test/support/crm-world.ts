@@ -113,6 +113,8 @@ export async function openCrmWorld(
     /** Definitions beside those of the fake provider, and the hosts that they lead to. */
     readonly definitions?: object;
     readonly hosts?: readonly string[];
+    /** Called with the data folder before the first start. */
+    readonly prepare?: (dataDir: string) => Promise<void>;
   } = {},
 ): Promise<CrmWorld> {
   await using stack = new AsyncDisposableStack();
@@ -135,6 +137,7 @@ export async function openCrmWorld(
     ].join(','),
     ...options.env,
   };
+  await options.prepare?.(dataDir);
   const start = (more: Readonly<Record<string, string>> = {}) =>
     startGateway({ dataDir, env: { ...env, ...more } });
   let others = 0;

@@ -1,0 +1,82 @@
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-return,
+   typescript/no-unsafe-call -- a test looks into any answer */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../support/crm-world.ts';
+import type { CrmConsole } from '../console-crm.ts';
+import { driverOf } from '../console-driver.ts';
+
+/** Who is notified: alert destinations, endpoints of webhooks. */
+export function changesOfNotifications(current: () => CrmConsole): void {
+  const { button, choose, field, open, read, seen } = driverOf(current);
+
+  describe('a change of alerts and webhooks', () => {
+    it('disables, edits and deletes an alert destination', async () => {
+      await open('/env/dev/alerts');
+      await choose('Actions of on duty', 'Disable');
+      await seen('The destination was disabled');
+      await seen('Nothing is observed, because no destination is enabled');
+      expect(await current().page.getByText('not observed').count()).toBe(4);
+      await choose('Actions of on duty', 'Edit…');
+      await field('Name').fill('on call');
+      await field('Dead letters').uncheck();
+      await button('Save the destination').click();
+      await seen('The destination was saved');
+      const [edited] = (await read('/alert-destinations')).data;
+      expect(edited).toMatchObject({ display_name: 'on call', enabled: false });
+      expect(edited.alerts).toHaveLength(3);
+      await choose('Actions of on call', 'Delete…');
+      await button('Delete the destination').click();
+      await seen('on call was deleted');
+      expect((await read('/alert-destinations')).data).toEqual([]);
+    });
+
+    it('tests, disables, edits and deletes an endpoint', async () => {
+      await open('/env/dev/webhooks-out/endpoints');
+      const { id, display_name: name } = (await read('/webhook-endpoints')).data.at(-1);
+      const endpoint = async () =>
+        (await read('/webhook-endpoints')).data.find((one: { id: string }) => one.id === id);
+      await choose(`Actions of ${name}`, 'Send a test webhook');
+      await seen('A test webhook was sent');
+      await eventually(
+        () => Promise.resolve(current().world.receiver.received),
+        (all) => all.some(({ path, body }) => path === '/more' && body.includes('"test"')),
+      );
+      await choose(`Actions of ${name}`, 'Disable');
+      await seen('The endpoint was disabled');
+      expect(await endpoint()).toMatchObject({ enabled: false });
+      await choose(`Actions of ${name}`, 'Edit…');
+      await field('Name').fill('archive');
+      await field('Only of the connection').fill('');
+      await field('Only of the integration').selectOption('');
+      await button('Save the endpoint').click();
+      await seen('The endpoint was saved');
+      expect(await endpoint()).toMatchObject({ display_name: 'archive', connection_id: null });
+      await choose('Actions of archive', 'Delete…');
+      await button('Delete the endpoint').click();
+      await seen('The endpoint was deleted');
+      expect(await endpoint()).toBeUndefined();
+    });
+
+    it('recovers what failed', async () => {
+      current().world.receiver.answer = ({ path }) => (path === '/primary' ? 410 : 200);
+      await current().crm.trigger('contacts');
+      await eventually(
+        () => read('/webhook-messages?state=failed'),
+        ({ data }) => data.length > 0,
+      );
+      current().world.receiver.answer = () => 200;
+      const before = (await read('/webhook-messages?state=delivered')).data.length;
+      await open('/env/dev/webhooks-out');
+      await button('Recover failed…').click();
+      await button('Count them').click();
+      await current()
+        .page.getByRole('button', { name: /^Send \d+ again$/ })
+        .click();
+      await seen('webhooks are sent again');
+      await eventually(
+        () => read('/webhook-messages?state=delivered'),
+        ({ data }) => data.length > before,
+      );
+    });
+  });
+}

@@ -1,0 +1,131 @@
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-return,
+   typescript/no-unsafe-call, typescript/no-unsafe-argument -- a test looks into any answer */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../support/crm-world.ts';
+import type { CrmConsole } from '../console-crm.ts';
+import { driverOf } from '../console-driver.ts';
+
+/** Schedules, runs and records of a connection. */
+export function changesOfSyncs(current: () => CrmConsole): void {
+  const { button, choose, field, link, open, read, seen } = driverOf(current);
+  const nameOfConnection = () => `provider_config_key=crm&connection_id=${current().crm.id}`;
+  /** Path of a page of the connection. */
+  const ofConnection = (tab: string): string =>
+    `/env/dev/connections/crm/${current().crm.id}/${tab}`;
+  /** The newest run of a sync. */
+  const lastRun = async (sync: string) =>
+    (await read(`/runs?function=${sync}&${nameOfConnection()}`)).data[0];
+  /** A run after the one of this id, once it has ended. */
+  const runAfter = (sync: string, id: string) =>
+    eventually(
+      () => lastRun(sync),
+      (run) => run.id !== id && ['succeeded', 'failed', 'cancelled'].includes(run.status),
+    );
+
+  describe('a change of syncs', () => {
+    it('sets the frequency of a sync', async () => {
+      await open(ofConnection('syncs'));
+      await choose('Actions of contacts', 'Set the frequency…');
+      await field('Frequency').fill('2h');
+      await button('Set the frequency').click();
+      await seen('contacts runs every 2h');
+      expect((await current().crm.status('contacts')).frequency).toBe('2h');
+    });
+
+    it('starts and pauses a schedule', async () => {
+      await open(ofConnection('syncs'));
+      const { status: before } = await current().crm.status('notes');
+      const [first, second] =
+        before === 'PAUSED'
+          ? (['Start the schedule', 'Pause the schedule'] as const)
+          : (['Pause the schedule', 'Start the schedule'] as const);
+      for (const item of [first, second]) {
+        await choose('Actions of notes', item);
+        await eventually(
+          () => current().crm.status('notes'),
+          ({ status }) => (status === 'PAUSED') === (item === 'Pause the schedule'),
+        );
+        await open(ofConnection('syncs'));
+      }
+    });
+
+    it('creates and deletes a variant of a sync', async () => {
+      await open(ofConnection('syncs'));
+      await choose('Actions of deals', 'Create a variant…');
+      await field('Name').fill('closed');
+      await button('Create the variant').click();
+      await seen('The variant closed was created');
+      expect((await current().crm.status('deals::closed')).variant).toBe('closed');
+      await choose('Actions of deals closed', 'Delete the variant…');
+      await button('Delete the variant').click();
+      await seen('The variant closed was deleted');
+      const path = `/sync/status?syncs=*&provider_config_key=crm&connection_id=${current().crm.id}`;
+      const { syncs } = await read(path);
+      expect(syncs.filter((one: { variant: string }) => one.variant !== 'base')).toEqual([]);
+    });
+
+    it('runs a sync now, from the start, and without its records', async () => {
+      for (const [item, added] of [
+        ['Run now', 0],
+        ['Run from the start', 0],
+        ['Delete the records and run…', 1],
+      ] as const) {
+        const { id } = await lastRun('contacts');
+        await open(ofConnection('syncs'));
+        await choose('Actions of contacts', item);
+        if (item.endsWith('…')) await button('Delete and run').click();
+        await seen('The sync was started');
+        const run = await runAfter('contacts', id);
+        expect(run.status).toBe('succeeded');
+        expect(run.counts.Contact.added).toBe(added);
+      }
+    });
+
+    it('runs a run again', async () => {
+      const { id } = await lastRun('contacts');
+      await open(`/env/dev/runs/${id}`);
+      await button('Run again').click();
+      await seen('The sync was started');
+      expect(await runAfter('contacts', id)).toMatchObject({ status: 'succeeded' });
+    });
+
+    it('cancels a run on its page, and in the menu of its sync', async () => {
+      const begin = async () => {
+        await current().crm.trigger('stepwise');
+        return eventually(
+          () => lastRun('stepwise'),
+          (run) => run?.status === 'running',
+        );
+      };
+      const first = await begin();
+      await open(`/env/dev/runs/${first.id}`);
+      await button('Cancel the run').click();
+      await eventually(
+        () => lastRun('stepwise'),
+        ({ status }) => status === 'cancelled',
+      );
+      await link('Messages of this run').click();
+      await seen(/messages, newest first|No messages/);
+      const second = await begin();
+      await open(ofConnection('syncs'));
+      await choose('Actions of stepwise', 'Cancel the run');
+      await seen('The run is being cancelled');
+      await eventually(
+        () => lastRun('stepwise'),
+        ({ id, status }) => id === second.id && status === 'cancelled',
+      );
+    });
+
+    it('prunes records up to one', async () => {
+      await open(`${ofConnection('records')}?model=Contact&id=c1`);
+      await button('Prune up to here…').click();
+      await button('Prune the records').click();
+      await seen('1 records were pruned');
+      const { records } = await eventually(
+        () => current().crm.records('Contact'),
+        (page) => page.records[0]?._svc_metadata.pruned_at !== undefined,
+      );
+      expect(records[0]).not.toHaveProperty('name');
+    });
+  });
+}

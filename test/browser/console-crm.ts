@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
+import { topicSpecs } from '../../src/app/topics.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+import { openChromium, openPage } from './chromium.ts';
+import type { Driven } from './console-driver.ts';
+import { addKey, signedIn } from './console-world.ts';
+
+/**
+ * The console of a gateway with functions, records of two runs, a failed run and four dead letters, signed in with the
+ * keys of dev, of prod and of the account.
+ */
+export interface CrmConsole extends Driven, AsyncDisposable {
+  readonly world: CrmWorld;
+  /** A connection of dev. */
+  readonly crm: CrmConnection;
+  /** A page of a browser that is not signed in. */
+  newPage(): Promise<Page>;
+}
+
+/** Two consumers read this topic: each gives up what fits no schema. */
+const poisoned = 'svc.connections.v1';
+const partitions = 4;
+
+async function poison(dataDir: string): Promise<void> {
+  await using embedded = await openEmbeddedLog({ directory: join(dataDir, 'log') });
+  await embedded.log.ensureTopics(topicSpecs(partitions));
+  const messages = ['a', 'b'].map((key) => ({ key, value: Buffer.from('?'), headers: {} }));
+  await embedded.log.append([{ topic: poisoned, partition: 1, messages }]);
+}
+
+export async function openCrmConsole(): Promise<CrmConsole> {
+  await using stack = new AsyncDisposableStack();
+  const world = stack.use(await openCrmWorld({ prepare: poison }));
+  const crm = await world.connect();
+  crm.account.contacts = [{ id: 'c1', name: 'first name' }];
+  await crm.run('contacts');
+  crm.account.contacts = [{ id: 'c1', name: 'second name' }];
+  await crm.run('contacts');
+  crm.account.script = [{ do: 'throw', message: 'the provider speaks another language' }];
+  await crm.run('scripted');
+  const browser = await openChromium();
+  stack.defer(() => browser.close());
+  const newPage = () => openPage(browser, {});
+  const opened = await signedIn({ gateway: world.gateway, page: newPage });
+  await addKey(opened.page, world.gateway.prodKey);
+  const owned = stack.move();
+  const { gateway } = world;
+  const close = () => owned.disposeAsync();
+  return { ...opened, gateway, world, crm, newPage, [Symbol.asyncDispose]: close };
+}

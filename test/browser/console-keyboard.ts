@@ -1,0 +1,84 @@
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- a test looks into any answer */
+import type { Page } from 'playwright-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { CrmConsole } from './console-crm.ts';
+import { driverOf } from './console-driver.ts';
+
+const tabsMax = 200;
+
+/** Presses Tab until the control of this name has the focus. @throws Error with the names that had it */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const passed: string[] = [];
+  while (passed.length < tabsMax) {
+    await page.keyboard.press('Tab');
+    const focused = await page.evaluate(() => {
+      const active = document.activeElement;
+      if (!(active instanceof HTMLElement)) return '';
+      const labels = 'labels' in active ? (active.labels as NodeListOf<HTMLElement> | null) : null;
+      return (active.ariaLabel ?? labels?.[0]?.innerText ?? active.innerText).trim();
+    });
+    if (focused === name) return;
+    passed.push(focused);
+  }
+  throw new Error(`Tab does not reach ${name}, but ${[...new Set(passed)].join(', ')}`);
+}
+
+/** Flows in which no pointer is used. */
+export function keyboardFlows(current: () => CrmConsole): void {
+  const { read } = driverOf(current);
+
+  describe('with the keyboard alone', () => {
+    let page: Page;
+    const press = (key: string): Promise<void> => page.keyboard.press(key);
+    const follow = async (name: string): Promise<void> => {
+      await tabTo(page, name);
+      await press('Enter');
+    };
+    const signIn = async (): Promise<void> => {
+      page = await current().newPage();
+      await page.goto(`${current().world.gateway.url}/console`);
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await tabTo(page, 'API key');
+      await page.keyboard.type(current().world.gateway.key);
+      await press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'dev' }).waitFor();
+    };
+    afterEach(() => page.context().close());
+
+    it("signs in, and opens a record's history", async () => {
+      await signIn();
+      await follow('Connections');
+      await page.getByRole('link', { name: current().crm.id }).waitFor();
+      await follow(current().crm.id);
+      await page.getByRole('link', { name: 'Records' }).waitFor();
+      await follow('Records');
+      await page.getByRole('link', { name: 'c1', exact: true }).waitFor();
+      await follow('c1');
+      const drawer = page.getByRole('dialog');
+      await drawer.getByText('What it changed').waitFor();
+      await tabTo(page, 'As of');
+      const newest = await drawer.getByLabel('As of').getAttribute('aria-valuetext');
+      await press('ArrowLeft');
+      expect(await drawer.getByLabel('As of').getAttribute('aria-valuetext')).not.toBe(newest);
+      await press('Escape');
+      await drawer.waitFor({ state: 'detached' });
+    });
+
+    it('runs an action in the playground', async () => {
+      await signIn();
+      await follow('Playground');
+      await page.getByLabel('Action', { exact: true }).waitFor();
+      await tabTo(page, 'Action');
+      await page.keyboard.type('echo');
+      await page.getByLabel('Input', { exact: true }).waitFor();
+      await tabTo(page, 'Input');
+      await press('Control+A');
+      await page.keyboard.type('{"from":"the keyboard"}');
+      await follow('Run the action');
+      const result = page.getByRole('region', { name: 'Result' });
+      await result.getByText('"the keyboard"').waitFor();
+      const { data } = await read('/runs?function=echo&limit=1');
+      expect(data[0]).toMatchObject({ status: 'succeeded', connection_id: current().crm.id });
+    });
+  });
+}
