@@ -15,7 +15,8 @@ interface PreviewProps {
 
 /** A drawn sample: the page itself needs a session, and may not be framed. */
 export const ConnectPagePreview = ({ settings }: PreviewProps): JSX.Element => (
-  <div class="stack" role="group" aria-label="Preview">
+  <div class="preview stack" role="group" aria-label="Preview">
+    <h2>Preview</h2>
     {themeNames
       .filter((name) => settings.default_theme === 'system' || settings.default_theme === name)
       .map((name) => (
