@@ -48,6 +48,9 @@ export interface StepRow {
 
 const heavy = 'heavy';
 
+/** From the end of the table's order little more is read than the page. */
+const smallReads = 'SETTINGS max_threads = 1, max_block_size = 512';
+
 /** The one step that each run begins with: an owner queues it, but a revert starts at once. */
 const isFirstStep =
   "((action = 'queued' AND attempt = 1) OR (action = 'started' AND kind = 'revert'))";
@@ -87,7 +90,8 @@ export async function findRuns(
   });
   const found = await tables.queryRows<{ run_id: string; at: string }>(
     `SELECT run_id, ${micros('occurred_at')} AS at FROM ${table} WHERE ${wanted.sql}
-     ORDER BY occurred_at DESC, run_id DESC LIMIT 1 BY run_id LIMIT {limit:UInt32}`,
+     ORDER BY occurred_at DESC, run_id DESC LIMIT 1 BY run_id LIMIT {limit:UInt32}
+     ${actions.length === 0 ? smallReads : ''}`,
     { ...wanted.params, limit },
     heavy,
   );
