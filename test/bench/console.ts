@@ -1,9 +1,9 @@
 /**
  * `node test/bench/console.ts [connections [runs [seconds [rounds]]]]`: the console in headless Chromium on a gateway of
  * its own with so many connections (10,000) and runs of the last day (100,000). Compressed bytes of first pages; time
- * from navigation until a list has rows and scrolls (median); the longest task while each list is scrolled to its last
- * row by the wheel; processor time of the gateway with a page open, less that without one, in turns of some seconds (60)
- * for several rounds (2).
+ * from navigation until a list has rows and scrolls (median), beside that of an empty page; the longest task while each
+ * list is scrolled to its last row by the wheel, in time and in processor time of its thread; processor time of the
+ * gateway with a page open, less that without one, in turns of some seconds (60) for several rounds (2).
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -102,6 +102,24 @@ async function overTable(page: Page): Promise<void> {
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
 }
 
+const median = (values: readonly number[]): number => round(percentile(values, 50));
+
+/** What a document of a few bytes takes on this machine meanwhile. */
+async function emptyPage(
+  browser: Browser,
+  session: Session,
+  gateway: RunningGateway,
+): Promise<number> {
+  const opened: number[] = [];
+  for (let at = 0; at < samples; at += 1) {
+    const page = await newPage(browser, session);
+    await page.goto(`${gateway.url}/health`, { waitUntil: 'load' });
+    opened.push(await page.evaluate<number>('performance.now()'));
+    await page.context().close();
+  }
+  return median(opened);
+}
+
 async function usable(
   browser: Browser,
   session: Session,
@@ -113,11 +131,11 @@ async function usable(
     for (let at = 0; at < samples; at += 1) {
       opened.push(await openList(browser, session, gateway.url + path));
     }
-    const median = (values: readonly number[]): number => round(percentile(values, 50));
     figures[`${name}_kb`] = round(Math.max(...opened.map(({ bytes }) => bytes)) / 1024);
     figures[`${name}_rows_ms_p50`] = median(opened.map(({ rowsMs }) => rowsMs));
     figures[`${name}_usable_ms_p50`] = median(opened.map(({ usableMs }) => usableMs));
   }
+  figures['empty_page_ms_p50'] = await emptyPage(browser, session, gateway);
   const page = await newPage(browser, session);
   await page.goto(gateway.url + pages.home);
   await page.locator('.tiles').waitFor();
@@ -125,6 +143,29 @@ async function usable(
   figures['home_kb'] = round((await bytesOf(page)) / 1024);
   await page.context().close();
   return figures;
+}
+
+interface TraceEvent {
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** Processor time, in µs. */
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+/** Processor time of the longest task of a page's main thread: what others do on the machine does not count. */
+function longestCpuMs(trace: Buffer): number {
+  const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: readonly TraceEvent[] };
+  const threadOf = ({ pid, tid }: TraceEvent): string => `${pid}/${tid}`;
+  const threads = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
+      .map(threadOf),
+  );
+  return traceEvents
+    .filter((event) => event.name.endsWith('RunTask') && threads.has(threadOf(event)))
+    .reduce((most, { tdur = 0 }) => Math.max(most, tdur / 1_000), 0);
 }
 
 const wheelPx = 1_200;
@@ -137,6 +178,7 @@ async function scroll(browser: Browser, session: Session, url: string): Promise<
   await page.waitForSelector(row);
   await overTable(page);
   await page.evaluate('window.longestTask = 0');
+  await browser.startTracing(page, { categories: ['toplevel'] });
   let steps = 0;
   const taken = await seconds(async () => {
     const deadline = performance.now() + endlessMs;
@@ -146,6 +188,7 @@ async function scroll(browser: Browser, session: Session, url: string): Promise<
       steps += 1;
     }
   });
+  const longestCpu = longestCpuMs(await browser.stopTracing());
   const longest = await page.evaluate<number>('window.longestTask');
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('HeapProfiler.collectGarbage');
@@ -156,6 +199,7 @@ async function scroll(browser: Browser, session: Session, url: string): Promise<
     scroll_s: round(taken),
     // Tasks of 50 ms and more are long.
     longest_task_ms: round(longest),
+    longest_task_cpu_ms: round(longestCpu),
     heap_mb: round(usedSize / 1024 ** 2),
   };
 }
@@ -185,7 +229,7 @@ async function cost(browser: Browser, session: Session, gateway: RunningGateway)
       console.error(`${name}: ${round(open)} % with it, ${round(without)} % without`);
     }
   }
-  const figures: Record<string, number> = { idle_core_pct: round(percentile(idle, 50)) };
+  const figures: Record<string, number> = { idle_core_pct: median(idle) };
   for (const [name, values] of added) {
     figures[`${name}_core_pct`] = round(values.reduce((sum, one) => sum + one, 0) / values.length);
   }
