@@ -55,6 +55,8 @@ function patientLog(log: EventLog, request: Execute): EventLog {
     openWriter: (name) => request(() => log.openWriter(name)),
     startOffset: (topic, partition) => request(() => log.startOffset(topic, partition)),
     endOffset: (topic, partition) => request(() => log.endOffset(topic, partition)),
+    startOffsets: (topic) => request(() => log.startOffsets(topic)),
+    endOffsets: (topic) => request(() => log.endOffsets(topic)),
     offsetAt: (topic, partition, timestamp) =>
       request(() => log.offsetAt(topic, partition, timestamp)),
     follow: (from, options) => log.follow(from, options),

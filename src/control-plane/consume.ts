@@ -1,4 +1,3 @@
-import { partitionNumbers } from '../kernel/partition.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Batch, EventLog, FollowOptions, Position, ReadMessage } from '../ports/event-log.ts';
 
@@ -54,11 +53,9 @@ export async function firstMessage(
 
 /** The ends of all partitions of the topic. */
 export async function endsOf(
-  log: Pick<EventLog, 'partitions' | 'endOffset'>,
+  log: Pick<EventLog, 'endOffsets'>,
   topic: string,
 ): Promise<Position[]> {
-  const ends = partitionNumbers(await log.partitions(topic)).map(async (partition) => {
-    return { topic, partition, offset: await log.endOffset(topic, partition) };
-  });
-  return Promise.all(ends);
+  const offsets = await log.endOffsets(topic);
+  return offsets.map((offset, partition) => ({ topic, partition, offset }));
 }

@@ -144,6 +144,10 @@ export interface EventLog extends AsyncDisposable {
   startOffset(topic: string, partition: number): Promise<number>;
   /** Offset after the newest committed message. */
   endOffset(topic: string, partition: number): Promise<number>;
+  /** `startOffset` of every partition, by number, in as few requests as the log allows. @throws as `partitions` */
+  startOffsets(topic: string): Promise<readonly number[]>;
+  /** `endOffset` of every partition, likewise. @throws as `partitions` */
+  endOffsets(topic: string): Promise<readonly number[]>;
   /** Offset of the first message at or after the time (ms), or the end offset. */
   offsetAt(topic: string, partition: number, timestamp: number): Promise<number>;
 

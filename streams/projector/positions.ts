@@ -100,6 +100,31 @@ export class Positions {
   }
 }
 
+/**
+ * The stored positions of sets of tables, by name and partition: everything before them is in the tables. A partition
+ * that is being emptied is omitted.
+ * @throws GatewayError `projection_unavailable`
+ */
+export async function storedPositions(
+  tables: Pick<ProjectionStore, 'queryRows'>,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<number, number>>> {
+  const rows = await tables.queryRows<{ name: string; log_partition: number; next_offset: string }>(
+    `SELECT name, log_partition, next_offset FROM projector_positions FINAL
+     WHERE name IN {names:Array(String)}`,
+    { names },
+    'page',
+  );
+  const filled = rows.filter(({ next_offset: next }) => Number(next) !== beingEmptied);
+  const byName = Map.groupBy(filled, ({ name }) => name);
+  return new Map(
+    [...byName].map(([name, list]) => [
+      name,
+      new Map(list.map((row) => [row.log_partition, Number(row.next_offset)])),
+    ]),
+  );
+}
+
 export interface Start {
   readonly positions: readonly StoredPosition[];
   /** Partitions whose tables were emptied, to be read from the start of the log. */

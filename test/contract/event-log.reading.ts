@@ -33,6 +33,21 @@ export function readContract(harness: EventLogHarness): void {
       expect(await log.startOffset(topic, 0)).toBe(await log.endOffset(topic, 0));
     });
 
+    it('gives the bounds of all partitions at once', async () => {
+      await using log = await harness.open();
+      const topic = await topicWith(log, 7);
+      await log.deleteBefore({ topic, partition: 0, offset: 3 });
+      const each = (bound: 'startOffset' | 'endOffset') =>
+        Promise.all([log[bound](topic, 0), log[bound](topic, 1)]);
+      expect(await log.startOffsets(topic)).toEqual(await each('startOffset'));
+      const ends = await log.endOffsets(topic);
+      expect(ends).toEqual(await each('endOffset'));
+      expect(ends[0]).toBeGreaterThan(ends[1]!);
+      const unknown = harness.name('unknown');
+      await expect(log.startOffsets(unknown)).rejects.toMatchObject({ code: 'unknown_topic' });
+      await expect(log.endOffsets(unknown)).rejects.toMatchObject({ code: 'unknown_topic' });
+    });
+
     it('gives ascending offsets, and batches that join up to the end', async () => {
       await using log = await harness.open();
       const topic = await topicWith(log, 50);

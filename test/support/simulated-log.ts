@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../src/kernel/errors.ts';
+import { partitionNumbers } from '../../src/kernel/partition.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type {
   Batch,
@@ -218,6 +219,16 @@ export class Client implements EventLog {
   async endOffset(topic: string, partition: number): Promise<number> {
     await this.#turn();
     return this.#log.partition(topic, partition).end;
+  }
+
+  async startOffsets(topic: string): Promise<readonly number[]> {
+    const numbers = partitionNumbers(await this.partitions(topic));
+    return Promise.all(numbers.map((partition) => this.startOffset(topic, partition)));
+  }
+
+  async endOffsets(topic: string): Promise<readonly number[]> {
+    const numbers = partitionNumbers(await this.partitions(topic));
+    return Promise.all(numbers.map((partition) => this.endOffset(topic, partition)));
   }
 
   async offsetAt(topic: string, partition: number, timestamp: number): Promise<number> {

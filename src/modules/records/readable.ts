@@ -1,3 +1,4 @@
+import { endsOf } from '../../control-plane/consume.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { RecordReader } from './reader.ts';
 
@@ -53,7 +54,7 @@ export function changesEnd({
 }
 
 export function createReadableRuns(deps: {
-  readonly log: Pick<EventLog, 'partitions' | 'endOffset'>;
+  readonly log: Pick<EventLog, 'endOffsets'>;
   readonly reader: Pick<RecordReader, 'published' | 'reached'>;
 }): ReadableRuns {
   const { log, reader } = deps;
@@ -62,23 +63,14 @@ export function createReadableRuns(deps: {
    */
   let seen: { readonly runs: readonly Place[]; readonly records: readonly Place[] } | null = null;
 
-  const endsOf = async (topic: string): Promise<Place[]> => {
-    const numbers = Array.from({ length: await log.partitions(topic) }, (_, number) => number);
-    return Promise.all(
-      numbers.map(async (partition) => ({
-        partition,
-        offset: await log.endOffset(topic, partition),
-      })),
-    );
-  };
   const placesOf = async (end: ChangesEnd): Promise<readonly Place[] | null> => {
     if (end === null) return null;
     if ('places' in end) return end.places;
     const { partition, offset } = end.reportedAt;
     if (seen === null || offset >= (seen.runs[partition]?.offset ?? 0)) {
       // In this order.
-      const runs = await endsOf(runsTopic);
-      seen = { runs, records: await endsOf(recordsTopic) };
+      const runs = await endsOf(log, runsTopic);
+      seen = { runs, records: await endsOf(log, recordsTopic) };
     }
     return seen.records;
   };

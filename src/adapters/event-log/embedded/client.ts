@@ -132,6 +132,16 @@ class ClientLog implements EventLog {
     return this.open().endOffset(this.reader.place(topic, partition));
   }
 
+  async startOffsets(topic: string): Promise<readonly number[]> {
+    const reader = this.open();
+    return reader.topic(topic).map((place) => reader.startOffset(place));
+  }
+
+  async endOffsets(topic: string): Promise<readonly number[]> {
+    const reader = this.open();
+    return reader.topic(topic).map((place) => reader.endOffset(place));
+  }
+
   async offsetAt(topic: string, partition: number, timestamp: number): Promise<number> {
     return this.open().offsetAt(this.reader.place(topic, partition), timestamp);
   }

@@ -154,6 +154,14 @@ export class KafkaClient implements EventLog {
     return this.call(() => this.offsets.end(this.inKafka(topic), partition));
   }
 
+  startOffsets(topic: string): Promise<readonly number[]> {
+    return this.call(() => this.offsets.starts(this.inKafka(topic)));
+  }
+
+  endOffsets(topic: string): Promise<readonly number[]> {
+    return this.call(() => this.offsets.ends(this.inKafka(topic)));
+  }
+
   offsetAt(topic: string, partition: number, timestamp: number): Promise<number> {
     return this.call(() => this.offsets.since(this.inKafka(topic), partition, timestamp));
   }

@@ -181,7 +181,11 @@ declare module 'kafkajs/src/broker/index.js' {
         topic: string;
         partitions: readonly { partition: number; timestamp: string }[];
       }[];
-    }): Promise<{ responses: readonly { partitions: readonly { offset: string }[] }[] }>;
+    }): Promise<{
+      responses: readonly {
+        partitions: readonly { partition: number; offset: string }[];
+      }[];
+    }>;
     initProducerId(options: {
       transactionalId?: string | undefined;
       transactionTimeout: number;

@@ -1,5 +1,6 @@
 import type { ClusterMetadata } from './cluster-metadata.ts';
 import { isTransient, kafkaError, KafkaFailure } from './failure.ts';
+import { partitionNumbers } from '../../../kernel/partition.ts';
 import type { BrokerConnection } from './broker-connection.ts';
 import { retried } from './retry.ts';
 
@@ -27,6 +28,16 @@ export class Offsets {
     return this.at(topic, partition, latest);
   }
 
+  /** The starts of all partitions of the topic, by number. */
+  starts(topic: string): Promise<readonly number[]> {
+    return this.ofTopic(topic, earliest);
+  }
+
+  /** The ends of all partitions of the topic, by number. */
+  ends(topic: string): Promise<readonly number[]> {
+    return this.ofTopic(topic, latest);
+  }
+
   /** The first offset with this time or a later one, or the end. */
   async since(topic: string, partition: number, timestamp: number): Promise<number> {
     const found = await this.at(topic, partition, Math.ceil(timestamp));
@@ -40,19 +51,7 @@ export class Offsets {
     run: (leader: number) => Promise<T>,
   ): Promise<T> {
     await this.directory.mustHave(topic, partition);
-    return retried(
-      async () => {
-        try {
-          const leader = this.directory.leader(topic, partition);
-          if (leader === null) throw new KafkaFailure(leaderNotAvailable, `${topic}/${partition}`);
-          return await run(leader);
-        } catch (error) {
-          if (isTransient(error)) await this.directory.refresh(topic);
-          throw error;
-        }
-      },
-      { timeoutMs },
-    );
+    return this.withLeaders(topic, async () => run(this.leaderOf(topic, partition)));
   }
 
   deleteBefore(topic: string, partition: number, offset: number): Promise<void> {
@@ -66,17 +65,70 @@ export class Offsets {
 
   private at(topic: string, partition: number, timestamp: number): Promise<number> {
     return this.atLeader(topic, partition, async (leader) => {
-      const broker = await this.link.node(leader);
-      const { responses } = await broker.listOffsets({
-        replicaId: -1,
-        isolationLevel: readCommitted,
-        topics: [{ topic, partitions: [{ partition, timestamp: String(timestamp) }] }],
-      });
-      const offset = responses[0]?.partitions[0]?.offset;
-      if (offset === undefined) throw new KafkaFailure(kafkaError.unknownTopicOrPartition, topic);
-      return Number(offset);
+      const offsets = await this.list(leader, topic, [partition], timestamp);
+      return found(offsets, topic, partition);
     });
+  }
+
+  /** One request to each leader. */
+  private async ofTopic(topic: string, timestamp: number): Promise<readonly number[]> {
+    const numbers = partitionNumbers(await this.directory.partitions(topic));
+    return this.withLeaders(topic, async () => {
+      const led = Map.groupBy(numbers, (partition) => this.leaderOf(topic, partition));
+      const listed = [...led].map(([leader, partitions]) =>
+        this.list(leader, topic, partitions, timestamp),
+      );
+      const offsets = new Map((await Promise.all(listed)).flatMap((one) => [...one]));
+      return numbers.map((partition) => found(offsets, topic, partition));
+    });
+  }
+
+  /** Offsets of partitions that the node leads, by partition. */
+  private async list(
+    leader: number,
+    topic: string,
+    numbers: readonly number[],
+    timestamp: number,
+  ): Promise<ReadonlyMap<number, number>> {
+    const broker = await this.link.node(leader);
+    const partitions = numbers.map((partition) => ({ partition, timestamp: String(timestamp) }));
+    const { responses } = await broker.listOffsets({
+      replicaId: -1,
+      isolationLevel: readCommitted,
+      topics: [{ topic, partitions }],
+    });
+    const listed = responses[0]?.partitions ?? [];
+    return new Map(listed.map(({ partition, offset }) => [partition, Number(offset)]));
+  }
+
+  private leaderOf(topic: string, partition: number): number {
+    const leader = this.directory.leader(topic, partition);
+    if (leader === null) throw new KafkaFailure(leaderNotAvailable, `${topic}/${partition}`);
+    return leader;
+  }
+
+  /** Retries with the leaders of the moment when one has moved. */
+  private withLeaders<T>(topic: string, run: () => Promise<T>): Promise<T> {
+    return retried(
+      async () => {
+        try {
+          return await run();
+        } catch (error) {
+          if (isTransient(error)) await this.directory.refresh(topic);
+          throw error;
+        }
+      },
+      { timeoutMs },
+    );
   }
 }
 
 const leaderNotAvailable = 5;
+
+function found(offsets: ReadonlyMap<number, number>, topic: string, partition: number): number {
+  const offset = offsets.get(partition);
+  if (offset === undefined) {
+    throw new KafkaFailure(kafkaError.unknownTopicOrPartition, `${topic}/${partition}`);
+  }
+  return offset;
+}

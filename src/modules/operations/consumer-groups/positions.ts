@@ -1,5 +1,4 @@
 import { GatewayError } from '../../../kernel/errors.ts';
-import { partitionNumbers } from '../../../kernel/partition.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 
 /** The position of a group in one partition. Offsets have holes: `lag` is an upper bound of the messages. */
@@ -18,14 +17,14 @@ export interface PartitionPosition {
 export type PartitionRange = Pick<PartitionPosition, 'partition' | 'start' | 'end'>;
 
 /** @throws GatewayError `unknown_topic` */
-export async function rangesOf(log: EventLog, topic: string): Promise<PartitionRange[]> {
-  return Promise.all(
-    partitionNumbers(await log.partitions(topic)).map(async (partition) => {
-      const start = await log.startOffset(topic, partition);
-      const end = await log.endOffset(topic, partition);
-      return { partition, start, end };
-    }),
-  );
+export async function rangesOf(
+  log: Pick<EventLog, 'startOffsets' | 'endOffsets'>,
+  topic: string,
+): Promise<PartitionRange[]> {
+  // In this order: a range never begins after its end.
+  const starts = await log.startOffsets(topic);
+  const ends = await log.endOffsets(topic);
+  return ends.map((end, partition) => ({ partition, start: starts[partition] ?? end, end }));
 }
 
 export async function positionsOf(

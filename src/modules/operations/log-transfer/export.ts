@@ -52,9 +52,9 @@ type Ends = ReadonlyMap<string, number>;
 
 async function endsOf(log: EventLog, specs: readonly TopicSpec[]): Promise<Ends> {
   const ends = new Map<string, number>();
-  for (const { name, partitions } of specs) {
-    for (let partition = 0; partition < partitions; partition += 1) {
-      ends.set(`${name}/${partition}`, await log.endOffset(name, partition));
+  for (const { name } of specs) {
+    for (const [partition, end] of (await log.endOffsets(name)).entries()) {
+      ends.set(`${name}/${partition}`, end);
     }
   }
   return ends;

@@ -1,7 +1,7 @@
-import type { SqlParams } from '../../../ports/projection-store.ts';
-import { partitionsOf, topics } from '../../../../streams/topics.ts';
+import { storedPositions } from '../../../../streams/projector/positions.ts';
 import type { ProjectionTables } from '../../../../streams/projector/define.ts';
 import type { Generation, Projection } from '../../../../streams/projector/projection-state.ts';
+import { rangesOf } from '../consumer-groups/positions.ts';
 import type { OperationsServices } from '../services.ts';
 
 export interface PartitionFigures {
@@ -30,8 +30,7 @@ export interface ProjectionFigures {
   readonly generations: readonly GenerationFigures[];
 }
 
-type Deps = Pick<OperationsServices, 'log' | 'tables' | 'settings'>;
-type Place = Omit<PartitionFigures, 'position'>;
+type Deps = Pick<OperationsServices, 'log' | 'tables'>;
 
 /** @throws GatewayError `projection_unavailable`, `log_unavailable` */
 export async function figuresOf(
@@ -40,9 +39,9 @@ export async function figuresOf(
   projection: Projection,
 ): Promise<ProjectionFigures> {
   const sets = projection.generations.map(({ number }) => projectionTables.tableSet(number));
-  const places = await placesOf(deps, projectionTables);
-  const reached = await reachedOf(
-    deps,
+  const places = await rangesOf(deps.log, projectionTables.topic);
+  const reached = await storedPositions(
+    deps.tables,
     sets.map(({ name }) => name),
   );
   const sizes = await sizesOf(
@@ -52,7 +51,7 @@ export async function figuresOf(
   const generations = projection.generations.map((generation, at): GenerationFigures => {
     const { name = '', tables = [] } = sets[at] ?? {};
     const partitions = places.map(({ partition, start, end }) => {
-      const next = reached.get(`${name}/${partition}`) ?? start;
+      const next = reached.get(name)?.get(partition) ?? start;
       // Beyond the end: the table is being emptied and starts over.
       return { partition, start, end, position: next > end ? start : Math.max(start, next) };
     });
@@ -60,29 +59,6 @@ export async function figuresOf(
     return { generation, tables, partitions, rows: sizes.get(name)?.rows ?? 0, bytes };
   });
   return { of: projectionTables, projection, generations };
-}
-
-async function placesOf({ log, settings }: Deps, { topic }: ProjectionTables): Promise<Place[]> {
-  const length = partitionsOf(topics[topic], settings.partitions);
-  const partitions = Array.from({ length }, (_, partition) => partition);
-  return Promise.all(
-    partitions.map(async (partition) => ({
-      partition,
-      start: await log.startOffset(topic, partition),
-      end: await log.endOffset(topic, partition),
-    })),
-  );
-}
-
-async function reachedOf({ tables }: Deps, names: readonly string[]): Promise<Map<string, number>> {
-  const params: SqlParams = { names };
-  const rows = await tables.queryRows<{ name: string; log_partition: number; next: string }>(
-    `SELECT name, log_partition, next_offset AS next FROM projector_positions FINAL
-     WHERE name IN {names:Array(String)}`,
-    params,
-    'page',
-  );
-  return new Map(rows.map((row) => [`${row.name}/${row.log_partition}`, Number(row.next)]));
 }
 
 async function sizesOf(

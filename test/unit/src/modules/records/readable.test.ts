@@ -16,10 +16,7 @@ function readable() {
     'svc.records.v1': [0, 0, 0],
   };
   const runs = createReadableRuns({
-    log: {
-      partitions: () => Promise.resolve(partitions),
-      endOffset: (topic, partition) => Promise.resolve(ends[topic]?.[partition] ?? 0),
-    },
+    log: { endOffsets: (topic) => Promise.resolve(ends[topic] ?? []) },
     reader: {
       published: (...args) => publication.published(...args),
       reached: () =>
