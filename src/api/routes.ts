@@ -20,7 +20,7 @@ import { functionRoutes } from '../modules/functions/functions/routes.ts';
 import { healthRoutes } from '../modules/operations/health/routes.ts';
 import { integrationRoutes } from '../modules/connections/integrations/routes.ts';
 import { logRoutes } from '../modules/operations/logs/routes.ts';
-import { tailRoute } from '../modules/operations/logs/tail.ts';
+import { logsTailRoute } from '../modules/operations/logs/tail.ts';
 import { metricsRoutes } from '../modules/operations/metrics/routes.ts';
 import { projectionRoutes } from '../modules/operations/projections/routes.ts';
 import { providerRoutes } from '../modules/connections/providers/routes.ts';
@@ -31,6 +31,7 @@ import { recordRoutes } from '../modules/records/routes.ts';
 import { referenceRoutes } from '../modules/operations/reference/routes.ts';
 import { rootKeyRoutes } from '../modules/access/root-keys/routes.ts';
 import { runRoutes } from '../modules/functions/runs/routes.ts';
+import { runsTailRoute } from '../modules/functions/runs/tail.ts';
 import { statisticsRoutes } from '../modules/operations/statistics/routes.ts';
 import { syncRoutes } from '../modules/functions/syncs/routes.ts';
 import { topicRoutes } from '../modules/operations/topics/routes.ts';
@@ -91,7 +92,8 @@ export const routes: readonly AnyRoute[] = [
 /** Every endpoint that streams. */
 export const streamRoutes: readonly AnyStreamRoute[] = [
   proxyRoute,
-  tailRoute,
+  logsTailRoute,
+  runsTailRoute,
   auditExportRoute,
   changeFeedRoute,
   webhookRoute,

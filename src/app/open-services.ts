@@ -116,7 +116,7 @@ async function openRuns(
   { control, vault }: Pick<Services, 'control' | 'vault'>,
 ): Promise<Pick<Services, 'runs'> & Omit<OpenedServices, 'services'>> {
   const ends = stack.use(await consumeRunCompletions({ log, schemas, logger }));
-  const bodies = createPayloadStore({ log, schemas, vault });
+  const bodies = createPayloadStore({ log, schemas, vault, logger });
   const direct = new DirectRuns();
   return { runs: createRunsClient({ control, bodies, ends, direct }), bodies, direct };
 }

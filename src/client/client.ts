@@ -24,7 +24,10 @@ type Page =
   | { readonly pagination: { readonly cursor: string | null } };
 
 /** Streams of server-sent events. */
-export type EventOperation = Extract<Operation, 'GET /logs/tail' | 'GET /records/stream'>;
+export type EventOperation = Extract<
+  Operation,
+  'GET /logs/tail' | 'GET /records/stream' | 'GET /runs/tail'
+>;
 
 export interface RequestOptions {
   /** A repeated change with this key gets the response to the first one. */

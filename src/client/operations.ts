@@ -601,6 +601,11 @@ export interface Operations {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly id: string; readonly kind: string; readonly function: string; readonly function_version: string; readonly provider_config_key: string; readonly connection_id: string; readonly variant: string; readonly models: readonly string[]; readonly trigger: string | null; readonly status: string; readonly attempt: number; readonly queued_at: string; readonly started_at: string | null; readonly ended_at: string | null; readonly duration_ms: number | null; readonly counts: { readonly [name: string]: { readonly added: number; readonly updated: number; readonly deleted: number; readonly unchanged: number } }; readonly checkpoint_from: unknown; readonly checkpoint_to: unknown; readonly records_readable: boolean | null; readonly error: { readonly code: string; readonly message: string } | null; readonly log_id: string; readonly timeline: readonly ({ readonly at: string; readonly attempt: number; readonly what: string; readonly method?: string; readonly path?: string; readonly status?: number; readonly duration_ms?: number; readonly model?: string; readonly count?: number; readonly level?: string; readonly message?: string })[]; readonly events: readonly ({ readonly topic: string; readonly model: string | null; readonly partition: number; readonly first_offset: number | null; readonly last_offset: number; readonly count: number })[] } };
   };
+  /** The input of the run of an action, while it is stored. */
+  'GET /runs/{id}/input': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: { readonly stored: boolean; readonly input: unknown } };
+  };
   /** Cancels a run that is queued or going. */
   'POST /runs/{id}/cancel': {
     readonly params: { readonly id: string };
@@ -976,6 +981,12 @@ export interface Operations {
   /** The log as it is written, as server-sent events. */
   'GET /logs/tail': {
     readonly query?: { readonly integrations?: readonly string[]; readonly connections?: readonly string[]; readonly syncs?: readonly string[]; readonly levels?: readonly ('debug' | 'info' | 'warn' | 'error')[]; readonly operationId?: string };
+    readonly headers?: { readonly 'last-event-id'?: string };
+    readonly answer: string;
+  };
+  /** Runs as they are queued, start and end, as server-sent events. */
+  'GET /runs/tail': {
+    readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'webhook' | 'dryrun' | 'revert')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string };
     readonly headers?: { readonly 'last-event-id'?: string };
     readonly answer: string;
   };

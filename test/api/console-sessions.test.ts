@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import { findSession } from '../../src/modules/access/console-sessions/handlers.ts';
@@ -185,6 +187,14 @@ describe('a code', () => {
   });
 });
 
+/** The live log of a signed-in browser. */
+async function openTail(headers: Record<string, string>): Promise<IncomingMessage> {
+  const asked = request(`${api.url}/logs/tail`, { headers }).end();
+  const [tail] = (await once(asked, 'response')) as [IncomingMessage];
+  expect(tail.statusCode).toBe(200);
+  return tail.resume();
+}
+
 describe('a session', () => {
   const read = (headers: Record<string, string>, url = api.url) =>
     send('GET', '/integrations', { headers, url });
@@ -193,6 +203,7 @@ describe('a session', () => {
     const browser = await signIn({ key: api.keys.dev });
     const headers = browser.as(idOf(browser));
     expect(outcome(await read(headers, otherNode))).toBe('200 ');
+    const tail = await openTail(headers);
     const out = await send('DELETE', '/console/session', { headers });
     expect(out.status).toBe(204);
     expect(out.headers.get('set-cookie')).toMatch(/^svc_console=; .*Max-Age=0/);
@@ -202,6 +213,8 @@ describe('a session', () => {
     const shown = await send('GET', '/console/session', { headers });
     expect(outcome(shown)).toBe('401 unknown_console_session');
     expect((await send('DELETE', '/console/session', { headers })).status).toBe(204);
+    // What it was following ends with it.
+    await once(tail, 'end');
   });
 
   it('loses a key at once when that is deleted, on every node, and ends with its last one', async () => {

@@ -185,13 +185,27 @@ describe('what functions did', () => {
     expect(await svc('runs list -e dev --since soon')).toMatchObject({ exitCode: 1 });
   });
 
-  it('as the log is written, until Ctrl-C', async () => {
+  it.each([
+    [
+      'the log as it is written',
+      'logs -e dev --follow --sync companies --json',
+      {
+        syncConfigName: 'companies',
+      },
+    ],
+    [
+      'runs as they change',
+      'runs tail -e dev --function companies --kind sync --json',
+      {
+        function: 'companies',
+      },
+    ],
+  ])('%s, until Ctrl-C', async (_, line, shown) => {
     const interrupt = new AbortController();
     const lines: string[] = [];
     const of = { provider_config_key: 'freshdesk', connection_id: 'demo' };
     const variables = { SVC_HOSTPORT: world.gateway.url, SVC_SECRET_KEY: world.gateway.key };
-    const args = ['logs', '-e', 'dev', '--follow', '--sync', 'companies', '--json'];
-    const following = world.svc(args, {
+    const following = world.svc(line.split(' '), {
       variables,
       interrupt: interrupt.signal,
       onResult: (line) => {
@@ -204,9 +218,9 @@ describe('what functions did', () => {
       return lines[0] ?? null;
     });
     expect(await following).toMatchObject({ exitCode: 0 });
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ syncConfigName: 'companies' });
-    for (const wrong of ['--follow --search x', '--level warn']) {
-      expect(await svc(`logs -e dev ${wrong}`)).toMatchObject({ exitCode: 1, out: '' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject(shown);
+    for (const wrong of ['logs --follow --search x', 'logs --level warn', 'runs tail --limit 1']) {
+      expect(await svc(`${wrong} -e dev`)).toMatchObject({ exitCode: 1, out: '' });
     }
   });
 

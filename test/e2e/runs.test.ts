@@ -9,6 +9,7 @@ import {
   type CrmConnection,
   type SharedCrmWorld,
 } from '../support/crm-world.ts';
+import { eventsOf } from '../support/event-stream.ts';
 
 let world: SharedCrmWorld;
 let crm: CrmConnection;
@@ -162,6 +163,101 @@ describe('the history of runs', () => {
     expect(await refusal('/runs?cursor=x')).toEqual([400, 'invalid_cursor_value']);
     expect(await refusal('/runs?status=lost')).toEqual([400, 'invalid_query_params']);
     expect(await refusal('/runs?since=yesterday')).toEqual([400, 'invalid_query_params']);
+  });
+});
+
+describe('the input of a run', () => {
+  const inputOf = async (id: string, key = world.gateway.key) => {
+    const { status, body } = await world.gateway.call('GET', `/runs/${id}/input`, { key });
+    return status === 200 ? body.data : body.error.code;
+  };
+
+  it('is that of an action, for those who may run it, until its connection is deleted', async () => {
+    const other = await world.connect();
+    const body = { action_name: 'echo', input: { n: [1, 'two', null] } };
+    const headers = { ...other.headers, 'x-async': 'true' };
+    succeeded(await other.action('echo', body.input));
+    succeeded(await world.gateway.call('POST', '/action/trigger', { headers, body }));
+    succeeded(await other.action('echo'));
+    const { data } = await eventually(
+      () => list({ connection_id: other.id, kind: 'action' }),
+      (page) => page.data.length === 3 && page.data.every(({ ended_at }) => ended_at !== null),
+    );
+    const ids = data.map(({ id }) => id);
+    // The input of a run that its caller waited for is stored beside it.
+    const inputs = await eventually(
+      () => Promise.all(ids.map((id) => inputOf(id))),
+      (all) => all.filter(({ stored }) => stored).length === 2,
+    );
+    const stored = { stored: true, input: body.input };
+    expect(inputs.filter((one) => one.stored)).toEqual([stored, stored]);
+    expect(inputs).toContainEqual({ stored: false, input: null });
+    expect(await inputOf(ids[0]!, world.gateway.prodKey)).toBe('not_found');
+
+    await other.run('contacts');
+    const { data: syncs } = await ended({ connection_id: other.id, function: 'contacts' });
+    expect(await inputOf(syncs[0]!.id)).toBe('not_found');
+    const path = `/connections/${other.id}?provider_config_key=crm`;
+    succeeded(await world.gateway.call('DELETE', path));
+    const gone = { stored: false, input: null };
+    await eventually(
+      () => Promise.all(ids.map((id) => inputOf(id))),
+      (all) => all.every((one) => !one.stored),
+    );
+    expect(await inputOf(ids[0]!)).toEqual(gone);
+  });
+});
+
+describe('runs as they change', () => {
+  const tailOf = (query: Record<string, string>, key: string, lastEventId?: string) =>
+    eventsOf(`${world.gateway.url}/runs/tail?${new URLSearchParams(query).toString()}`, {
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+      },
+    });
+
+  it('are followed from queue to end, and on from where a reader left', async () => {
+    const { key } = world.gateway;
+    const other = await world.connect();
+    const of = { connection_id: other.id, kind: 'action' };
+    await using first = await tailOf(of, key);
+    await using failures = await tailOf({ ...of, status: 'failed' }, key);
+    succeeded(await crm.action('echo', 1));
+    succeeded(await other.action('echo', 2));
+    const queued = await first.next();
+    const rest = [await first.next(), await first.next()];
+    const { data } = await ended(of);
+    const fixed = { records_readable: null, counts: {}, error: null };
+    expect(queued).toMatchObject({ event: 'run', data: { ...fixed, id: data[0]?.id } });
+    expect(queued.data).toMatchObject({ status: 'queued', queued_at: expect.any(String) });
+    expect(rest.map((one) => one.data.status)).toEqual(['running', 'succeeded']);
+    const { started_at: startedAt, ...last } = rest[1]!.data;
+    expect({ ...data[0], ...last, records_readable: true }).toEqual({
+      ...data[0],
+      queued_at: null,
+    });
+    expect(startedAt).toEqual(expect.any(String));
+    expect((await other.action('fail', { how: 'action-error' })).status).toBe(424);
+    expect((await failures.next()).data).toMatchObject({ function: 'fail', status: 'failed' });
+    await using resumed = await tailOf(of, key, queued.id);
+    expect((await resumed.next()).data).toMatchObject({ id: queued.data.id, status: 'running' });
+    await expect(tailOf(of, key, 'nonsense')).rejects.toThrow('invalid_cursor_value');
+  });
+
+  it('end with their key, and are of all connections for a key that may list those', async () => {
+    const account = { key: world.gateway.accountKey };
+    const named = { environment_id: world.environmentId, display_name: 'tail' };
+    const body = { ...named, scopes: ['environment:logs:read'] };
+    const made = await world.gateway.call('POST', '/environment/api-keys', { ...account, body });
+    const { id, secret } = succeeded(made).data as { id: string; secret: string };
+    await expect(tailOf({}, secret)).rejects.toThrow('forbidden');
+    await using tail = await tailOf({ connection_id: crm.id }, secret);
+    const which = { environment_id: world.environmentId, key_id: id };
+    succeeded(
+      await world.gateway.call('DELETE', '/environment/api-keys', { ...account, body: which }),
+    );
+    await expect(tail.next()).rejects.toThrow('the stream ended');
   });
 });
 

@@ -41,7 +41,8 @@ export async function eventsOf(
     },
     async [Symbol.asyncDispose]() {
       leaving.abort();
-      await reader.closed.catch(() => undefined);
+      // Also with events that nobody has read, which keep the stream from closing by itself.
+      await reader.cancel().catch(() => undefined);
     },
   };
 }

@@ -166,7 +166,7 @@ export async function openRunWorld({
     credentials: { credentials: { type: 'API_KEY', apiKey: 'k' }, expiresAt: null },
   };
   const { connection } = await importConnection(node, wanted, options);
-  const bodies = createPayloadStore({ log, schemas, vault });
+  const bodies = createPayloadStore({ log, schemas, vault, logger: silent });
   const ends = stack.use(await consumeRunCompletions({ log, schemas, logger: silent }));
   const direct = new DirectRuns();
   const runs = createRunsClient({ control, bodies, ends, direct });

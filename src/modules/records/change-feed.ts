@@ -7,7 +7,7 @@ import { checkHeaders, checkQuery } from '../../http/check-parts.ts';
 import { errorAt } from '../../http/define-route.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError, isOutage } from '../../kernel/errors.ts';
-import { findKey } from '../access/api-keys/queries.ts';
+import { isStillAuthorized } from '../access/console-sessions/handlers.ts';
 import { findConnection } from '../connections/connections/queries.ts';
 import { connectionHeaders, streamOf } from './stream-of-request.ts';
 import type { RecordReader } from './reader.ts';
@@ -88,7 +88,7 @@ async function follow(
   using events = openSse(call, signal);
   let cursor = start;
   let isHeadTold = false;
-  // A deleted key or connection ends the stream; the next request gets the error.
+  // A deleted key, session or connection ends the stream; the next request gets the error.
   while (!signal.aborted && isStillThere(call, stream)) {
     const page = await pageAfter(reader, stream, cursor);
     for (const record of page?.records ?? []) {
@@ -122,17 +122,10 @@ async function pageAfter(
 }
 
 function isStillThere(
-  { services: { control }, caller }: StreamCall<RecordsServices>,
-  stream: Stream,
+  { services, caller }: StreamCall<RecordsServices>,
+  { integration, connectionId, connectionUid }: Stream,
 ): boolean {
-  const { environmentUid, keyId } = caller;
-  const connection = findConnection(
-    control,
-    environmentUid,
-    stream.integration,
-    stream.connectionId,
-  );
-  return (
-    findKey(control, environmentUid, keyId) !== null && connection?.uid === stream.connectionUid
-  );
+  const { control } = services;
+  const connection = findConnection(control, caller.environmentUid, integration, connectionId);
+  return isStillAuthorized(services, caller) && connection?.uid === connectionUid;
 }

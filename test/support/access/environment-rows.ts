@@ -187,7 +187,9 @@ const runRows: readonly Row[] = [
   ),
   row('GET /statistics', K('logs:read'), 200),
   row('GET /runs', K('logs:read'), 200, (names) => ({ path: `/runs?${query(of(names))}` })),
+  row('GET /runs/tail', K('logs:read'), 400, () => ({ path: '/runs/tail?nothing=1' })),
   row('GET /runs/{id}', K('logs:read'), 404, () => ({ path: '/runs/none' })),
+  row('GET /runs/{id}/input', K('actions:execute'), 404, () => ({ path: '/runs/none/input' })),
   changing('POST /runs/{id}/cancel', K('syncs:execute|actions:execute'), 404, () => ({
     path: '/runs/none/cancel',
   })),

@@ -18,7 +18,7 @@ import { redactJson, redactText } from '../../../src/kernel/redact.ts';
 import { microsOf } from '../../../src/kernel/time.ts';
 import { withoutTrailingSlashes } from '../../../src/kernel/trailing-slashes.ts';
 import { parseFrequency } from '../../../src/modules/functions/functions/frequency.ts';
-import { tailCursor } from '../../../src/modules/operations/logs/cursor.ts';
+import { tailCursor } from '../../../src/http/topic-tail.ts';
 import { fieldProblem } from '../../../src/modules/connections/providers/field-check.ts';
 import { interpolate } from '../../../src/modules/connections/providers/interpolate.ts';
 import { joinUrl, withParams } from '../../../src/modules/connections/providers/url.ts';
@@ -110,7 +110,7 @@ const readers: Readonly<Record<string, Reader>> = {
     starts: ['', 'a@', 'a@b.'],
   },
   'a cursor of records': { read: decodeCursor },
-  'a cursor of logs': { read: (text) => tailCursor.parse(text), starts: ['', 'WzE'] },
+  'a cursor of a tail': { read: (text) => tailCursor.parse(text), starts: ['', 'WzE'] },
   'a moment': { read: microsOf, starts: ['', '2026-01-01T00:00:00.'] },
   'a frequency': { read: parseFrequency, starts: ['', 'every ', '1'], harmless: 'a ' },
   ...Object.fromEntries(

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type ExecuteOptions, findCaughtUp } from '../../../control-plane/control-plane.ts';
+import type { Caller } from '../../../http/define-route.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Instant } from '../../../kernel/time.ts';
@@ -85,6 +86,22 @@ export async function findSession(
     () => view.findBy<ConsoleSession>('console-session', 'hash', hash)?.state ?? null,
   );
   return session === null || clock.now() >= endOf(session) ? null : session;
+}
+
+/**
+ * Whether the key of the caller, and the session of the console in whose name it acts, exist in the view of this node:
+ * for responses that outlast their authorization.
+ */
+export function isStillAuthorized(
+  { control, clock }: Pick<Deps, 'control' | 'clock'>,
+  { environmentUid, keyId, consoleSessionId }: Caller,
+): boolean {
+  if (findKey(control, environmentUid, keyId) === null) return false;
+  if (consoleSessionId === undefined) return true;
+  const session = control.view.find<ConsoleSession>('console-session', [consoleSessionId]);
+  return (
+    session !== null && clock.now() < endOf(session) && session.keys.some(({ id }) => id === keyId)
+  );
 }
 
 /** The text that the console sends with each request beside its cookie; readable only by a page of this origin. */

@@ -66,6 +66,11 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       return readEnd(deps.bodies, { runId, environmentUid, connectionUid }, output, error);
     },
 
+    async actionInput(ref) {
+      const json = await deps.bodies.find(ref, 'input');
+      return json === null ? undefined : (JSON.parse(json) as Json);
+    },
+
     async runEvent(request, signal) {
       const { runId } = request;
       await awaited(deps, eventCall(request), { signal, waitMs: eventWaitMs, runId });
@@ -211,7 +216,8 @@ async function queue(
       message: 'The input of an action exceeds 2 MB of JSON.',
     });
   }
-  const input = await keepInput(deps.bodies, { runId, environmentUid, connectionUid }, json, taken);
+  const owner = { runId, environmentUid, connectionUid };
+  const input = await keepInput(deps.bodies, owner, json, taken);
   const ref = { runId, environmentUid, integrationKey, connectionId };
   const body = {
     type: 'Queue',
@@ -238,6 +244,7 @@ async function queue(
   });
   if (queued?.status === 'started' && queued.runner === taken?.runner) {
     taken.begin({ input: json ?? undefined, depth: body.depth, isKept });
+    if (json !== null) deps.bodies.keep(owner, 'input', json);
   }
   return queued;
 }
@@ -253,7 +260,7 @@ async function keptOutput(payloads: PayloadStore, run: ActionRun): Promise<Json 
   return readEnd(payloads, { runId, environmentUid, connectionUid }, output, error);
 }
 
-/** A local run gets its input directly. */
+/** A local run gets its input directly; it is stored beside the run, which does not wait for it. */
 async function keepInput(
   payloads: PayloadStore,
   owner: BodyOwner,

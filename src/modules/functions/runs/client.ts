@@ -1,4 +1,5 @@
 import type { Json } from '../../../kernel/stable-json.ts';
+import type { Instant } from '../../../kernel/time.ts';
 import type { Connection } from '../../connections/connections/state.ts';
 import type { ActionRun } from '../actions/state.ts';
 import type { DeployedFunction } from '../functions/state.ts';
@@ -18,6 +19,14 @@ export interface ActionRequest {
    * new run when absent.
    */
   readonly runId?: string;
+}
+
+/** A run in the ledger. */
+export interface RunRef {
+  readonly environmentUid: string;
+  readonly runId: string;
+  /** ms. */
+  readonly queuedAt: Instant;
 }
 
 /** An event of a connection that functions run on. */
@@ -65,6 +74,12 @@ export interface RunsClient {
    * @throws GatewayError `not_found` while it is not finished, or unknown; the error of the run
    */
   actionOutput(environmentUid: string, runId: string): Promise<Json | undefined>;
+  /**
+   * The input of an action's run, for the retention of bodies (7 days).
+   * @returns undefined: none was sent, or it is not stored (any more)
+   * @throws GatewayError `log_unavailable`
+   */
+  actionInput(ref: RunRef): Promise<Json | undefined>;
   /**
    * Runs an on-event function and resolves when it has succeeded; an existing run counts.
    * @throws GatewayError of the run, as `triggerAction`

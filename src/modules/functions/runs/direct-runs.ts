@@ -23,8 +23,8 @@ export interface EndBody {
 }
 
 /**
- * A run with a reserved slot in this process, before it is queued. The caller waits in this process, so neither its
- * input nor its output is written to the log. Disposing it releases the slot if the run has not started.
+ * A run with a reserved slot in this process, before it is queued. The caller waits in this process, so its output is
+ * not written to the log, and its input only beside the run. Disposing it releases the slot if the run has not started.
  */
 export interface TakenRun extends Disposable {
   /** Name of the runner, for the owner. */

@@ -1,22 +1,17 @@
-import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { findCaughtUp } from '../../../control-plane/control-plane.ts';
-import type { EntityRef } from '../../../control-plane/entity.ts';
 import type { Caller } from '../../../http/define-route.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
+import type { Json } from '../../../kernel/stable-json.ts';
 import { microsOf, type Micros } from '../../../kernel/time.ts';
-import { actionRunRef } from '../actions/entity.ts';
-import { kindOf, type ActionRun } from '../actions/state.ts';
-import type { SyncInstance } from '../syncs/state.ts';
-import { changesEndOf, hasEnded, presentEvents, presentRun, presentTimeline } from './presenter.ts';
+import { isSome, requireSteps, runningOf } from './current-steps.ts';
+import { changesEndOf, presentEvents, presentRun, presentTimeline } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
 import type { FunctionsServices } from '../services.ts';
 
-type Deps = Pick<FunctionsServices, 'control' | 'tables' | 'clock' | 'readableRuns'>;
+type Deps = Pick<FunctionsServices, 'control' | 'tables' | 'log' | 'clock' | 'readableRuns'>;
 
 const dayMicros = 86_400_000_000;
-const tableWaitMs = 2_000;
-const tablePollMs = 50;
 
 interface RunsRequest extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' | 'actions'> {
   readonly statuses?: readonly string[];
@@ -26,6 +21,13 @@ interface RunsRequest extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' |
   readonly limit: number;
 }
 
+/** @throws GatewayError `forbidden`: runs of all connections need the scope to list those */
+export function requireConnectionNamed(caller: Caller, connectionId: string | undefined): void {
+  if (connectionId !== undefined || caller.has('environment:connections:list')) return;
+  const message = 'Without the scope environment:connections:list, name the connection.';
+  throw new GatewayError('forbidden', { message });
+}
+
 /**
  * A page of runs, newest first; those of the last 24 hours unless a time is named.
  * @throws GatewayError `forbidden`, `invalid_query_params`, `invalid_cursor_value`, `projection_unavailable`,
@@ -33,10 +35,7 @@ interface RunsRequest extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' |
  */
 export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest) {
   const { statuses = [], since, until, cursor, limit, ...filter } = request;
-  if (filter.connectionId === undefined && !caller.has('environment:connections:list')) {
-    const message = 'Without the scope environment:connections:list, name the connection.';
-    throw new GatewayError('forbidden', { message });
-  }
+  requireConnectionNamed(caller, filter.connectionId);
   const now = deps.clock.nowMicros();
   const { environmentUid } = caller;
   const target = until === undefined ? now : timestampOf(until, 'until');
@@ -58,34 +57,35 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
 }
 
 /**
- * One run; waits until its end is in the table, if it has ended, and until its changes are readable, for at most two
- * seconds each.
+ * One run; waits until the table has what the log has of it, and until its changes are readable, for at most two seconds
+ * each.
  * @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable`
  */
 export async function oneRun(deps: Deps, caller: Caller, runId: string) {
-  const rows = await currentSteps(deps, caller, runId);
-  if (!isSome(rows))
-    throw new GatewayError('not_found', { message: `The run "${runId}" does not exist.` });
+  const rows = await requireSteps(deps, caller, runId, { withProgress: true });
   const [isReadable = null] = await deps.readableRuns.soon([changesEndOf(rows)]);
   const run = presentRun(rows, isReadable);
   return { ...run, timeline: presentTimeline(rows), events: presentEvents(rows) };
 }
 
 /**
- * The table follows the log: a webhook may announce the end of a run before the table has it. Rows that differ from the
- * state of the run in the control plane are therefore read again.
+ * The input of the run of an action, while it is stored.
+ * @throws GatewayError `not_found`: no such run of an action; `projection_unavailable`, `log_unavailable`
  */
-async function currentSteps(deps: Deps, caller: Caller, runId: string): Promise<StepRow[]> {
-  const deadline = performance.now() + tableWaitMs;
-  for (;;) {
-    const rows = await stepsOf(deps, caller.environmentUid, [runId], { withProgress: true });
-    if (isSome(rows) && hasEnded(rows)) return rows;
-    const running = await findCaughtUp(deps.control.view, () =>
-      runningOf(deps.control, caller, runId),
-    );
-    if (isSome(rows) === (running !== null) || performance.now() > deadline) return rows;
-    await setTimeout(tablePollMs);
+export async function inputOfRun(
+  deps: Pick<FunctionsServices, 'control' | 'tables' | 'log' | 'runs'>,
+  caller: Caller,
+  runId: string,
+): Promise<{ readonly stored: boolean; readonly input: Json }> {
+  const [first] = await requireSteps(deps, caller, runId, { withProgress: false });
+  if (first.kind !== 'action') {
+    const message = `The run "${runId}" is no run of an action: only those have an input.`;
+    throw new GatewayError('not_found', { message });
   }
+  const { environmentUid } = caller;
+  const ref = { environmentUid, runId, queuedAt: Math.floor(Number(first.at) / 1000) };
+  const input = await deps.runs.actionInput(ref);
+  return input === undefined ? { stored: false, input: null } : { stored: true, input };
 }
 
 /**
@@ -97,7 +97,8 @@ export async function cancelRun(
   caller: Caller,
   runId: string,
 ): Promise<void> {
-  const found = await findCaughtUp(control.view, () => runningOf(control, caller, runId));
+  const { environmentUid } = caller;
+  const found = await findCaughtUp(control.view, () => runningOf(control, environmentUid, runId));
   if (found === null) {
     const message = `The run "${runId}" is neither queued nor running.`;
     throw new GatewayError('not_found', { message });
@@ -110,21 +111,6 @@ export async function cancelRun(
   const { actor } = caller;
   await control.execute(found.ref, { type: 'Cancel', runId }, { actor });
 }
-
-function runningOf(
-  { view }: FunctionsServices['control'],
-  { environmentUid }: Caller,
-  runId: string,
-): { readonly ref: EntityRef; readonly isOfSync: boolean } | null {
-  const sync = view.findBy<SyncInstance>('sync', 'run', runId);
-  if (sync?.state.environmentUid === environmentUid) return { ref: sync.ref, isOfSync: true };
-  const called = view.find<ActionRun>('action-run', [environmentUid, runId]);
-  if (called === null || called.endedAt !== null) return null;
-  return { ref: actionRunRef(called), isOfSync: kindOf(called) === 'webhook' };
-}
-
-const isSome = (rows: readonly StepRow[]): rows is readonly [StepRow, ...StepRow[]] =>
-  rows.length > 0;
 
 /** @throws GatewayError `invalid_query_params` */
 function timestampOf(text: string, field: string): Micros {

@@ -3,6 +3,7 @@ import type { RunBody } from '../../../../streams/values.ts';
 import { firstMessage } from '../../../control-plane/consume.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { partitionOf } from '../../../kernel/partition.ts';
+import type { Instant } from '../../../kernel/time.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { Codec } from '../../../ports/schemas.ts';
 import type { Vault } from '../../access/vault/vault.ts';
@@ -11,6 +12,8 @@ import type { BodyPlace } from './events.ts';
 const topic = 'svc.internal.run-bodies.v1';
 /** Cache of bodies written by this process. */
 const rememberedBytesMax = 16 * 1024 ** 2;
+/** Limit of the bodies that wait to be stored in the background. */
+const waitingBytesMax = 16 * 1024 ** 2;
 
 type BodyPart = 'input' | 'output';
 
@@ -25,44 +28,77 @@ export interface BodyOwner {
 export interface PayloadStore {
   /** Durable when it resolves. */
   put(owner: BodyOwner, part: BodyPart, json: string): Promise<{ place: BodyPlace; hash: string }>;
+  /**
+   * Fire-and-forget variant of `put`, for what this process does not read again: without an error, and not stored while
+   * too many bytes wait.
+   */
+  keep(owner: BodyOwner, part: BodyPart, json: string): void;
   /** Keyed hash: it detects equal bodies and reveals nothing. */
   hash(json: string): string;
   /** @throws GatewayError `not_found` when the body has expired or the connection's key was destroyed. */
   get(owner: BodyOwner, part: BodyPart, bodyPlace: BodyPlace): Promise<string>;
+  /**
+   * The body of a run whose position is not known. Null: there is none, it has expired, or the connection's key was
+   * destroyed.
+   * @throws GatewayError `log_unavailable`
+   */
+  find(ref: SoughtBody, part: BodyPart): Promise<string | null>;
 }
 
-export interface PayloadStoreDeps extends Pick<Ports, 'log' | 'schemas'> {
+/** A body by its run. */
+export interface SoughtBody {
+  readonly runId: string;
+  readonly environmentUid: string;
+  /** When the run was queued, ms. */
+  readonly queuedAt: Instant;
+}
+
+export interface PayloadStoreDeps extends Pick<Ports, 'log' | 'schemas' | 'logger'> {
   readonly vault: Vault;
 }
 
 export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
-  const { log, vault } = deps;
+  const { log, vault, logger } = deps;
   const opened = Promise.all([deps.schemas.codec<RunBody>(topic), log.partitions(topic)]);
   // The first read gets the error; without a read there is no unhandled rejection.
   opened.catch(() => undefined);
   const remembered = new Remembered();
+  let waitingBytes = 0;
+  const append = async (owner: BodyOwner, part: BodyPart, json: string): Promise<BodyPlace> => {
+    const [codec, partitions] = await opened;
+    await vault.ready(owner.connectionUid);
+    const value = codec.encode({
+      run_id: owner.runId,
+      part,
+      key_id: owner.connectionUid,
+      environment_id: owner.environmentUid,
+      body: vault.sealBytes(owner.connectionUid, Buffer.from(json), contextOf(owner, part)),
+    });
+    const partition = partitionOf(owner.runId, partitions);
+    const message = { key: owner.runId, value, headers: { 'content-type': 'application/avro' } };
+    const [position] = await log.append([{ topic, partition, messages: [message] }]);
+    if (position === undefined) throw new GatewayError('log_unavailable');
+    return { partition, offset: position.offset };
+  };
   const hash = (json: string): string => vault.fingerprint('run-body', json).slice(0, 32);
 
   return {
     hash,
     async put(owner, part, json) {
-      const [codec, partitions] = await opened;
-      await vault.ready(owner.connectionUid);
-      const context = contextOf(owner, part);
-      const value = codec.encode({
-        run_id: owner.runId,
-        part,
-        key_id: owner.connectionUid,
-        environment_id: owner.environmentUid,
-        body: vault.sealBytes(owner.connectionUid, Buffer.from(json), context),
-      });
-      const partition = partitionOf(owner.runId, partitions);
-      const message = { key: owner.runId, value, headers: { 'content-type': 'application/avro' } };
-      const [position] = await log.append([{ topic, partition, messages: [message] }]);
-      if (position === undefined) throw new GatewayError('log_unavailable');
-      const place = { partition, offset: position.offset };
+      const place = await append(owner, part, json);
       remembered.add(place, json);
       return { place, hash: hash(json) };
+    },
+
+    keep(owner, part, json) {
+      if (waitingBytes + json.length > waitingBytesMax) return;
+      waitingBytes += json.length;
+      const lost = (err: unknown): void => {
+        logger.debug({ err, runId: owner.runId }, 'a body of a run was not stored');
+      };
+      void append(owner, part, json)
+        .catch(lost)
+        .finally(() => (waitingBytes -= json.length));
     },
 
     async get(owner, part, bodyPlace) {
@@ -73,6 +109,12 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
       if (body?.run_id !== owner.runId || body.part !== part) throw new GatewayError('not_found');
       await vault.ready(owner.connectionUid);
       return vault.openBytes(owner.connectionUid, body.body, contextOf(owner, part)).toString();
+    },
+
+    async find(ref, part) {
+      const [codec, partitions] = await opened;
+      const body = await searchBody(log, codec, { ...ref, part, partitions });
+      return body === null ? null : openIfKept(vault, body);
     },
   };
 }
@@ -89,6 +131,51 @@ async function readBody(
   return first?.offset === bodyPlace.offset && first.value !== null
     ? codec.decode(first.value)
     : null;
+}
+
+/** Null: the key of the connection was destroyed. */
+async function openIfKept(vault: Vault, body: RunBody): Promise<string | null> {
+  const { run_id: runId, environment_id: environmentUid, key_id: connectionUid } = body;
+  const part = body.part === 'input' ? 'input' : 'output';
+  const context = contextOf({ runId, environmentUid, connectionUid }, part);
+  try {
+    await vault.ready(connectionUid);
+    return vault.openBytes(connectionUid, body.body, context).toString();
+  } catch (error) {
+    if (error instanceof GatewayError && isDestroyed.has(error.code)) return null;
+    throw error;
+  }
+}
+
+/** Of a key that is destroyed, or is while it is used. */
+const isDestroyed = new Set<string>(['not_found', 'invalid_credentials']);
+
+/** Bodies are put when their run is queued; clocks of nodes may differ. */
+const searchedBeforeMs = 15_000;
+const searchedAfterMs = 60_000;
+const searchMaxMs = 10_000;
+
+/** The key leads to the partition, and the time to a short range of it: no index is needed. */
+async function searchBody(
+  log: EventLog,
+  codec: Codec<RunBody>,
+  sought: SoughtBody & { readonly part: BodyPart; readonly partitions: number },
+): Promise<RunBody | null> {
+  const { runId, queuedAt } = sought;
+  const partition = partitionOf(runId, sought.partitions);
+  const offset = await log.offsetAt(topic, partition, queuedAt - searchedBeforeMs);
+  const signal = AbortSignal.timeout(searchMaxMs);
+  for await (const { messages } of log.read({ topic, partition, offset }, { signal })) {
+    for (const { key, value, timestamp } of messages) {
+      if (timestamp > queuedAt + searchedAfterMs) return null;
+      if (key !== runId || value === null) continue;
+      const body = codec.decode(value);
+      if (body.part === sought.part && body.environment_id === sought.environmentUid) return body;
+    }
+  }
+  if (!signal.aborted) return null;
+  const message = 'The body of the run was not found in time.';
+  throw new GatewayError('log_unavailable', { message });
 }
 
 /** The newest bodies up to a size. Each is read once: by the runner, or by the caller that waits for the outcome. */

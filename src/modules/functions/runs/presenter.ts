@@ -6,8 +6,11 @@ import { runs, type RunStepShown } from './projection.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { isoMicros } from '../../../kernel/time.ts';
 import { changesEnd, type ChangesEnd } from '../../records/readable.ts';
-import { isEnd, type TimelineEntry } from './events.ts';
+import { isEnd, type RunChanged, type TimelineEntry } from './events.ts';
 import type { StepRow } from './queries.ts';
+
+/** The status of a run after its last action. */
+export const statusOf = (action: string): string => (action === 'started' ? 'running' : action);
 
 const counts = z.strictObject({
   added: z.int(),
@@ -16,11 +19,13 @@ const counts = z.strictObject({
   unchanged: z.int(),
 });
 
+type Step = Omit<StepRow, 'log_partition' | 'log_offset' | 'step'>;
+
 /** The steps of a run that its representation shows. */
 interface RunSteps {
-  readonly queued: StepRow;
-  readonly started: StepRow | undefined;
-  readonly last: StepRow;
+  readonly queued: Step;
+  readonly started: Step | undefined;
+  readonly last: Step;
   /** Body of the last step. */
   readonly step: RunStepShown;
   readonly isReadable: boolean | null;
@@ -44,7 +49,7 @@ const run = representation<RunSteps>()({
   ],
   status: [
     z.string().meta({ examples: ['succeeded'] }),
-    ({ last: { action } }) => (action === 'started' ? 'running' : action),
+    ({ last: { action } }) => statusOf(action),
   ],
   attempt: [z.int(), ({ last }) => last.attempt],
   queued_at: [timestamp, ({ queued }) => timeOf(queued)],
@@ -113,6 +118,16 @@ export const oneRunShape = data(
   }),
 );
 
+export const runInputShape = data(
+  z.strictObject({
+    stored: z.boolean().meta({
+      description:
+        'False: the run was called without input, or its input is gone. It is kept for 7 days, and destroyed with its connection.',
+    }),
+    input: anyJson.meta({ description: 'As it was sent; null when it is not stored.' }),
+  }),
+);
+
 const revertCounts = z.strictObject({
   deleted: z.int(),
   updated: z.int(),
@@ -145,7 +160,7 @@ export const revertedShape = data(
 );
 
 const stepOf = (row: StepRow): RunStepShown => JSON.parse(row.step) as RunStepShown;
-const timeOf = (row: StepRow): string => isoMicros(Number(row.at));
+const timeOf = (row: Step): string => isoMicros(Number(row.at));
 
 /** End position of the changes of the run; null while it is running. */
 export function changesEndOf(rows: readonly [StepRow, ...StepRow[]]): ChangesEnd {
@@ -173,6 +188,26 @@ export function presentRun(rows: readonly [StepRow, ...StepRow[]], isReadable: b
   const queued = rows.find(({ action }) => action !== 'progress') ?? rows[0];
   const started = rows.find(({ action }) => action === 'started');
   return run.of({ queued, started, last, step: stepOf(last), isReadable });
+}
+
+/** The run at one step. `queued_at` is null but where it was queued first, and `records_readable` is null. */
+export function presentRunChange(change: RunChanged) {
+  const { action, attempt, occurred_at, started_at } = change;
+  const last = {
+    run_id: change.run_id ?? '',
+    at: String(occurred_at),
+    action,
+    attempt,
+    kind: change.kind,
+    function: change.function,
+    integration: change.integration ?? '',
+    connection_id: change.connection_id ?? '',
+    variant: change.variant,
+  };
+  const startedAt = action === 'started' ? occurred_at : started_at;
+  const started = startedAt === null ? undefined : { ...last, at: String(startedAt) };
+  const shown = run.of({ queued: last, started, last, step: change, isReadable: null });
+  return action === 'queued' && attempt === 1 ? shown : { ...shown, queued_at: null };
 }
 
 /** The timeline of the run: its steps, and the entries of its attempts. */

@@ -2,9 +2,9 @@ import type { Caller } from '../../../http/define-route.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { uuidV7, joinKey } from '../../../kernel/ids.ts';
 import { requireConnection } from '../../connections/connections/queries.ts';
+import { requireSteps } from './current-steps.ts';
 import { isEnd, quietStep, type RunAction, type RunStep } from './events.ts';
 import { modelsOf } from './presenter.ts';
-import { stepsOf } from './queries.ts';
 import type { ModelPosition } from '../../records/events.ts';
 import { refuseGone } from '../../records/as-of.ts';
 import { revertStream, type LeftRecord, type RevertCounts } from '../../records/revert-stream.ts';
@@ -84,15 +84,12 @@ export async function revertRun(
 /** @throws GatewayError `not_found`, `conflict`, `history_gone`, `projection_unavailable` */
 async function endedRun(
   services: RecordsServices,
-  { environmentUid }: Caller,
+  caller: Caller,
   runId: string,
 ): Promise<EndedRun> {
-  const rows = await stepsOf(services, environmentUid, [runId], { withProgress: false });
+  const rows = await requireSteps(services, caller, runId, { withProgress: false });
   const [first] = rows;
-  const last = rows.at(-1);
-  if (first === undefined || last === undefined) {
-    throw new GatewayError('not_found', { message: `The run "${runId}" does not exist.` });
-  }
+  const last = rows.at(-1) ?? first;
   if (!isEnd(last.action)) {
     const message = `The run "${runId}" is still running: cancel it, or wait until it has finished.`;
     throw new GatewayError('conflict', { message });
@@ -105,7 +102,7 @@ async function endedRun(
     integration: first.integration,
     connectionId: first.connection_id,
     variant: first.variant,
-    models: modelsOf([first, ...rows.slice(1)]),
+    models: modelsOf(rows),
     from: Number(first.at) - marginMicros,
     until: Number(last.at) + marginMicros,
   };

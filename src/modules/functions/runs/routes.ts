@@ -2,31 +2,15 @@ import { z } from 'zod';
 import { json, succeeded } from '../../../http/responses.ts';
 import type { AnyRoute } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
-import {
-  connectionId,
-  functionName,
-  integrationKey,
-  listOf,
-  text,
-  wholeNumber,
-} from '../../../http/fields.ts';
-import { cancelRun, oneRun, runsPage } from './history.ts';
+import { text, wholeNumber } from '../../../http/fields.ts';
+import { runFilterFields } from './fields.ts';
+import { cancelRun, inputOfRun, oneRun, runsPage } from './history.ts';
 import { revertRun } from './revert-run.ts';
-import { oneRunShape, revertedShape, runsShape } from './presenter.ts';
+import { oneRunShape, revertedShape, runInputShape, runsShape } from './presenter.ts';
 
 const scopes = ['environment:logs:read'] as const;
 const path = z.strictObject({ id: text(1, 255) });
 const dateTime = z.iso.datetime({ offset: true });
-const kinds = z.enum(['sync', 'action', 'on-event', 'webhook', 'dryrun', 'revert']);
-const statuses = z.enum([
-  'queued',
-  'running',
-  'succeeded',
-  'failed',
-  'cancelled',
-  'timed_out',
-  'interrupted',
-]);
 
 const list = defineRoute({
   method: 'GET',
@@ -35,12 +19,7 @@ const list = defineRoute({
   scopes,
   summary: 'Runs of functions, newest first; those of the last 24 hours unless a time is named.',
   query: z.strictObject({
-    kind: listOf(kinds).optional(),
-    status: listOf(statuses).optional(),
-    function: functionName.optional(),
-    provider_config_key: integrationKey.optional(),
-    connection_id: connectionId.optional(),
-    variant: functionName.optional(),
+    ...runFilterFields,
     since: dateTime.optional(),
     until: dateTime.optional(),
     cursor: text(1, 1024).optional(),
@@ -83,6 +62,20 @@ const get = defineRoute({
   },
 });
 
+const input = defineRoute({
+  method: 'GET',
+  path: '/runs/{id}/input',
+  credential: 'environment',
+  scopes: ['environment:actions:execute'],
+  summary: 'The input of the run of an action, while it is stored.',
+  params: path,
+  answers: { 200: json('The input.', runInputShape) },
+  errors: ['not_found'],
+  async handle({ params, caller, services }) {
+    return { status: 200, body: { data: await inputOfRun(services, caller, params.id) } };
+  },
+});
+
 const cancel = defineRoute({
   method: 'POST',
   path: '/runs/{id}/cancel',
@@ -119,4 +112,4 @@ const revert = defineRoute({
   },
 });
 
-export const runRoutes: readonly AnyRoute[] = [list, get, cancel, revert];
+export const runRoutes: readonly AnyRoute[] = [list, get, input, cancel, revert];

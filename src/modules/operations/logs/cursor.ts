@@ -18,6 +18,3 @@ export const operationCursor = {
 
 /** Position of a message within its operation. */
 export const messageCursor = cursorOf(number);
-
-/** The position of a reader of the topic: the next offset of each partition. */
-export const tailCursor = cursorOf(z.array(number).min(1).max(10_000));
