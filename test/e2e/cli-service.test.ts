@@ -191,9 +191,8 @@ describe('what functions did', () => {
   ])('as it changes, by %s until Ctrl-C', async (command, field) => {
     const interrupt = new AbortController();
     const lines: string[] = [];
-    const variables = { SVC_HOSTPORT: world.gateway.url, SVC_SECRET_KEY: world.gateway.key };
     const following = world.svc(`${command} -e dev --json`.split(' '), {
-      variables,
+      variables: { SVC_HOSTPORT: world.gateway.url, SVC_SECRET_KEY: world.gateway.key },
       interrupt: interrupt.signal,
       onResult: (line) => {
         lines.push(line);
