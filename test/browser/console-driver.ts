@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-return -- a test looks into any answer */
-import type { Locator } from 'playwright-core';
+import type { Locator, Request } from 'playwright-core';
 import { succeeded } from '../support/crm-world.ts';
 import type { GatewayAccess } from '../support/gateway.ts';
 import type { Console } from './console-world.ts';
@@ -26,9 +26,25 @@ export function driverOf(current: () => Driven) {
     current().complaints.length = 0;
     await current().page.goto(`${current().gateway.url}/console${path}`);
   };
+  /** Does what deletes the thing at a path of the API, and returns how often the page has read it since. */
+  const readsAfter = async (path: string, deletes: () => Promise<void>): Promise<number> => {
+    const { page } = current();
+    let reads = 0;
+    let isDeleted = false;
+    const count = (request: Request): void => {
+      if (!new URL(request.url()).pathname.startsWith(path)) return;
+      if (request.method() === 'DELETE') isDeleted = true;
+      else if (isDeleted) reads += 1;
+    };
+    page.on('request', count);
+    await deletes();
+    page.off('request', count);
+    return reads;
+  };
   return {
     choose,
     open,
+    readsAfter,
     read,
     send,
     readOfAccount: (path: string) => read(path, current().gateway.accountKey),

@@ -1,7 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { changesOfProjections } from './console-changes/projections.ts';
-import { changesOfSettings } from './console-changes/settings.ts';
-import type { Driven } from './console-driver.ts';
 import {
   connectionId,
   enterKey,
@@ -135,17 +132,4 @@ describe('the console', () => {
     await page.goto(`${world.gateway.url}/console/env/dev/runs`);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
-});
-
-describe('in the console', () => {
-  let driven: Driven;
-  const current = (): Driven => driven;
-  beforeAll(async () => {
-    driven = { ...(await world.signedIn()), gateway: world.gateway };
-  });
-  afterEach(() => {
-    expect(driven.complaints).toEqual([]);
-  });
-  changesOfProjections(current);
-  changesOfSettings(() => world, current);
 });

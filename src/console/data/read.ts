@@ -129,7 +129,8 @@ export function useChange<Input_ = void, Result = unknown>(
       const { done, onDone } = options;
       if (done !== undefined) toast(typeof done === 'string' ? done : done(result));
       onDone?.(result);
-      void queries.invalidateQueries();
+      // A page that this leaves is unmounted first: it would read what has just been deleted.
+      setTimeout(() => void queries.invalidateQueries());
     },
     onError: (error) => {
       if (options.showsFailure !== true) toast(failureOf(error).message, 'bad');

@@ -14,7 +14,8 @@ const dot = Buffer.from(
 
 /** Integrations, connections, environments, keys and variables. */
 export function changesOfSettings(world: () => ConsoleWorld, current: () => Driven): void {
-  const { button, choose, field, open, read, readOfAccount, seen, send } = driverOf(current);
+  const { button, choose, field, open, read, readOfAccount, readsAfter, seen, send } =
+    driverOf(current);
 
   describe('a change of settings', () => {
     it('adds an integration, changes it and deletes it', async () => {
@@ -35,8 +36,11 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
       });
       await button('Delete the integration…').click();
       await field('Type more-weather to confirm').fill('more-weather');
-      await button('Delete the integration').click();
-      await seen('more-weather was deleted');
+      const reads = await readsAfter(path, async () => {
+        await button('Delete the integration').click();
+        await seen('more-weather was deleted');
+      });
+      expect(reads).toBe(0);
       const { data } = await read('/integrations');
       expect(data.map((one: { unique_key: string }) => one.unique_key)).not.toContain(
         'more-weather',
@@ -149,8 +153,11 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
       });
       await button('Delete the environment…').click();
       await field('Type staging to confirm').fill('staging');
-      await button('Delete the environment').click();
-      await seen('staging was deleted');
+      const reads = await readsAfter(`/environments/${id}`, async () => {
+        await button('Delete the environment').click();
+        await seen('staging was deleted');
+      });
+      expect(reads).toBe(0);
       expect((await all()).map(({ name }) => name)).not.toContain('staging');
     });
 
