@@ -1,14 +1,14 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Function } from '../../../client/index.ts';
+import type { Answer, Function } from '../../../client/index.ts';
 import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
 import { Select } from '../../design/field.tsx';
-import { Empty, FailureNotice } from '../../design/states.tsx';
+import { Empty, FailureNotice, Notice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { useIntegrationChoices } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
@@ -29,7 +29,9 @@ export function Playground(): JSX.Element {
           label="Integration"
           value={integration}
           choices={[{ value: '', label: 'Choose' }, ...integrations]}
-          onChange={(value) => filters.set({ integration: value, connection: '', action: '' })}
+          onChange={(value) =>
+            filters.set({ integration: value, connection: '', action: '', run: '' })
+          }
         />
         {integration !== '' && <Choices filters={filters} integration={integration} />}
       </div>
@@ -83,7 +85,7 @@ function Choices({ filters, integration }: PartProps): JSX.Element {
         label="Action"
         value={filters.get('action')}
         choices={choicesOf(actionNames, filters.get('action'))}
-        onChange={(action) => filters.set({ integration, action })}
+        onChange={(action) => filters.set({ integration, action, run: '' })}
       />
     </>
   );
@@ -104,14 +106,11 @@ function Chosen({ filters, integration }: PartProps): JSX.Element {
           );
         if (action === undefined || connection === '')
           return <Empty title="Choose a connection and an action" />;
-        return (
-          <ActionForm
-            key={`${connection} ${action.name}`}
-            integration={integration}
-            connection={connection}
-            action={action}
-          />
-        );
+        const form = { integration, connection, action };
+        const runId = filters.get('run');
+        const key = `${connection} ${action.name} ${runId}`;
+        if (runId === '') return <ActionForm key={key} {...form} />;
+        return <FormOfRun key={key} {...form} runId={runId} />;
       }}
     </LoadedState>
   );
@@ -121,12 +120,26 @@ interface ActionFormProps {
   readonly integration: string;
   readonly connection: string;
   readonly action: Function;
+  /** The input of a former run; `stored` is false when it is gone. */
+  readonly former?: Answer<'GET /runs/{id}/input'>['data'];
 }
 
-function ActionForm({ integration, connection, action }: ActionFormProps): JSX.Element {
+/** The form with the input of a former run, to be changed. */
+function FormOfRun({ runId, ...form }: ActionFormProps & { readonly runId: string }): JSX.Element {
+  const query = useRead('GET /runs/{id}/input', { params: { id: runId } });
+  return (
+    <LoadedState query={query}>
+      {({ data: former }) => <ActionForm {...form} former={former} />}
+    </LoadedState>
+  );
+}
+
+function ActionForm({ integration, connection, action, former }: ActionFormProps): JSX.Element {
   const { path } = useAccess();
   const schema = schemaOf(action);
-  const [input, setInput] = useState<unknown>(() => emptyOf(schema));
+  const [input, setInput] = useState<unknown>(() =>
+    former?.stored === true ? former.input : emptyOf(schema),
+  );
   const run = useChange(
     (client) =>
       client.request('POST /action/trigger', {
@@ -146,6 +159,9 @@ function ActionForm({ integration, connection, action }: ActionFormProps): JSX.E
         }}
       >
         <h2>Input</h2>
+        {former?.stored === false && (
+          <Notice tone="info">The run had no input, or it is no longer stored.</Notice>
+        )}
         {action.description !== undefined && <p class="muted">{action.description}</p>}
         <SchemaForm schema={schema} value={input} onChange={setInput} />
         <div class="row">

@@ -20,6 +20,7 @@ export function RunActions({ run }: { readonly run: RunDetail }): JSX.Element {
     integration: run.provider_config_key,
     connection: run.connection_id,
     action: run.function,
+    run: run.id,
   });
   return (
     <>
