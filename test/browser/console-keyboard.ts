@@ -1,6 +1,7 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- a test looks into any answer */
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/crm-world.ts';
 import type { CrmConsole } from './console-crm.ts';
 import { driverOf } from './console-driver.ts';
 
@@ -77,8 +78,11 @@ export function keyboardFlows(current: () => CrmConsole): void {
       await follow('Run the action');
       const result = page.getByRole('region', { name: 'Result' });
       await result.getByText('"the keyboard"').waitFor();
-      const { data } = await read('/runs?function=echo&limit=1');
-      expect(data[0]).toMatchObject({ status: 'succeeded', connection_id: current().crm.id });
+      const { data } = await eventually(
+        () => read('/runs?function=echo&status=succeeded&limit=1'),
+        (page) => page.data.length > 0,
+      );
+      expect(data[0]).toMatchObject({ connection_id: current().crm.id });
     });
   });
 }

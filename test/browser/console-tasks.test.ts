@@ -4,8 +4,6 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/crm-world.ts';
 import { changesOfNotifications } from './console-changes/notifications.ts';
-import { changesOfDeadLetters } from './console-changes/dead-letters.ts';
-import { changesOfSyncs } from './console-changes/syncs.ts';
 import { openCrmConsole, type CrmConsole } from './console-crm.ts';
 import { driverOf } from './console-driver.ts';
 import { keyboardFlows } from './console-keyboard.ts';
@@ -291,7 +289,6 @@ describe('in the console', () => {
   afterEach(() => {
     expect(opened.complaints).toEqual([]);
   });
-  changesOfSyncs(current);
+  // Of the destination and the endpoint that the newcomer made.
   changesOfNotifications(current);
-  changesOfDeadLetters(current);
 });

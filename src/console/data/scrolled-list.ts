@@ -25,6 +25,8 @@ export interface ScrolledList<Item> {
   /** These items are in view. */
   readonly show: (first: number, last: number) => void;
   readonly reload: () => void;
+  /** Reads the first page once more if it is near the view. */
+  readonly refresh: () => void;
 }
 
 interface ScrolledOptions<Item> {
@@ -81,13 +83,8 @@ export function useScrolledList<O extends PagedOperation, Item>(
   });
 
   useEffect(() => {
-    let found = extents;
-    for (const [n, { data }] of results.entries()) {
-      const number = from + n;
-      // A page whose beginning has changed meanwhile is read once more.
-      if (data === undefined || cursorBefore(found, number) !== cursors[n]) continue;
-      found = withExtent(found, number, { length: data.items.length, next: data.next });
-    }
+    const pages = results.map(({ data }, n) => ({ data, cursor: cursors[n] ?? null }));
+    const found = withPages(extents, from, pages);
     if (found !== extents) setPosition((now) => ({ ...ofThisList(now), extents: found }));
   });
 
@@ -107,7 +104,26 @@ export function useScrolledList<O extends PagedOperation, Item>(
       );
     },
     reload: () => results.forEach(({ refetch }) => void refetch()),
+    refresh() {
+      if (from === 0) void results[0]?.refetch();
+    },
   };
+}
+
+/** With the extents of the pages that were read, the first of which has that number. */
+function withPages<Item>(
+  extents: readonly Extent[],
+  first: number,
+  pages: readonly { readonly data: LoadedPage<Item> | undefined; readonly cursor: string | null }[],
+): readonly Extent[] {
+  let found = extents;
+  for (const [n, { data, cursor }] of pages.entries()) {
+    const number = first + n;
+    // A page whose beginning has changed meanwhile is read once more.
+    if (data === undefined || cursorBefore(found, number) !== cursor) continue;
+    found = withExtent(found, number, { length: data.items.length, next: data.next });
+  }
+  return found;
 }
 
 const startOf = (list: string): Position => ({ list, extents: [], first: 0, last: 0 });

@@ -7,7 +7,7 @@ import { driverOf } from '../console-driver.ts';
 
 /** Schedules, runs and records of a connection. */
 export function changesOfSyncs(current: () => CrmConsole): void {
-  const { button, choose, field, link, open, read, seen } = driverOf(current);
+  const { button, choose, field, link, open, read, seen, send } = driverOf(current);
   const nameOfConnection = () => `provider_config_key=crm&connection_id=${current().crm.id}`;
   /** Path of a page of the connection. */
   const ofConnection = (tab: string): string =>
@@ -87,6 +87,44 @@ export function changesOfSyncs(current: () => CrmConsole): void {
       await button('Run again').click();
       await seen('The sync was started');
       expect(await runAfter('contacts', id)).toMatchObject({ status: 'succeeded' });
+    });
+
+    /** The newest run of the action echo, once it is the one that was asked for that. */
+    const inputOfLast = (asked: string) =>
+      eventually(
+        async () => {
+          const run = await lastRun('echo');
+          return { run, sent: run && (await read(`/runs/${run.id}/input`)).data.input };
+        },
+        ({ run, sent }) => run?.status === 'succeeded' && sent?.asked === asked,
+      );
+
+    it('runs an action again with its input changed', async () => {
+      const headers = { 'provider-config-key': 'crm', 'connection-id': current().crm.id };
+      const body = { action_name: 'echo', input: { asked: 'before' } };
+      await send('POST', '/action/trigger', { headers, body });
+      const { run } = await inputOfLast('before');
+      await open(`/env/dev/runs/${run.id}`);
+      await link('Run again…').click();
+      await expect.poll(() => field('Input').inputValue()).toContain('before');
+      const changed = (await field('Input').inputValue()).replace('before', 'after');
+      await field('Input').fill(changed);
+      await button('Run the action').click();
+      const result = current().page.getByRole('region', { name: 'Result' });
+      await result.getByText('"after"').waitFor();
+      expect((await inputOfLast('after')).run.status).toBe('succeeded');
+    });
+
+    it('shows what happens to a run in the list, which a stream keeps current', async () => {
+      const { page } = current();
+      const streamed = page.waitForRequest(/\/runs\/tail/);
+      await open('/env/dev/runs?function=stepwise');
+      await streamed;
+      await current().crm.trigger('stepwise');
+      await page.getByRole('row').getByText('running').first().waitFor();
+      await send('POST', `/runs/${(await lastRun('stepwise')).id}/cancel`);
+      await page.getByRole('row').getByText('running').waitFor({ state: 'detached' });
+      await page.getByRole('row').getByText('cancelled').first().waitFor();
     });
 
     it('cancels a run on its page, and in the menu of its sync', async () => {

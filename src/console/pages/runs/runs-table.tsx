@@ -1,8 +1,10 @@
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Answer, Input } from '../../../client/index.ts';
 import { pathOf } from '../../data/route.ts';
 import { useScrolledList } from '../../data/scrolled-list.ts';
+import { useStream } from '../../data/stream.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Empty } from '../../design/states.tsx';
 import { ScrolledTable, type Column } from '../../design/table.tsx';
@@ -13,6 +15,10 @@ import { ScrolledState } from '../../shell/loaded.tsx';
 type Run = Answer<'GET /runs'>['data'][number];
 
 const pageSize = 200;
+/** Beside the stream, for what the table had not reached when it was read after an event. */
+const checkedEveryMs = 30_000;
+/** Without the stream. */
+const polledEveryMs = 3_000;
 const keyOf = ({ id }: Run): string => id;
 
 interface RunsTableProps {
@@ -22,12 +28,16 @@ interface RunsTableProps {
 /** Runs that match, newest first; the list is live. */
 export function RunsTable({ query }: RunsTableProps): JSX.Element {
   const { path } = useAccess();
+  const refresh = useRef(() => {});
+  const { since: _since, ...filter } = query;
+  const isStreamed = useStream('GET /runs/tail', { query: filter }, () => refresh.current());
   const list = useScrolledList(
     'GET /runs',
     { query: { ...query, limit: pageSize } },
     ({ data }) => data,
-    { keyOf, everyMs: 3_000 },
+    { keyOf, everyMs: isStreamed ? checkedEveryMs : polledEveryMs },
   );
+  refresh.current = list.refresh;
   return (
     <ScrolledState
       list={list}

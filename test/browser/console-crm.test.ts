@@ -1,0 +1,19 @@
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { changesOfDeadLetters } from './console-changes/dead-letters.ts';
+import { changesOfSyncs } from './console-changes/syncs.ts';
+import { openCrmConsole, type CrmConsole } from './console-crm.ts';
+
+describe('in the console', () => {
+  let opened: CrmConsole;
+  const current = (): CrmConsole => opened;
+  beforeAll(async () => {
+    opened = await openCrmConsole();
+  });
+  afterEach(() => {
+    expect(opened.complaints).toEqual([]);
+  });
+  afterAll(() => opened[Symbol.asyncDispose]());
+
+  changesOfSyncs(current);
+  changesOfDeadLetters(current);
+});
