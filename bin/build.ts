@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { bundleGuestRuntime } from '../src/adapters/sandbox/bundle-guest.ts';
 import { demoFunctions } from './demo-functions.ts';
+import { buildPages } from './page-bundles.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const built = join(root, 'dist');
@@ -42,14 +43,6 @@ const programs = [
 ];
 /** What an application or a project of functions imports, on Node 20 or later. */
 const libraries = ['src/sdk/index.ts', 'src/client/index.ts', 'src/cli/testing/index.ts'];
-/** What browsers run: bundled once more by the service, which names the files by their content. */
-const pages = [
-  ...['main', 'callback', 'embed'].map(
-    (name) => `src/modules/connections/connect-page/browser/${name}.ts`,
-  ),
-  'src/console/main.tsx',
-];
-
 const common = {
   absWorkingDir: root,
   outbase: '.',
@@ -94,15 +87,7 @@ async function buildTo(outdir: string): Promise<void> {
     demoFunctions(root),
     build({ ...node, entryPoints: programs, target: 'node24' }),
     build({ ...node, entryPoints: libraries, target: 'node20' }),
-    build({
-      ...common,
-      outdir,
-      platform: 'browser',
-      target: 'es2022',
-      entryPoints: pages,
-      // Otherwise the checks of libraries for developers stay in.
-      define: { 'process.env.NODE_ENV': '"production"' },
-    }),
+    buildPages(root, outdir),
   ]);
   for (const folder of sources) copyData(folder, outdir);
   writeData(outdir, 'src/adapters/sandbox/guest/runtime.js', guest);
@@ -115,9 +100,9 @@ function writeData(outdir: string, path: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** Data, styles and similar files beside the code that reads them. */
+/** Data beside the code that reads it. Styles are in the bundles of the pages. */
 function copyData(folder: string, outdir: string): void {
-  const isData = (source: string): boolean => !/\.(ts|tsx|md)$/.test(source);
+  const isData = (source: string): boolean => !/\.(ts|tsx|md|css)$|tsconfig\.json$/.test(source);
   cpSync(join(root, folder), join(outdir, folder), { recursive: true, filter: isData });
 }
 

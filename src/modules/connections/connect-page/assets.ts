@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { type Asset, pageBundle } from '../../../http/page-bundle.ts';
 
 export interface PageAssets {
@@ -11,21 +10,10 @@ export interface PageAssets {
   readonly embed: Asset;
 }
 
-/** Sources are TypeScript in the repository, JavaScript in the package. */
-const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-const source = (name: string): string =>
-  fileURLToPath(new URL(`./browser/${name}`, import.meta.url));
+const pages = pageBundle('connect-page');
+const embeds = pageBundle('connect-embed');
 
-const pages = pageBundle({
-  entries: {
-    page: source(`main.${ending}`),
-    callback: source(`callback.${ending}`),
-    style: source('page.css'),
-  },
-});
-const embeds = pageBundle({ entries: { embed: source(`embed.${ending}`) }, format: 'iife' });
-
-/** Bundled on the first call in the process. */
+/** Read on the first call in the process. */
 export async function pageAssets(): Promise<PageAssets> {
   const [page, { files, nameOf }] = await Promise.all([pages(), embeds()]);
   const embed = files.get(nameOf('embed'));

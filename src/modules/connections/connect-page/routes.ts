@@ -70,7 +70,7 @@ const embed = defineRoute({
     if (headers['if-none-match'] === script.etag) {
       return { status: 304, headers: { etag: script.etag, 'cache-control': caching } };
     }
-    const answer = await assetAnswer(script, headers['accept-encoding'], caching);
+    const answer = assetAnswer(script, headers['accept-encoding'], caching);
     // Allows cross-origin isolated pages to load it.
     const shared = { etag: script.etag, 'cross-origin-resource-policy': 'cross-origin' };
     return { ...answer, headers: { ...answer.headers, ...shared } };

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
 import { assetAnswer, cachedForever, pageBundle } from '../../../http/page-bundle.ts';
@@ -7,15 +6,7 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import { defineRoute } from '../services.ts';
 import { documentAnswer } from './document.ts';
 
-/** Sources are TypeScript in the repository, JavaScript in the package. */
-const ending = import.meta.url.endsWith('.ts') ? 'tsx' : 'js';
-const source = (name: string): string =>
-  fileURLToPath(new URL(`../../../console/${name}`, import.meta.url));
-
-const bundle = pageBundle({
-  entries: { console: source(`main.${ending}`), style: source('console.css') },
-  jsx: 'preact',
-});
+const bundle = pageBundle('console');
 
 async function document(publicUrl: string): Promise<RouteAnswer> {
   const { nameOf } = await bundle();
