@@ -39,6 +39,12 @@ async function connected(named: Readonly<Record<string, string>>): Promise<Clien
   return made;
 }
 
+/** The error that a result of a call holds as text. */
+function refusalOf({ content }: Awaited<ReturnType<Client['callTool']>>): unknown {
+  const [{ text }] = content as [{ text: string }];
+  return JSON.parse(text);
+}
+
 const ask = (body: object, headers: Readonly<Record<string, string>> = crm.headers) =>
   world.gateway.call('POST', '/mcp', { body, headers });
 
@@ -49,6 +55,11 @@ describe('MCP', () => {
     expect(echo).toMatchObject({ inputSchema: { type: 'object' } });
     expect(tools.map(({ name }) => name)).not.toContain('contacts');
     for (const { inputSchema } of tools) expect(inputSchema.type).toBe('object');
+    const request = tools.find(({ name }) => name === 'request');
+    expect(request?.inputSchema).toMatchObject({
+      required: ['endpoint'],
+      additionalProperties: false,
+    });
   });
 
   it('runs a tool as the action that it is', async () => {
@@ -58,11 +69,17 @@ describe('MCP', () => {
     expect(JSON.parse(text)).toEqual(body);
   });
 
-  it('answers the error of an action, and of a tool that is not there, as one of the protocol', async () => {
-    await expect(client.callTool({ name: 'nothing' })).rejects.toMatchObject({
-      code: -32_000,
-      data: { code: 'not_found' },
-    });
+  it('answers an unknown tool, and a failed action, by results that say so', async () => {
+    const unknown = await client.callTool({ name: 'nothing' });
+    expect(unknown).toMatchObject({ isError: true });
+    expect(refusalOf(unknown)).toMatchObject({ code: 'not_found' });
+    const failed = await client.callTool({ name: 'request', arguments: { endpoint: '/nowhere' } });
+    expect(failed).toMatchObject({ isError: true });
+    const { body } = (await crm.action('request', { endpoint: '/nowhere' })) as {
+      body: { error: { code: string; message: string } };
+    };
+    const { code, message } = body.error;
+    expect(refusalOf(failed)).toMatchObject({ code, message });
   });
 
   it('refuses arguments that the input schema does not take, before anything is called', async () => {

@@ -3,7 +3,6 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import {
   CallToolRequestSchema,
   ListToolsRequestSchema,
-  McpError,
   type CallToolResult,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
@@ -15,7 +14,11 @@ import { TenantSchemas } from '../../json-schema/tenant-schemas.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/stable-json.ts';
 import type { Connection } from '../../modules/connections/connections/state.ts';
-import { inputSchema, toolParameters } from '../../modules/functions/functions/presenter.ts';
+import {
+  inputSchema,
+  objectSchema,
+  toolParameters,
+} from '../../modules/functions/functions/presenter.ts';
 import { findFunction, listFunctions } from '../../modules/functions/functions/queries.ts';
 
 /** The part of a request that the protocol needs. */
@@ -72,9 +75,6 @@ export interface ToolCaller {
   readonly signal: AbortSignal;
 }
 
-/** JSON-RPC error code, from the range for implementations. */
-const toolFailed = -32_000;
-
 const schemas = new TenantSchemas();
 
 /** The enabled actions of the integration, except those whose input is no object (docs/reference/http.md#mcp). */
@@ -84,16 +84,15 @@ export function listTools({ services, connection }: ToolCaller): Tool[] {
   return found.flatMap((action) => {
     const parameters = toolParameters(action);
     if (!action.isEnabled || parameters === null) return [];
-    const { properties, required } = parameters;
     // Properties are schemas: the compiler checked them.
-    const shown = { type: 'object', properties, required } as Tool['inputSchema'];
-    return [{ name: action.name, description: action.description, inputSchema: shown }];
+    const schema = { ...parameters, ...objectSchema(action) } as Tool['inputSchema'];
+    return [{ name: action.name, description: action.description, inputSchema: schema }];
   });
 }
 
 /**
- * Runs the action and resolves with its output as JSON text, or with what its input schema does not take.
- * @throws McpError with the code of the gateway's error in its data
+ * Runs the action and resolves with its output as JSON text. A refusal is a result too, so that a model reads it: arguments
+ * that the input schema does not take, an unknown tool, a failed action.
  */
 export async function callTool(
   { services, connection, actor, signal }: ToolCaller,
@@ -118,10 +117,13 @@ export async function callTool(
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { payload, upstream } = error.details;
-    throw new McpError(toolFailed, error.message, {
+    const refusal = {
       code: error.code,
+      message: error.message,
       ...(payload === undefined ? {} : { payload }),
       ...(upstream === undefined ? {} : { upstream }),
-    });
+    };
+    const text = JSON.stringify(refusal);
+    return { isError: true, content: [{ type: 'text', text }] };
   }
 }

@@ -190,6 +190,16 @@ export function inputSchema({ inputModel, jsonSchema }: DeployedFunction): JsonO
   return { definitions, $ref: `#/definitions/${inputModel}` };
 }
 
+/** Every keyword of the input of an action, with the definitions that it refers to; empty where it takes none. */
+export function objectSchema({ inputModel, jsonSchema }: DeployedFunction): JsonObject {
+  const definitions: Json | undefined = jsonSchema['definitions'];
+  if (inputModel === null || !isJsonObject(definitions)) return {};
+  const input = definitions[inputModel];
+  if (!isJsonObject(input) || input['type'] !== 'object') return {};
+  const refers = JSON.stringify(input).includes('"$ref"');
+  return refers ? { ...input, definitions } : input;
+}
+
 /** The fields of the input of an action; null if it is not an object. */
 export function toolParameters({
   inputModel,
