@@ -100,9 +100,9 @@ function writeData(outdir: string, path: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** Data beside the code that reads it. Styles are in the bundles of the pages. */
+/** Data and the style of the reference beside the code that reads them. */
 function copyData(folder: string, outdir: string): void {
-  const isData = (source: string): boolean => !/\.(ts|tsx|md|css)$|tsconfig\.json$/.test(source);
+  const isData = (source: string): boolean => !/\.(ts|tsx|md)$|tsconfig\.json$/.test(source);
   cpSync(join(root, folder), join(outdir, folder), { recursive: true, filter: isData });
 }
 
