@@ -72,7 +72,7 @@ describe('the look of the connect page', () => {
     const path = `/environments/${String(listed.at('data.0.id'))}`;
     const before = await api.call('GET', path, { key });
     expect(before.at('data.connect_ui')).toEqual({
-      theme: { light: { primary: '#1f5fd0' }, dark: { primary: '#8ab4ff' } },
+      theme: { light: { primary: '#2457c5' }, dark: { primary: '#8fb4ff' } },
       default_theme: 'system',
       show_watermark: false,
     });
@@ -81,7 +81,7 @@ describe('the look of the connect page', () => {
     };
     const changed = await api.call('PATCH', path, { key, body });
     expect(changed.at('data.connect_ui')).toEqual({
-      theme: { light: { primary: '#0b6e4f' }, dark: { primary: '#8ab4ff' } },
+      theme: { light: { primary: '#0b6e4f' }, dark: { primary: '#8fb4ff' } },
       default_theme: 'dark',
       show_watermark: false,
     });

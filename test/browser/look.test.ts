@@ -46,7 +46,7 @@ describe.each(looks)('the page, %s and %s', (theme, width) => {
     const page = await world.connectPage({}, options);
     await page.getByRole('button', { name: 'Harbour CRM' }).waitFor();
     expect(await background(page)).toBe(
-      theme === 'dark' ? 'rgb(22, 26, 33)' : 'rgb(255, 255, 255)',
+      theme === 'dark' ? 'rgb(21, 26, 33)' : 'rgb(255, 255, 255)',
     );
     await look(page, 'list');
     await page.getByRole('button', { name: 'Harbour CRM' }).click();
@@ -104,7 +104,7 @@ describe('the page', () => {
     const page = await world.page({ colorScheme: 'light' });
     await page.goto(`${world.gateway.url}/connect/ui/?session_token=${token}&theme=dark&lang=fr`);
     await page.getByRole('heading', { name: 'Connecter un compte' }).waitFor();
-    expect(await background(page)).toBe('rgb(22, 26, 33)');
+    expect(await background(page)).toBe('rgb(21, 26, 33)');
   });
 
   it.each(themes)('of a sign-in that has expired is readable: %s', async (theme) => {

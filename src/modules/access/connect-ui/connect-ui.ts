@@ -5,7 +5,7 @@ import { languageCodes } from './texts/translate.ts';
 import type { ConnectUi, Environment } from '../environments/state.ts';
 
 const connectUiDefault: ConnectUi = {
-  primary: { light: '#1f5fd0', dark: '#8ab4ff' },
+  primary: { light: '#2457c5', dark: '#8fb4ff' },
   defaultTheme: 'system',
   showWatermark: false,
 };

@@ -18,7 +18,7 @@ export const environmentsShape = data(
 
 export const madeEnvironmentShape = data(z.strictObject({ id, name }));
 
-const color = z.string().meta({ examples: ['#1f5fd0'] });
+const color = z.string().meta({ examples: ['#2457c5'] });
 const primary = z.strictObject({ primary: color });
 
 const periods = { prune_after_days: z.int(), delete_after_days: z.int() };

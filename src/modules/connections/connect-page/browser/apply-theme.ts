@@ -7,10 +7,21 @@ export type ThemeChoice = (typeof choices)[number];
 export const themeChoice = (text: string | null): ThemeChoice | null =>
   choices.find((choice) => choice === text) ?? null;
 
-/** Light, dark, or the setting of the system. */
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+let chosen: ThemeChoice = 'system';
+
+/** Light, dark, or the setting of the system, which is followed when it changes. */
 export function setTheme(choice: ThemeChoice): void {
-  document.documentElement.dataset['theme'] = choice;
+  chosen = choice;
+  applyTheme();
 }
+
+function applyTheme(): void {
+  const isDark = chosen === 'dark' || (chosen === 'system' && prefersDark.matches);
+  document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
+}
+
+prefersDark.addEventListener('change', applyTheme);
 
 /** Overrides the colors of the style sheet with the application's, adjusted for contrast in each theme. */
 export function setColors({ theme }: ConnectUiSettings): void {

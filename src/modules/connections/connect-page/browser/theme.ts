@@ -7,10 +7,10 @@ type Color = readonly [red: number, green: number, blue: number];
 
 const white: Color = [255, 255, 255];
 const black: Color = [0, 0, 0];
-/** Background of each theme, as in page.css. */
+/** Background of each theme, `--surface` of the design system's tokens. */
 const backgrounds: Readonly<Record<ThemeName, Color>> = {
   light: white,
-  dark: [22, 26, 33],
+  dark: [21, 26, 33],
 };
 const textContrast = 4.5;
 

@@ -41,7 +41,7 @@ describe('the document that ends a flow', () => {
 
 describe('the look that a session sets', () => {
   it('is the standard one until the environment has its own', () => {
-    const standard = { light: { primary: '#1f5fd0' }, dark: { primary: '#8ab4ff' } };
+    const standard = { light: { primary: '#2457c5' }, dark: { primary: '#8fb4ff' } };
     expect(connectUiSettings({})).toEqual({
       theme: standard,
       defaultTheme: 'system',
