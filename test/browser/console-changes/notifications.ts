@@ -16,6 +16,11 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       await seen('The destination was disabled');
       await seen('Nothing is observed, because no destination is enabled');
       expect(await current().page.getByText('not observed').count()).toBe(4);
+      await choose('Actions of on duty', 'Enable');
+      await seen('The destination was enabled');
+      expect((await read('/alert-destinations')).data).toMatchObject([{ enabled: true }]);
+      await choose('Actions of on duty', 'Disable');
+      await seen('Nothing is observed, because no destination is enabled');
       await choose('Actions of on duty', 'Edit…');
       await field('Name').fill('on call');
       await field('Dead letters').uncheck();
@@ -44,6 +49,9 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       await choose(`Actions of ${name}`, 'Disable');
       await seen('The endpoint was disabled');
       expect(await endpoint()).toMatchObject({ enabled: false });
+      await choose(`Actions of ${name}`, 'Enable');
+      await seen('The endpoint was enabled');
+      expect(await endpoint()).toMatchObject({ enabled: true });
       await choose(`Actions of ${name}`, 'Edit…');
       await field('Name').fill('archive');
       await field('Only of the connection').fill('');
