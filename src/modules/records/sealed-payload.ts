@@ -1,10 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Vault } from '../access/vault/vault.ts';
-import { DeflateDictionary, Deflater, dictionaryBytesMax } from './deflate/deflater.ts';
-import { InflateError, Inflater } from './deflate/inflater.ts';
-import { learnDictionary } from './deflate/learn.ts';
 import type { PayloadEncoding } from './events.ts';
+import { learnDictionary } from './learn-dictionary.ts';
 
 /** Owner of payloads that are sealed with the key of one connection. */
 export interface PayloadOwner {
@@ -60,14 +58,21 @@ const tagBytes = 16;
 interface Dictionary {
   readonly head: Buffer;
   readonly tag: string;
-  readonly texts: DeflateDictionary;
+  readonly bytes: Buffer;
 }
 
 const noDictionary: Dictionary = {
   head: Buffer.alloc(lengthBytes),
   tag: '',
-  texts: new DeflateDictionary(new Uint8Array()),
+  bytes: Buffer.alloc(0),
 };
+
+/** A text of some hundred bytes: a stream of zlib with its default state costs twice as much to set up. */
+const smallState = { windowBits: 11, memLevel: 2, chunkSize: 1024 };
+/** Earlier releases wrote longer distances: inflating takes the longest window. */
+const inflateState = { chunkSize: 1024 };
+/** A dictionary of an event is far shorter; more is damage. */
+const dictionaryBytesMax = 16_384;
 
 /** Dictionary state of one stream. */
 interface Learning {
@@ -91,7 +96,6 @@ const sampleCharsMax = 4096;
  */
 export class PayloadSealer {
   readonly #vault: Pick<Vault, 'sealBytes'>;
-  readonly #deflater = new Deflater();
   readonly #streams = new Map<string, Learning>();
 
   constructor(vault: Pick<Vault, 'sealBytes'>) {
@@ -101,8 +105,8 @@ export class PayloadSealer {
   /** `json`: JSON in UTF-8. @throws as `Vault.sealBytes` */
   seal(owner: PayloadOwner, recordId: string, json: Uint8Array): Buffer {
     const learning = this.#learning(owner.key);
-    const { head, tag, texts } = learning.dictionary;
-    const deflated = this.#deflater.deflate(json, texts);
+    const { head, tag, bytes: dictionary } = learning.dictionary;
+    const deflated = deflateRawSync(json, { ...smallState, dictionary });
     const context = deflatedContext(owner.key, recordId, tag);
     const sealed = this.#vault.sealBytes(owner.connectionUid, deflated, context);
     this.#learn(owner, learning, json);
@@ -139,7 +143,7 @@ export class PayloadSealer {
     return {
       head: Buffer.concat([length, sealed]),
       tag: sealed.toString('hex', sealed.length - tagBytes),
-      texts: new DeflateDictionary(bytes),
+      bytes,
     };
   }
 }
@@ -157,7 +161,6 @@ const openedMax = 500;
 /** Opens the payloads of events, of every release. Caches the dictionaries. */
 export class PayloadOpener {
   readonly #vault: Pick<Vault, 'openBytes'>;
-  readonly #inflater = new Inflater();
   readonly #dictionaries = new Map<string, OpenedDictionary>();
   /** Neighbors mostly have the same one. */
   #last: OpenedDictionary | null = null;
@@ -180,17 +183,7 @@ export class PayloadOpener {
     const { head, tag, bytes: existing } = this.#dictionary(owner, input);
     const context = deflatedContext(key, recordId, tag);
     const deflated = this.#vault.openBytes(connectionUid, input.subarray(head.length), context);
-    return this.#inflated(deflated, existing);
-  }
-
-  #inflated(deflated: Uint8Array, dictionary: Uint8Array): Buffer {
-    try {
-      return this.#inflater.inflate(deflated, dictionary);
-    } catch (cause) {
-      if (cause instanceof InflateError)
-        throw new GatewayError('invalid_credentials', {}, { cause });
-      throw cause;
-    }
+    return inflateRawSync(deflated, { ...inflateState, dictionary: existing });
   }
 
   #dictionary(owner: PayloadOwner, input: Buffer): OpenedDictionary {
@@ -211,7 +204,7 @@ export class PayloadOpener {
   #opened({ key, connectionUid }: PayloadOwner, head: Buffer, tag: string): OpenedDictionary {
     const sealed = head.subarray(lengthBytes);
     if (sealed.length === 0) {
-      return { streamKey: key, head, tag, bytes: noDictionary.texts.bytes };
+      return { streamKey: key, head, tag, bytes: noDictionary.bytes };
     }
     const packed = this.#vault.openBytes(connectionUid, sealed, dictionaryContext(key));
     const bytes = inflateRawSync(packed, { maxOutputLength: dictionaryBytesMax });
