@@ -41,8 +41,8 @@ const programs = [
   'src/adapters/sandbox/child.ts',
   'src/modules/records/owner/state/snapshot-process.ts',
 ];
-/** What an application or a project of functions imports, on Node 20 or later. */
-const libraries = ['src/sdk/index.ts', 'src/client/index.ts', 'src/cli/testing/index.ts'];
+/** What a project of functions imports, on Node 20 or later. */
+const libraries = ['src/sdk/index.ts', 'src/cli/testing/index.ts'];
 const common = {
   absWorkingDir: root,
   outbase: '.',
@@ -51,6 +51,12 @@ const common = {
   format: 'esm',
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
+} as const satisfies BuildOptions;
+
+const required = {
+  format: 'cjs',
+  splitting: false,
+  outExtension: { '.js': '.cjs' },
 } as const satisfies BuildOptions;
 
 /**
@@ -87,12 +93,29 @@ async function buildTo(outdir: string): Promise<void> {
     demoFunctions(root),
     build({ ...node, entryPoints: programs, target: 'node24' }),
     build({ ...node, entryPoints: libraries, target: 'node20' }),
+    build({ ...node, ...required, entryPoints: ['src/sdk/index.ts'], target: 'node20' }),
+    ...buildClient(outdir),
     buildPages(root, outdir),
   ]);
   for (const folder of sources) copyData(folder, outdir);
   writeData(outdir, 'src/adapters/sandbox/guest/runtime.js', guest);
   writeData(outdir, 'src/modules/operations/demo/functions.json', functions);
 }
+
+/** The client, for any runtime with `fetch`: a package of its own, to import and to require. */
+const buildClient = (outdir: string): Promise<unknown>[] =>
+  [{}, required].map((format) =>
+    build({
+      ...common,
+      splitting: false,
+      ...format,
+      outbase: 'src/client',
+      outdir: join(outdir, 'client'),
+      platform: 'neutral',
+      target: 'es2022',
+      entryPoints: ['src/client/index.ts'],
+    }),
+  );
 
 function writeData(outdir: string, path: string, text: string): void {
   const file = join(outdir, path);

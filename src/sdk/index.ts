@@ -1,5 +1,6 @@
-// oxlint-disable-next-line typescript/triple-slash-reference -- it declares a module and is none
-/// <reference path="./unzipper.d.ts" />
+// oxlint-disable-next-line typescript/triple-slash-reference -- globals, and a module that no import names
+/// <reference types="node" preserve="true" />
+/// <reference path="./unzipper.d.ts" preserve="true" />
 /**
  * The module `svc`, which files of functions import. The three `create*` functions only add the type; the work
  * happens through the handle that a run passes to `exec`.

@@ -1,78 +1,66 @@
-import { spawn } from 'node:child_process';
 import {
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   rmSync,
-  symlinkSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkTypes, flavors, printedBy, runOn } from '../packages/consumer.ts';
+import {
+  linkPackages,
+  manifestOf,
+  packTarballs,
+  unpack,
+  type Tarballs,
+} from '../packages/tarballs.ts';
+import { nodeOf, tool } from '../packages/toolbox.ts';
+import { run } from '../services/commands.ts';
+import { versions } from '../services/versions.ts';
 import { startGateway } from '../support/gateway.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
+/** TypeScript 7; `npm run test:all` takes each version. */
+const tsc = join(repository, 'node_modules/typescript-native/bin/tsc');
 
 let folder: string;
+let tarballs: Tarballs;
 /** A folder of somebody who has installed the packed tarball. */
 let project: string;
 let installed: string;
+/** One of somebody who has installed the client alone. */
+let application: string;
 
-/** @throws Error with what was printed when the command fails */
-async function run(command: string, args: readonly string[], cwd: string): Promise<string> {
-  const env = { ...process.env, XDG_CACHE_HOME: join(folder, 'caches') };
-  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${String(code)}\n${out}${err}`);
-  return out;
-}
-
-/** The packages of the repository, as if they had been installed here. */
-function linkPackages(modules: string): void {
-  mkdirSync(modules, { recursive: true });
-  const from = join(repository, 'node_modules');
-  for (const name of readdirSync(from)) symlinkSync(join(from, name), join(modules, name));
-}
-
-const manifestOf = (root: string): string => readFileSync(join(root, 'package.json'), 'utf8');
+const inProject = async (command: string, args: readonly string[], cwd: string): Promise<string> =>
+  run(command, args, { cwd, env: { ...process.env, XDG_CACHE_HOME: join(folder, 'caches') } });
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-packed-')));
-  const source = join(folder, 'source');
-  const { files } = JSON.parse(manifestOf(repository)) as { files: string[] };
-  const parts = files.filter((name) => name !== 'dist');
-  for (const name of [...parts, ...builtFrom, ...configs()]) {
-    cpSync(join(repository, name), join(source, name), { recursive: true });
-  }
-  linkPackages(join(source, 'node_modules'));
-  await run('npm', ['pack', '--pack-destination', folder], source);
-  expect(manifestOf(source)).toBe(manifestOf(repository));
+  const { copy, ...packed } = await packTarballs(folder);
+  tarballs = packed;
+  expect(manifestOf(copy)).toBe(manifestOf(repository));
   project = join(folder, 'project');
-  linkPackages(join(project, 'node_modules'));
-  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  await run('tar', ['-xzf', join(folder, tarball), '-C', folder], folder);
-  installed = join(project, 'node_modules/svc');
-  cpSync(join(folder, 'package'), installed, { recursive: true });
+  const modules = join(project, 'node_modules');
+  linkPackages(modules);
+  installed = await unpack(tarballs.svc, modules, 'svc');
+  application = join(folder, 'application');
+  mkdirSync(application);
+  writeFileSync(join(application, 'package.json'), '{ "private": true }\n');
+  await run('npm', ['install', '--no-audit', '--no-fund', '--offline', tarballs.client], {
+    cwd: application,
+  });
 });
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a build needs and the tarball does not carry, or carries anyway. */
-const builtFrom = ['examples/demo-provider', 'package.json', 'package-lock.json'];
-
-const configs = (): string[] =>
-  readdirSync(repository).filter((name) => name.startsWith('tsconfig'));
-
 describe('the packed tarball, installed', () => {
-  it('has modules that Node imports', async () => {
+  it('has modules that Node imports and requires', async () => {
     const script = join(project, 'use.mjs');
     writeFileSync(
       script,
@@ -81,15 +69,19 @@ describe('the packed tarball, installed', () => {
        import { replay } from 'svc/testing';
        console.log(typeof createSync, typeof createClient, typeof replay);`,
     );
-    expect(await run(process.execPath, [script], project)).toBe('function function function\n');
+    expect(await inProject(process.execPath, [script], project)).toBe(
+      'function function function\n',
+    );
+    const required = `const { createSync } = require('svc'); console.log(createSync({}).type)`;
+    expect(await inProject(process.execPath, ['-e', required], project)).toBe('sync\n');
   });
 
   it('has the command line, which makes a project and compiles it', async () => {
     const launcher = join(installed, 'bin/svc.js');
-    await run(process.execPath, [launcher, 'init', 'made', '--copy'], project);
+    await inProject(process.execPath, [launcher, 'init', 'made', '--copy'], project);
     const made = join(project, 'made');
-    const out = await run(process.execPath, [launcher, 'compile', '--no-dependency-update'], made);
-    expect(out).toBe('Compiled\n');
+    const args = [launcher, 'compile', '--no-dependency-update'];
+    expect(await inProject(process.execPath, args, made)).toMatch(/^Compiled\n/);
   });
 
   it('has the service, with the connect page', async () => {
@@ -101,5 +93,45 @@ describe('the packed tarball, installed', () => {
       200,
       'text/javascript; charset=utf-8',
     ]);
+  });
+});
+
+describe('the packed client, installed', () => {
+  it('is small and alone', () => {
+    const files = readdirSync(join(application, 'node_modules/svc-client'));
+    expect(files).toContain('index.cjs');
+    expect(readdirSync(join(application, 'node_modules')).sort()).toEqual([
+      '.package-lock.json',
+      'svc-client',
+    ]);
+    expect(statSync(tarballs.client).size).toBeLessThan(100_000);
+  });
+
+  it.each(versions.node.filter((version) => !version.startsWith('22.')))(
+    'reads pages, tries again and verifies webhooks on Node %s',
+    async (version) => {
+      const printed = await runOn(await nodeOf(version), application, 'svc-client');
+      expect(printed).toEqual(printedBy(Number(version.split('.')[0])));
+    },
+  );
+});
+
+describe('both packages', () => {
+  it.each(flavors)('have strict types: $resolution, $format', async (flavor) => {
+    const clients = ['svc/client'];
+    await checkTypes(project, tsc, flavor, { clients, functions: true, globals: 'node' });
+    const alone = { clients: ['svc-client'], functions: false, globals: 'dom' } as const;
+    await checkTypes(application, tsc, flavor, alone);
+  });
+
+  it('are what their manifests promise, to each kind of resolution', async () => {
+    const publint = await tool('publint');
+    for (const tarball of [tarballs.svc, tarballs.client])
+      expect(await run(publint, ['run', tarball, '--strict'])).toContain('All good!');
+    const attw = await tool('@arethetypeswrong/cli');
+    // Before Node 16 nothing read `exports`; vitest, which `svc/testing` is for, is an ES module.
+    await run(attw, [tarballs.svc, '--profile', 'node16', '--exclude-entrypoints', './testing']);
+    await run(attw, [tarballs.svc, '--profile', 'esm-only', '--entrypoints', './testing']);
+    await run(attw, [tarballs.client]);
   });
 });

@@ -10,4 +10,15 @@ export const versions = {
   helm: '3.19.0',
   /** Fuzzes the API by its OpenAPI document. */
   schemathesis: '4.32.5',
+  /** Tools that check packed packages, and what these are used with (test/packages). */
+  npm: {
+    publint: '0.3.25',
+    '@arethetypeswrong/cli': '0.18.5',
+    pnpm: '12.21.0',
+    '@yarnpkg/cli-dist': '4.18.1',
+  },
+  /** Of each minor version from the oldest supported one. */
+  typescript: ['5.9.3', '6.0.3', '7.0.2'],
+  /** Of each supported major version. */
+  node: ['20.20.2', '22.23.3', '24.21.0'],
 } as const;
