@@ -7,7 +7,9 @@ export function openClient(options: {
   readonly version: string;
 }): Client {
   const { host, secretKey, version } = options;
-  const client = createClient({ url: host, key: secretKey, userAgent: `svc-cli/${version}` });
+  const userAgent = `svc-cli/${version}`;
+  // A person decides whether to try again.
+  const client = createClient({ url: host, key: secretKey, userAgent, retries: 0 });
   return {
     ...client,
     async request(operation, ...input) {

@@ -1,5 +1,6 @@
 import { ApiError, refusal } from './api-error.ts';
 import type { Operations } from './operations.ts';
+import { withRetries, type Received } from './retry.ts';
 import { eventsOf, type ServerEvent } from './server-events.ts';
 
 /** `GET /connections/{connectionId}` */
@@ -33,6 +34,8 @@ export interface RequestOptions {
   /** A repeated change with this key gets the response to the first one. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** In place of the client's own number. */
+  readonly retries?: number | undefined;
 }
 
 export type ClientOptions = CommonOptions & (KeyOptions | HeaderOptions);
@@ -40,8 +43,13 @@ export type ClientOptions = CommonOptions & (KeyOptions | HeaderOptions);
 interface CommonOptions {
   /** Base URL of the service, such as `http://127.0.0.1:3003`; empty in a page that the service itself serves. */
   readonly url: string;
-  /** For one request, in ms; default two minutes. */
+  /** For one request with its retries, in ms; default two minutes. */
   readonly timeoutMs?: number;
+  /**
+   * Further attempts of a request that may be repeated (a read, or a change with an idempotency key) and that got no
+   * response, 408, 425, 429 or 5xx; default 2. The waits grow, or are those of `Retry-After` up to a minute.
+   */
+  readonly retries?: number;
   /** Browsers ignore it. */
   readonly userAgent?: string;
 }
@@ -82,7 +90,8 @@ export interface Client {
   /** Sends any other request, by its path; the response is not validated. @throws ApiError */
   send(method: string, path: string, sent?: Sent): Promise<unknown>;
   /**
-   * Sends any other request; its response is returned unchanged, whatever its status. A signal replaces the timeout.
+   * Sends any other request once; its response is returned unchanged, whatever its status. A signal replaces the
+   * timeout.
    * @throws ApiError without a response
    */
   fetch(path: string, init?: RequestInit): Promise<Response>;
@@ -105,6 +114,7 @@ interface Target {
 }
 
 const timeoutDefaultMs = 120_000;
+const retriesDefault = 2;
 
 /** A client of the API. */
 export function createClient(options: ClientOptions): Client {
@@ -123,8 +133,8 @@ export function createClient(options: ClientOptions): Client {
       const signal = init.signal ?? timeout();
       return reach(base + path, { redirect: 'manual', ...init, headers, signal });
     },
-    async send(method, path, { body, signal, idempotencyKey, headers } = {}) {
-      const answer = await client.fetch(path, {
+    async send(method, path, { body, signal, idempotencyKey, headers, retries } = {}) {
+      const init = {
         method,
         headers: headersOf({
           'content-type': body === undefined ? undefined : 'application/json',
@@ -133,10 +143,13 @@ export function createClient(options: ClientOptions): Client {
         }),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: signal === undefined ? timeout() : AbortSignal.any([timeout(), signal]),
-      });
-      const text = await answer.text();
-      if (!answer.ok) throw refusal(answer.status, text);
-      return bodyOf(answer, text);
+      };
+      const isRepeatable = isSafe(method) || idempotencyKey !== undefined;
+      const most = isRepeatable ? (retries ?? options.retries ?? retriesDefault) : 0;
+      const once = async () => received(await client.fetch(path, init), base + path);
+      const { response, text } = await withRetries(once, { retries: most, signal: init.signal });
+      if (!response.ok) throw refusal(response.status, text);
+      return bodyOf(response, text);
     },
     async request(operation, ...[input]) {
       const [method = ''] = operation.split(' ', 1);
@@ -199,14 +212,25 @@ function queryText(query: Query): string {
   return text === '' ? '' : `?${text}`;
 }
 
-async function reach(url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, init);
-  } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ApiError('unreachable', `Could not reach ${url}: ${reason}`, { cause: error });
-  }
+const isSafe = (method: string): boolean => ['GET', 'HEAD', 'OPTIONS'].includes(method);
+
+const reach = (url: string, init: RequestInit): Promise<Response> =>
+  fetch(url, init).catch((error: unknown) => {
+    throw unreachable(url, error);
+  });
+
+/** The connection may still break in the body. */
+const received = async (response: Response, url: string): Promise<Received> => {
+  const text = await response.text().catch((error: unknown) => {
+    throw unreachable(url, error);
+  });
+  return { response, text };
+};
+
+function unreachable(url: string, error: unknown): ApiError {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new ApiError('unreachable', `Could not reach ${url}: ${reason}`, { cause: error });
 }
 
 /** @returns JSON parsed, anything else as text; undefined when there is no body */

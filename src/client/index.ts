@@ -1,4 +1,4 @@
-/** `svc/client`: the API from Node, typed by its OpenAPI document. */
+/** The client of the API, typed by its OpenAPI document, and the verification of webhooks. */
 export { ApiError } from './api-error.ts';
 export {
   createClient,
@@ -14,3 +14,20 @@ export {
 } from './client.ts';
 export type { ServerEvent } from './server-events.ts';
 export type * from './operations.ts';
+export {
+  isWebhook,
+  verifyHmac,
+  verifyWebhook,
+  WebhookVerificationError,
+  type AsyncActionWebhook,
+  type AuthWebhook,
+  type ForwardedWebhook,
+  type SyncWebhook,
+  type TestWebhook,
+  type VerificationOptions,
+  type VerifiedWebhook,
+  type Webhook,
+  type WebhookHeaders,
+  type WebhookRequest,
+  type WebhookVerificationCode,
+} from './webhooks.ts';

@@ -1,4 +1,5 @@
 import { ApiError, refusal } from './api-error.ts';
+import { pause } from './pause.ts';
 
 /** One server-sent event. */
 export interface ServerEvent {
@@ -80,13 +81,3 @@ const valuesOf = (lines: readonly string[], field: string): string[] =>
   lines
     .filter((line) => line.startsWith(`${field}:`))
     .map((line) => line.slice(field.length + 1).replace(/^ /, ''));
-
-/** Ends at once when the signal aborts. */
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });

@@ -21,6 +21,7 @@ const answerHeaders = [
   'Etag',
   'Content-Type',
   'Content-Length',
+  'Retry-After',
   'X-Request-Id',
   'X-Svc-Signature',
   'X-RateLimit-Limit',

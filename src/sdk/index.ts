@@ -1,4 +1,4 @@
-// oxlint-disable-next-line typescript/triple-slash-reference -- globals, and a module that no import names
+/* oxlint-disable typescript/triple-slash-reference -- globals, and a module that no import names */
 /// <reference types="node" preserve="true" />
 /// <reference path="./unzipper.d.ts" preserve="true" />
 /**

@@ -17,8 +17,9 @@ export interface Session {
   readonly keys: readonly SessionKey[];
 }
 
+/** The queries of the page have retries of their own. */
 const clientWith = (headers: Readonly<Record<string, string>>): Client =>
-  createClient({ url: '', headers: () => headers });
+  createClient({ url: '', headers: () => headers, retries: 0 });
 const anonymous = clientWith({});
 
 /** The service guarantees the shape. */
