@@ -12,7 +12,10 @@ import { referenceBlocks } from './reference-blocks.ts';
 import { topicValues, valuesFile } from './topic-values.ts';
 import { metricDefinitions } from '../ports/metrics.ts';
 import { version } from './version.ts';
-import { commands, overview, usageOf } from '../cli/commands/help.ts';
+import { commands } from '../cli/command-list.ts';
+import { outputTo } from '../cli/output.ts';
+import { ownPackage } from '../cli/package.ts';
+import { openProgram } from '../cli/program.ts';
 
 /**
  * The pages of `docs/generated/` and the tables of `docs/reference/`, generated from the tables that the code uses.
@@ -70,15 +73,20 @@ export const operationsFile = new URL('../client/operations.ts', import.meta.url
 
 /** `docs/generated/cli.md`: the help of the command line, which each command declares. */
 function cliPage(hint: string): string {
-  const sections = commands.map((command) => {
-    return `## svc ${command.name}\n\n${fenced(usageOf(command))}`;
+  const sections = ['', ...commands.map(({ name }) => name)].map((name) => {
+    let text = '';
+    const print = { write: (written: string) => (text += written) };
+    const parts = { output: outputTo(print, print), own: ownPackage() };
+    const program = openProgram(parts, async () => undefined);
+    const command = program.commands.find((one) => one.name() === name);
+    (command ?? program).outputHelp();
+    const heading = command === undefined ? '' : `## svc ${name}\n\n`;
+    return `${heading}${fenced(text.trimEnd())}`;
   });
   return `# Commands
 
 The help of every command, as \`svc help\` prints it. Variables, exit codes and files are described in the
 [reference](../reference/cli.md). ${hint}
-
-${fenced(overview())}
 
 ${sections.join('\n\n')}
 `;

@@ -35,18 +35,6 @@ export function stopOnInterrupt(
   return { signal: stopping.signal, [Symbol.dispose]: stop };
 }
 
-/** A command of the command line. */
-export interface Command {
-  readonly name: string;
-  /** Its arguments as shown by help. */
-  readonly usage: string;
-  readonly summary: string;
-  /** The text of `svc help <name>` below the usage. */
-  readonly help: string;
-  /** @throws CommandFailure */
-  run(args: readonly string[], context: Context): Promise<void>;
-}
-
 /**
  * Prompts on the terminal; the question goes to stderr, so that stdout contains results only.
  * @throws CommandFailure on Ctrl-C

@@ -4,6 +4,8 @@ export interface Output {
   note(line: string): void;
   /** A status line that the next line replaces; nothing without a terminal. */
   status(line: string): void;
+  /** Width of the terminal, in characters. */
+  readonly columns: number;
   /** Whether diagnostics go to a terminal. */
   readonly isWatched: boolean;
   /** The text in that color on a terminal, the plain text elsewhere. */
@@ -23,7 +25,11 @@ const codes: Readonly<Record<Color, readonly [number, number]>> = {
 interface Stream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
+  readonly columns?: number;
 }
+
+/** Without a terminal. */
+const defaultColumns = 100;
 
 export function outputTo(out: Stream, err: Stream): Output {
   const isColored = out.isTTY === true && err.isTTY === true;
@@ -35,6 +41,7 @@ export function outputTo(out: Stream, err: Stream): Output {
   };
   return {
     isWatched,
+    columns: out.columns ?? defaultColumns,
     result: (line) => {
       clear();
       out.write(`${line}\n`);
@@ -55,3 +62,10 @@ export function outputTo(out: Stream, err: Stream): Output {
     },
   };
 }
+
+/** Text from outside on one line, without characters that would control the terminal. */
+export const printable = (text: string): string =>
+  text.replaceAll(
+    /\p{Cc}/gu,
+    (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );

@@ -20,22 +20,22 @@ export async function revertRun(
     (await client.request('POST /runs/{id}/revert', { params, body: { dry_run: isDry } })).data;
   const planned = await revert(true);
   const isDry = options['dry-run'] === true;
-  if (isDry || options.json !== true) show(context, planned, options.json);
+  if (isDry || options.json !== true) await show(context, planned, options.json);
   if (isDry) return;
   await confirm(context, options, 'Revert these changes?');
   const done = await revert(false);
-  if (options.json === true) show(context, done, true);
+  if (options.json === true) await show(context, done, true);
   else context.output.result(`Reverted, as the run ${done.revert_run_id ?? ''}.`);
 }
 
-function show(context: Context, revert: Revert, isJson: boolean | undefined): void {
+async function show(context: Context, revert: Revert, isJson: boolean | undefined): Promise<void> {
   const { output } = context;
   if (isJson === true) {
     output.result(JSON.stringify(revert));
     return;
   }
   const kinds = ['deleted', 'updated', 'restored', 'unchanged', 'left'] as const;
-  showRows(
+  await showRows(
     context,
     false,
     Object.entries(revert.counts),

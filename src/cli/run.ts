@@ -1,50 +1,30 @@
-import { findCommand, overview, unknownCommand, usageOf } from './commands/help.ts';
-import type { Command, Context } from './context.ts';
+import { CommanderError } from 'commander';
+import type { Context } from './context.ts';
 import { CommandFailure, exitCodes, type ExitCode } from './exit.ts';
+import { openProgram } from './program.ts';
 
 /** Runs one command line and returns its exit code; never throws for errors of the user. */
 export async function runCommandLine(args: readonly string[], context: Context): Promise<ExitCode> {
   const { output } = context;
-  const at = args.findIndex((word) => !word.startsWith('-'));
-  const name = at === -1 ? undefined : args[at];
-  // Options before the command's name belong to it as well.
-  const rest = args.filter((_word, index) => index !== at);
-  const asksHelp = rest.some((word) => word === '--help' || word === '-h');
-  if (name === undefined) return withoutCommand(args, context, asksHelp);
-
-  const command = findCommand(name);
-  if (command !== undefined && asksHelp) {
-    output.result(usageOf(command));
-    return exitCodes.success;
-  }
+  const program = openProgram(context, (command, input) => command.run(input, context));
   try {
-    if (command === undefined) throw unknownCommand(name);
-    await command.run(rest, context);
+    await program.parseAsync(nameFirst(args), { from: 'user' });
     return exitCodes.success;
   } catch (error) {
-    return report(error, command, context);
+    // It has printed its message, or the help.
+    if (error instanceof CommanderError) return error.exitCode as ExitCode;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const isExpected = error instanceof CommandFailure;
+    output.note(output.paint('red', isExpected ? error.message : `Unexpected failure: ${text}`));
+    return isExpected ? error.exitCode : exitCodes.failure;
   }
 }
 
-function withoutCommand(args: readonly string[], context: Context, asksHelp: boolean): ExitCode {
-  const { output, own } = context;
-  if (args.includes('--version')) output.result(own.version);
-  else if (asksHelp) output.result(overview());
-  else {
-    output.note(overview());
-    return exitCodes.failure;
-  }
-  return exitCodes.success;
-}
-
-function report(error: unknown, command: Command | undefined, context: Context): ExitCode {
-  const { output } = context;
-  if (error instanceof CommandFailure) {
-    output.note(output.paint('red', error.message));
-    if (error.isUsage && command !== undefined) output.note(`\n${usageOf(command)}`);
-    return error.exitCode;
-  }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  output.note(output.paint('red', `Unexpected failure: ${text}`));
-  return exitCodes.failure;
+/** Options before the command's name belong to it as well. */
+function nameFirst(args: readonly string[]): string[] {
+  if (args[0] === '--version') return ['version'];
+  const at = args.findIndex((word) => !word.startsWith('-'));
+  return at > 0
+    ? [...args.slice(at, at + 1), ...args.slice(0, at), ...args.slice(at + 1)]
+    : [...args];
 }

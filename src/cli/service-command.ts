@@ -1,5 +1,6 @@
 import type { Answer, Client } from '../client/index.ts';
 import { failCommand } from './account.ts';
+import type { Options } from './command.ts';
 import { mayPrompt, type Context } from './context.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
 import { wholeNumber } from './options.ts';
@@ -7,26 +8,18 @@ import { targetOf } from './secret-key.ts';
 
 /** Options of commands that read an environment of the service. */
 export const serviceOptions = {
-  environment: { type: 'string', short: 'e' },
-  json: { type: 'boolean' },
-} as const;
+  environment: ['-e, --environment <name>', 'environment of the service'],
+  json: ['--json', 'the answer as JSON on stdout'],
+} as const satisfies Options;
 
 /** Options of commands that list entries. */
 export const listOptions = {
   ...serviceOptions,
-  integration: { type: 'string', short: 'i' },
-  connection: { type: 'string' },
-  since: { type: 'string' },
-  limit: { type: 'string' },
-} as const;
-
-/** Their help, below the options of the command itself. */
-export const listHelp = `  -e, --environment <name>   environment of the service
-  -i, --integration <id>     only of this integration
-      --connection <id>      only of this connection
-      --since <time>         only from this time on
-      --limit <n>            at most this many (100)
-      --json                 the answer as JSON on stdout`;
+  integration: ['-i, --integration <id>', 'only of this integration'],
+  connection: ['--connection <id>', 'only of this connection'],
+  since: ['--since <time>', 'only from this time on'],
+  limit: ['--limit <n>', 'at most this many (100)'],
+} as const satisfies Options;
 
 interface ListValues {
   readonly integration?: string | undefined;

@@ -215,7 +215,7 @@ describe('a dry run that fails', () => {
     [['issues', 'demo', '-m', '[]'], '--metadata takes a JSON object'],
     [['issues', 'demo', '-l', 'soon'], '--lastSyncDate is no date'],
     [['issues'], 'Missing: Connection'],
-    [['issues', 'demo', 'more'], 'dryrun takes a function and a connection'],
+    [['issues', 'demo', 'more'], "Too many arguments for 'dryrun'"],
   ])('ends with 1 for %j', async (args, message) => {
     const ended = await dryrun(...args);
     expect(ended).toMatchObject({ exitCode: 1, out: '' });

@@ -81,8 +81,8 @@ describe('svc consumers', () => {
     ['consumers reset svc.runners --to-start --to-end', 1, 'Choose the position'],
     ['consumers reset svc.runners --to-time soon', 1, 'takes a time'],
     ['consumers show nobody', 1, 'there are'],
-    ['consumers frobnicate', 1, 'has no "frobnicate"'],
-    ['consumers show', 1, 'Name the consumer group'],
+    ['consumers frobnicate', 1, "Unknown command 'frobnicate'"],
+    ['consumers show', 1, "Missing required argument 'group'"],
   ])('%s ends with %i', async (line, exitCode, reason) => {
     const ended = await svc(line);
     expect(ended).toMatchObject({ exitCode, out: '' });
@@ -126,9 +126,9 @@ describe('svc topics', () => {
     ['topics messages svc.internal.control.v1', 1, 'No public topic'],
     ['topics messages svc.runs.v1 --offset 1', 1, 'name it with partition'],
     ['topics messages svc.runs.v1 --offset one', 1, 'whole number'],
-    ['topics messages', 1, 'Name the topic'],
-    ['topics produce', 1, 'has no "produce"'],
-    ['topics show svc.runs.v1 again', 1, 'too many'],
+    ['topics messages', 1, "Missing required argument 'topic'"],
+    ['topics produce', 1, "Unknown command 'produce'"],
+    ['topics show svc.runs.v1 again', 1, 'Too many'],
   ])('%s ends with %i', async (line, exitCode, reason) => {
     const ended = await svc(line);
     expect(ended).toMatchObject({ exitCode, out: '' });

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands/help.ts';
+import { commands } from '../../src/cli/command-list.ts';
 import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
 import { openExampleWorld, type ExampleWorld } from '../support/example-world.ts';
 import { argumentsHere, exampleOf } from '../support/help-examples.ts';
@@ -104,7 +104,7 @@ describe('what is in an environment', () => {
     expect(out).toContain('https://receiver.example/hook');
     expect(await svc('webhooks list -e dev --json')).toMatchObject({ exitCode: 0 });
     expect(await svc('webhooks show -e dev')).toMatchObject({ exitCode: 1 });
-    expect((await svc('webhooks bury -e dev')).err).toContain('webhooks has no "bury"');
+    expect((await svc('webhooks bury -e dev')).err).toContain("Unknown command 'bury'");
   });
 
   it('webhooks as they are made, sent on to this machine and signed', async () => {

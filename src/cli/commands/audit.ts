@@ -3,40 +3,38 @@ import type { Answer, Client } from '../../client/index.ts';
 import { chainHash, chainStart, type ChainedEntry } from '../../kernel/audit-chain.ts';
 import { accountHelp, withAccount } from '../account.ts';
 import { showRows } from '../columns.ts';
-import type { Command, Context } from '../context.ts';
+import { defineCommand, type Options, type ValuesOf } from '../command.ts';
+import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
 
 const options = {
-  environment: { type: 'string' },
-  file: { type: 'string' },
-  json: { type: 'boolean' },
-} as const;
-type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+  environment: [
+    '--environment <name>',
+    'the chain of this environment (name or id), or "account"; verify: all when absent',
+  ],
+  file: ['--file <file>', 'verify: the events of an export, without asking for them'],
+  json: ['--json', 'chains, verify: the answer as JSON on stdout'],
+} as const satisfies Options;
+type Values = ValuesOf<typeof options>;
 
 type Chain = Answer<'GET /audit/chains'>['data'][number];
 type Line = ChainedEntry & { readonly chain_hash: string };
 
 const pageSize = 2_000;
 
-export const audit: Command = {
+export const audit = defineCommand({
   name: 'audit',
-  usage: '<chains|export|verify>',
+  usage: '',
   summary: 'Export the audit trail, and verify that it is unchanged',
-  help: `Each event of the audit trail holds a hash over itself and the hash before it, one chain for each environment and
-one for the account. The owner of an environment keeps the end of its chain apart from the events.
-
-Words
-  chains                  the chains: how long, and the hash they end with
-  export                  the events of a chain as lines of JSON on stdout
-  verify                  compute every hash again, and compare the end with what the owner keeps
-
-Options
-      --environment NAME  the chain of this environment (name or id), or "account"; verify: all when absent
-      --file FILE         verify: the events of an export, without asking for them
-      --json              chains, verify: the answer as JSON on stdout
-
-${accountHelp}
+  about: `Each event of the audit trail holds a hash over itself and the hash before it, one chain for each environment and
+one for the account. The owner of an environment keeps the end of its chain apart from the events.`,
+  words: {
+    chains: 'the chains: how long, and the hash they end with',
+    export: 'the events of a chain as lines of JSON on stdout',
+    verify: 'compute every hash again, and compare the end with what the owner keeps',
+  },
+  options,
+  help: `${accountHelp}
 
 Exit codes
   0 every chain is whole   1 failed   3 key missing or refused   5 a chain was changed
@@ -46,12 +44,7 @@ Examples
   svc audit export --environment account > audit.ndjson
   svc audit verify`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    const [word = '', ...rest] = positionals;
-    if (rest.length > 0 || !['chains', 'export', 'verify'].includes(word)) {
-      throw usageError('Use: svc audit chains, svc audit export, or svc audit verify');
-    }
+  async run({ word, values }, context) {
     const { file } = values;
     if (word === 'verify' && file !== undefined)
       conclude(context, values, [await verifyFile(file)]);
@@ -63,7 +56,7 @@ Examples
       });
     }
   },
-};
+});
 
 const chainsOf = async (client: Client): Promise<readonly Chain[]> =>
   (await client.request('GET /audit/chains')).data;
@@ -72,7 +65,7 @@ async function showChains(context: Context, client: Client, { json }: Values): P
   const heads = ['chain', 'environment', 'events', 'ends with'];
   const cells = ({ environment, name, length, hash }: Chain) =>
     [environment, name ?? '', length, hash] as const;
-  showRows(context, json, await chainsOf(client), heads, cells, 2);
+  await showRows(context, json, await chainsOf(client), heads, cells, 2);
 }
 
 async function exportChain(

@@ -3,34 +3,30 @@ import type { Compiled } from '../compiler/compile.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
-import type { Command, Context } from '../context.ts';
+import { defineCommand } from '../command.ts';
+import type { Context } from '../context.ts';
 import { alignDependencies } from '../dependencies.ts';
-import { CommandFailure, exitCodes, usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { requireProject } from '../project.ts';
 
-export const compile: Command = {
+export const compile = defineCommand({
   name: 'compile',
   usage: '',
   summary: 'Check the functions and build the deployable bundles',
-  help: `Type-checks every function that index.ts names, bundles each into build/ and describes them in
-.svc/svc.json. Nothing is written if there is any error.
-
-Examples
+  about: `Type-checks every function that index.ts names, bundles each into build/ and describes them in
+.svc/svc.json. Nothing is written if there is any error.`,
+  options: {},
+  help: `Examples
   svc compile
   svc compile --no-dependency-update`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, {});
-    if (positionals.length > 0) {
-      throw usageError('compile takes no arguments');
-    }
+  async run({ values }, context) {
     await using sandbox = await context.openSandbox();
     await compileStep(context, values, sandbox);
     context.output.result('Compiled');
   },
-};
+});
 
 /**
  * Compiles, also as a step of other commands.

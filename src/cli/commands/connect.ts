@@ -1,24 +1,24 @@
+import { defineCommand } from '../command.ts';
 import { ApiError, type Client, type ConnectToken } from '../../client/index.ts';
-import type { Command } from '../context.ts';
-import { usageError } from '../exit.ts';
 import { jsonOption } from '../json-option.ts';
-import { parseCommand } from '../options.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
 
-export const connect: Command = {
+export const connect = defineCommand({
   name: 'connect',
   usage: '<integration> [connection]',
   summary: 'Connect an account, by a link or with its credentials',
-  help: `Prints a link to the connect page, where an account is connected within half an hour; for an existing connection
-the link reauthorizes it. With --credentials the connection is created at once.
-
-Options
-  -e, --environment <name>     environment of the service
-      --provider <name>        create a missing integration, with this provider of the catalog
-      --credentials <json>     connect with these; @file.json reads a file
-      --json                   the answer as JSON on stdout, without the credentials
-
-${serviceHelp}
+  about: `Prints a link to the connect page, where an account is connected within half an hour; for an existing connection
+the link reauthorizes it. With --credentials the connection is created at once.`,
+  options: {
+    ...serviceOptions,
+    provider: [
+      '--provider <name>',
+      'create a missing integration, with this provider of the catalog',
+    ],
+    credentials: ['--credentials <json>', 'connect with these; @file.json reads a file'],
+    json: ['--json', 'the answer as JSON on stdout, without the credentials'],
+  },
+  help: `${serviceHelp}
 
 Examples
   svc connect crm -e dev
@@ -26,16 +26,8 @@ Examples
   svc connect news me -e dev --provider hacker-news --credentials '{"type":"NONE"}'
   svc connect crm acme -e dev --credentials @key.json`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, {
-      ...serviceOptions,
-      provider: { type: 'string' },
-      credentials: { type: 'string' },
-    });
-    const [integration, connectionId, ...others] = positionals;
-    if (integration === undefined || others.length > 0) {
-      throw usageError('connect takes an integration and a connection');
-    }
+  async run({ positionals, values }, context) {
+    const [integration = '', connectionId] = positionals;
     const secret = { isSecret: true };
     const credentials = jsonOption(context, 'credentials', values.credentials, secret);
     const { output } = context;
@@ -58,7 +50,7 @@ Examples
       else output.result(`Connected ${shown.connection_id} of ${integration}`);
     });
   },
-};
+});
 
 /** Resolves with whether it was created. */
 async function makeIntegration(client: Client, key: string, provider: string): Promise<boolean> {

@@ -1,40 +1,29 @@
+import { defineCommand } from '../command.ts';
 import type { ConnectionEntry } from '../../client/index.ts';
 import { showRows } from '../columns.ts';
-import type { Command } from '../context.ts';
 import { usageError } from '../exit.ts';
-import { entriesOf, parseCommand } from '../options.ts';
+import { entriesOf } from '../options.ts';
 import { inEnvironment, limitOf, serviceHelp, serviceOptions } from '../service-command.ts';
 
-export const connections: Command = {
+export const connections = defineCommand({
   name: 'connections',
   usage: '[connection]',
   summary: 'List the connections of an environment, or show one',
-  help: `Lists connections, newest first; with an id and --integration a single one, without its credentials.
-
-Options
-  -e, --environment <name>   environment of the service
-  -i, --integration <id>     only of this integration
-      --search <text>        whose id or end user contains the text
-      --limit <n>            at most this many
-      --json                 the answer as JSON on stdout
-
-${serviceHelp}
+  about: `Lists connections, newest first; with an id and --integration a single one, without its credentials.`,
+  options: {
+    ...serviceOptions,
+    integration: ['-i, --integration <id>', 'only of this integration'],
+    search: ['--search <text>', 'whose id or end user contains the text'],
+    limit: ['--limit <n>', 'at most this many'],
+  },
+  help: `${serviceHelp}
 
 Examples
   svc connections -e dev
   svc connections acme --integration crm -e dev`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, {
-      ...serviceOptions,
-      integration: { type: 'string', short: 'i' },
-      search: { type: 'string' },
-      limit: { type: 'string' },
-    });
-    const [id, ...others] = positionals;
-    if (others.length > 0) {
-      throw usageError('connections takes one connection');
-    }
+  async run({ positionals, values }, context) {
+    const [id] = positionals;
     const { integration, search, limit } = values;
     if (id !== undefined && integration === undefined) {
       throw usageError('Name the integration: --integration <id>');
@@ -58,7 +47,7 @@ Examples
         if (limit !== undefined) break;
       }
       const heads = ['connection', 'integration', 'provider', 'created', 'errors'];
-      showRows(context, values.json, found, heads, (one) => [
+      await showRows(context, values.json, found, heads, (one) => [
         one.connection_id,
         one.provider_config_key,
         one.provider,
@@ -67,4 +56,4 @@ Examples
       ]);
     });
   },
-};
+});

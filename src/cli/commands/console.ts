@@ -1,9 +1,8 @@
+import { defineCommand } from '../command.ts';
 import { spawn } from 'node:child_process';
 import type { Client } from '../../client/index.ts';
 import { withAccount } from '../account.ts';
-import type { Command } from '../context.ts';
 import { usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
 
 /** The program of the system that opens an address in the browser. */
@@ -12,31 +11,25 @@ const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-export const consoleCommand: Command = {
+export const consoleCommand = defineCommand({
   name: 'console',
   usage: '',
   summary: 'Print a link that signs a browser in to the console, once',
-  help: `The link is valid for five minutes and for one sign-in, with the key of the environment or of the account. It contains
-a code after "#", never the key.
-
-Options
-  -e, --environment <name>     with the key of this environment
-      --account                with the key of the account (SVC_ACCOUNT_KEY)
-      --open                   also open it in the browser
-      --json                   the answer as JSON on stdout
-
-${serviceHelp}
+  about: `The link is valid for five minutes and for one sign-in, with the key of the environment or of the account. It contains
+a code after "#", never the key.`,
+  options: {
+    ...serviceOptions,
+    environment: ['-e, --environment <name>', 'with the key of this environment'],
+    account: ['--account', 'with the key of the account (SVC_ACCOUNT_KEY)'],
+    open: ['--open', 'also open it in the browser'],
+  },
+  help: `${serviceHelp}
 
 Examples
   svc console -e dev
   svc console --account --open`,
 
-  async run(args, context) {
-    const { values } = parseCommand(args, {
-      ...serviceOptions,
-      account: { type: 'boolean' },
-      open: { type: 'boolean' },
-    });
+  async run({ values }, context) {
     const isAccount = values.account === true;
     if (isAccount && values.environment !== undefined) {
       throw usageError('Name an environment or --account, not both');
@@ -51,7 +44,7 @@ Examples
     };
     await (isAccount ? withAccount(context, print) : inEnvironment(context, values, print));
   },
-};
+});
 
 function openInBrowser(url: string, note: (line: string) => void): void {
   const [program, ...args] = openers[process.platform] ?? ['xdg-open'];

@@ -1,47 +1,43 @@
 import type { Client, ConsumerGroup, ConsumerGroupReset, Input } from '../../client/index.ts';
 import { accountHelp, confirm, withAccount } from '../account.ts';
 import { showRows } from '../columns.ts';
-import type { Command, Context } from '../context.ts';
+import { defineCommand, type Options, type ValuesOf } from '../command.ts';
+import type { Context } from '../context.ts';
 import { usageError } from '../exit.ts';
-import { parseCommand, wholeNumber } from '../options.ts';
+import { wholeNumber } from '../options.ts';
 
 const options = {
-  'to-time': { type: 'string' },
-  'to-offset': { type: 'string' },
-  'to-start': { type: 'boolean' },
-  'to-end': { type: 'boolean' },
-  partition: { type: 'string', multiple: true },
-  repeat: { type: 'boolean' },
-  skip: { type: 'boolean' },
-  'dry-run': { type: 'boolean' },
-  yes: { type: 'boolean', short: 'y' },
-  json: { type: 'boolean' },
-} as const;
+  'to-time': [
+    '--to-time <time>',
+    'reset: the first message at or after it, for example 2026-05-01T12:00:00Z',
+  ],
+  'to-offset': ['--to-offset <n>', 'reset: this offset, with one --partition'],
+  'to-start': ['--to-start', 'reset: the first message that the topic still has'],
+  'to-end': ['--to-end', 'reset: after the last message'],
+  partition: ['--partition <n>', 'reset: only this one; repeatable', 'repeatable'],
+  repeat: ['--repeat', 'reset: repeat finished work, if the group can (webhooks are sent again)'],
+  skip: ['--skip', 'reset: agree that unprocessed messages are skipped'],
+  'dry-run': ['--dry-run', 'reset: only print the effect'],
+  yes: ['-y, --yes', 'reset: do not ask'],
+  json: ['--json', 'the answer as JSON on stdout'],
+} as const satisfies Options;
 
-type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+type Values = ValuesOf<typeof options>;
 type Reset = Input<'POST /consumer-groups/{name}/reset'>['body'];
 
-export const consumers: Command = {
+export const consumers = defineCommand({
   name: 'consumers',
-  usage: '<list|show|reset> [group]',
+  usage: '',
   summary: 'Show the positions of consumer groups, and reset them',
-  help: `Words
-  list                    each group: topic and lag
-  show <group>            position, end and lag in each partition
-  reset <group>           move its position: it reads again from there, or skips messages
-
-Options of reset (one of the first four)
-      --to-time <time>    the first message at or after it, for example 2026-05-01T12:00:00Z
-      --to-offset <n>     with one --partition
-      --to-start, --to-end
-      --partition <n>     only this one; repeatable
-      --repeat            repeat finished work, if the group can (webhooks are sent again)
-      --skip              agree that unprocessed messages are skipped
-      --dry-run           only print the effect
-  -y, --yes               do not ask
-      --json              the answer as JSON on stdout
-
-${accountHelp}
+  about: 'A reset takes one of --to-time, --to-offset, --to-start and --to-end.',
+  words: {
+    list: 'each group: topic and lag',
+    'show <group>': 'position, end and lag in each partition',
+    'reset <group>': 'move its position: it reads again from there, or skips messages',
+  },
+  defaultWord: 'list',
+  options,
+  help: `${accountHelp}
 
 Exit codes
   0 done   1 failed   3 key missing or refused   4 refused or not confirmed
@@ -51,27 +47,22 @@ Examples
   svc consumers show svc.webhook-deliveries
   svc consumers reset svc.webhook-deliveries --to-time 2026-05-01T12:00:00Z --dry-run`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    const [word = 'list', name, ...rest] = positionals;
-    if (rest.length > 0) throw usageError(`"${rest.join(' ')}" is one word too many`);
-    if (!['list', 'show', 'reset'].includes(word)) throw usageError(`consumers has no "${word}"`);
-    if (word !== 'list' && name === undefined)
-      throw usageError(`Name the consumer group: svc consumers ${word} <group>`);
+  async run({ word, positionals, values }, context) {
+    const [name = ''] = positionals;
     await withAccount(context, async (client) => {
       if (word === 'list') await list(context, client, values);
-      else if (word === 'show') await show(context, client, values, name ?? '');
-      else await reset(context, client, values, name ?? '');
+      else if (word === 'show') await show(context, client, values, name);
+      else await reset(context, client, values, name);
     });
   },
-};
+});
 
 async function list(context: Context, client: Client, { json }: Values): Promise<void> {
   const { data: groups } = await client.request('GET /consumer-groups');
   const heads = ['group', 'topic', 'resettable', 'lag'];
   const cells = ({ name, topic, resettable, lag }: ConsumerGroup) =>
     [name, topic, resettable ? 'yes' : 'no', lag] as const;
-  showRows(context, json, groups, heads, cells, 3);
+  await showRows(context, json, groups, heads, cells, 3);
 }
 
 async function show(
@@ -92,7 +83,7 @@ async function show(
     const waiting = moved?.applied_at === null ? `to ${moved.to}` : '-';
     return [one.partition, one.start, one.committed ?? '-', one.end, one.lag, waiting];
   };
-  showRows(context, false, group.partitions, heads, cells, 0);
+  await showRows(context, false, group.partitions, heads, cells, 0);
 }
 
 async function reset(
@@ -116,14 +107,14 @@ async function reset(
   const { data: planned } = await move(true);
   const isPlanOnly = values['dry-run'] === true;
   const isJson = values.json === true;
-  if (isPlanOnly || !isJson) showReset(context, planned, isJson);
+  if (isPlanOnly || !isJson) await showReset(context, planned, isJson);
   if (isPlanOnly) return;
   const { replayed, skipped } = planned;
   const what = `at most ${replayed} messages are read again, ${skipped} are skipped`;
   await confirm(context, values, `Move ${name}: ${what}. Continue?`);
   const { data: made } = await move(false);
   const waiting = made.partitions.filter(({ state }) => state === 'waiting').length;
-  if (isJson) showReset(context, made, true);
+  if (isJson) await showReset(context, made, true);
   output.note(
     waiting === 0
       ? `${name} has moved.`
@@ -152,7 +143,11 @@ function timeOf(text: string): string {
   throw usageError(`--to-time takes a time such as 2026-05-01T12:00:00Z, not "${text}"`);
 }
 
-function showReset(context: Context, reset: ConsumerGroupReset, isJson: boolean): void {
+async function showReset(
+  context: Context,
+  reset: ConsumerGroupReset,
+  isJson: boolean,
+): Promise<void> {
   if (isJson) {
     context.output.result(JSON.stringify(reset));
     return;
@@ -160,5 +155,5 @@ function showReset(context: Context, reset: ConsumerGroupReset, isJson: boolean)
   const heads = ['partition', 'from', 'to', 'read again', 'skipped'];
   const cells = (one: ConsumerGroupReset['partitions'][number]) =>
     [one.partition, one.from, one.to, one.replayed, one.skipped] as const;
-  showRows(context, false, reset.partitions, heads, cells, 0);
+  await showRows(context, false, reset.partitions, heads, cells, 0);
 }

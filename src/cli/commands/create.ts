@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FunctionKind } from '../../modules/functions/functions/state.ts';
-import { mayPrompt, type Command, type Context } from '../context.ts';
+import { defineCommand, type Options } from '../command.ts';
+import { mayPrompt, type Context } from '../context.ts';
 import { CommandFailure, usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
 import {
   functionNamePattern,
   functionPath,
@@ -14,31 +14,25 @@ import { nameInIndex, requireProject } from '../project.ts';
 import { functionScaffold } from '../scaffold.ts';
 
 const options = {
-  sync: { type: 'boolean' },
-  action: { type: 'boolean' },
-  'on-event': { type: 'boolean' },
-} as const;
+  sync: ['--sync', 'a sync'],
+  action: ['--action', 'an action'],
+  'on-event': ['--on-event', 'an on-event function'],
+} as const satisfies Options;
 
-export const create: Command = {
+export const create = defineCommand({
   name: 'create',
   usage: '[integration] [name]',
   summary: 'Add a function to the project',
-  help: `Writes <integration>/<kind>s/<name>.ts and adds it to index.ts. An existing file is an error.
-
-Options (exactly one)
-  --sync, --action, --on-event
-
-Examples
+  about: `Writes <integration>/<kind>s/<name>.ts and adds it to index.ts. An existing file is an error.
+`,
+  options,
+  help: `Examples
   svc create crm contacts --sync
   svc create crm create-contact --action`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
+  async run({ positionals, values }, context) {
     requireProject(context.root);
     requireIndex(context.root);
-    if (positionals.length > 2) {
-      throw usageError('create takes an integration and a name');
-    }
     const canAsk = mayPrompt(context, values.interactive);
     const chosen = kinds.filter((kind) => values[kind] === true);
     if (chosen.length > 1) {
@@ -49,7 +43,7 @@ Examples
     const name = positionals[1] ?? (await askFor(context, canAsk, 'Name of the function'));
     addFunction(context, key, kind, name);
   },
-};
+});
 
 function addFunction(context: Context, key: string, kind: FunctionKind, name: string): void {
   if (!integrationKeyPattern.test(key) || /^\.{1,2}$/.test(key)) {

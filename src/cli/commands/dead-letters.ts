@@ -1,21 +1,22 @@
 import type { Client, DeadLetter } from '../../client/index.ts';
 import { accountHelp, confirm, withAccount } from '../account.ts';
 import { columns, showRows } from '../columns.ts';
-import type { Command, Context } from '../context.ts';
-import { CommandFailure, usageError } from '../exit.ts';
-import { parseCommand, uncheckedWord } from '../options.ts';
+import { defineCommand, type Options, type ValuesOf } from '../command.ts';
+import type { Context } from '../context.ts';
+import { CommandFailure } from '../exit.ts';
+import { uncheckedWord } from '../options.ts';
 import { limitOf } from '../service-command.ts';
 
 const options = {
-  state: { type: 'string' },
-  consumer: { type: 'string' },
-  topic: { type: 'string' },
-  limit: { type: 'string' },
-  yes: { type: 'boolean', short: 'y' },
-  json: { type: 'boolean' },
-} as const;
+  state: ['--state <state>', 'list: parked, retrying, resolved or dropped'],
+  consumer: ['--consumer <group>', 'list: of this consumer group'],
+  topic: ['--topic <topic>', 'list: from this topic'],
+  limit: ['--limit <n>', 'list: at most this many (100)'],
+  yes: ['-y, --yes', 'drop: do not ask'],
+  json: ['--json', 'the answer as JSON on stdout'],
+} as const satisfies Options;
 
-type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+type Values = ValuesOf<typeof options>;
 
 interface Task {
   readonly context: Context;
@@ -24,25 +25,19 @@ interface Task {
   readonly ids: readonly string[];
 }
 
-export const deadLetters: Command = {
+export const deadLetters = defineCommand({
   name: 'dead-letters',
-  usage: '<list|show|retry|drop> [id…]',
+  usage: '',
   summary: 'List, retry and drop messages that consumers could not process',
-  help: `Words
-  list                    newest first
-  show <id>               one dead letter with its message, without payloads and sealed values
-  retry <id…>             return it to its consumer
-  drop <id…>              discard it for good
-
-Options
-      --state <state>     list: parked, retrying, resolved or dropped
-      --consumer <group>  list: of this consumer group
-      --topic <topic>     list: from this topic
-      --limit <n>         list: at most this many (100)
-  -y, --yes               drop: do not ask
-      --json              the answer as JSON on stdout
-
-${accountHelp}
+  words: {
+    list: 'newest first',
+    'show <id>': 'one dead letter with its message, without payloads and sealed values',
+    'retry <id...>': 'return it to its consumer',
+    'drop <id...>': 'discard it for good',
+  },
+  defaultWord: 'list',
+  options,
+  help: `${accountHelp}
 
 Exit codes
   0 done   1 failed, or the message was parked again   3 key missing or refused
@@ -52,25 +47,19 @@ Examples
   svc dead-letters list --state parked
   svc dead-letters retry 0192f0c1-7a3b-7c4d-8e5f-001122334455`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    const [word = 'list', ...ids] = positionals;
-    const task = tasks[word];
-    if (task === undefined) throw usageError(`dead-letters has no "${word}"`);
-    if (word !== 'list' && ids.length === 0)
-      throw usageError(`Name the dead letter: svc dead-letters ${word} <id>`);
-    await withAccount(context, (client) => task({ context, client, values, ids }));
+  async run({ word, positionals: ids, values }, context) {
+    await withAccount(context, (client) => tasks[word]({ context, client, values, ids }));
   },
-};
+});
 
-const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = { list, show, retry, drop };
+const tasks = { list, show, retry, drop };
 
 async function list({ context, client, values }: Task): Promise<void> {
   const { state, consumer, topic, limit } = values;
   const page = await client.request('GET /dead-letters', {
     query: { state: uncheckedWord(state), consumer, topic, limit: limitOf(limit) },
   });
-  showRows(context, values.json, page.data, heads, cells);
+  await showRows(context, values.json, page.data, heads, cells);
   if (page.next_cursor !== null) context.output.note('There are more: raise --limit or filter.');
 }
 
@@ -101,11 +90,7 @@ async function retry({ context, client, values, ids }: Task): Promise<void> {
     });
     if (values.json === true) output.result(JSON.stringify(deadLetter));
     else
-      output.result(
-        columns(heads, [cells(deadLetter)], heads.length)
-          .slice(1)
-          .join('\n'),
-      );
+      output.result((await columns(heads, [cells(deadLetter)], heads.length)).slice(1).join('\n'));
     if (deadLetter.state === 'parked') failed.push(`${id}: ${deadLetter.error?.message ?? ''}`);
   }
   if (failed.length > 0) throw new CommandFailure(`Parked again:\n  ${failed.join('\n  ')}`);

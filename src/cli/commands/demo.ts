@@ -1,26 +1,20 @@
-import type { Command } from '../context.ts';
-import { parseCommand } from '../options.ts';
+import { defineCommand } from '../command.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
 
-export const demo: Command = {
+export const demo = defineCommand({
   name: 'demo',
   usage: '',
   summary: 'Set up the demo provider: its integrations and functions',
-  help: `Creates the integrations demo-oauth and demo-key of the fake provider in the box, and deploys their functions: the
+  about: `Creates the integrations demo-oauth and demo-key of the fake provider in the box, and deploys their functions: the
 sync contacts, the action rename-contact and the on-event function receive-webhooks. Needs no network. Repeating it
-changes nothing. Only a gateway on loopback with the embedded log has the provider.
-
-Options
-  -e, --environment <name>     environment of the service
-      --json                   the answer as JSON on stdout
-
-${serviceHelp}
+changes nothing. Only a gateway on loopback with the embedded log has the provider.`,
+  options: serviceOptions,
+  help: `${serviceHelp}
 
 Examples
   svc demo -e dev`,
 
-  async run(args, context) {
-    const { values } = parseCommand(args, serviceOptions);
+  async run({ values }, context) {
     const { output } = context;
     await inEnvironment(context, values, async (client) => {
       const answer = await client.request('POST /demo');
@@ -34,4 +28,4 @@ Examples
       output.note('svc connect demo-oauth prints a link; the API key of demo-key is "demo"');
     });
   },
-};
+});

@@ -1,42 +1,36 @@
-import { mayPrompt, type Command } from '../context.ts';
+import { defineCommand, type Options } from '../command.ts';
+import { mayPrompt } from '../context.ts';
 import { packageFunctions } from '../deploy/package.ts';
 import { performDeployment } from '../deploy/perform.ts';
-import { exitCodes, usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { exitCodes } from '../exit.ts';
 import { showProgress } from '../progress.ts';
 import { requireProject } from '../project.ts';
 import { targetOf } from '../secret-key.ts';
 import { compileStep } from './compile.ts';
 
 const options = {
-  version: { type: 'string', short: 'v' },
-  sync: { type: 'string', short: 's' },
-  action: { type: 'string', short: 'a' },
-  integration: { type: 'string', short: 'i' },
-  'allow-destructive': { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const;
+  version: ['-v, --version <label>', 'version label of every function of this deployment'],
+  sync: ['-s, --sync <name>', 'only this sync; nothing is removed'],
+  action: ['-a, --action <name>', 'only this action; nothing is removed'],
+  integration: ['-i, --integration <id>', 'only this integration; removals are limited to it'],
+  'allow-destructive': ['--allow-destructive', 'with --auto-confirm: remove without asking'],
+  json: [
+    '--json',
+    '{created, updated, unchanged, deleted, deletedModels} on stdout, the plan on stderr',
+  ],
+} as const satisfies Options;
 
 /** Three of the compilation, then comparison and deployment. */
 const phases = 5;
 
-export const deploy: Command = {
+export const deploy = defineCommand({
   name: 'deploy',
   usage: '[environment]',
   summary: 'Deploy the functions to an environment of the service',
-  help: `Compiles the project, shows the changes and deploys it. The project is authoritative:
-deployed functions that are no longer in index.ts are removed.
-
-Options
-  -v, --version <label>      version label of every function of this deployment
-  -s, --sync <name>          only this sync; nothing is removed
-  -a, --action <name>        only this action; nothing is removed
-  -i, --integration <id>     only this integration; removals are limited to it
-      --allow-destructive    with --auto-confirm: remove without asking
-      --auto-confirm         do not ask (removals still need --allow-destructive)
-      --json                 {created, updated, unchanged, deleted, deletedModels} on stdout, the plan on stderr
-
-Variables
+  about: `Compiles the project, shows the changes and deploys it. The project is authoritative:
+deployed functions that are no longer in index.ts are removed.`,
+  options,
+  help: `Variables
   SVC_SECRET_KEY_<ENVIRONMENT>   API key of the environment; SVC_SECRET_KEY otherwise
   SVC_HOSTPORT                   address of the service (http://localhost:3003)
   SVC_DEPLOY_AUTO_CONFIRM=true   the same as --auto-confirm
@@ -46,11 +40,7 @@ Examples
   svc deploy prod --integration crm --version 1.4.0
   svc deploy prod --allow-destructive --auto-confirm`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    if (positionals.length > 1) {
-      throw usageError('deploy takes one environment');
-    }
+  async run({ positionals, values }, context) {
     requireProject(context.root);
     const canAsk = mayPrompt(context, values.interactive);
     const { secretKey } = await targetOf(context, positionals[0], {
@@ -69,4 +59,4 @@ Examples
     const telling = { progress, isJson: values.json === true };
     await performDeployment(context, client, deployment, consent, telling);
   },
-};
+});

@@ -6,11 +6,10 @@ import type { Compiled, ProjectCompiler } from '../compiler/compile.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
-import type { Command, Context } from '../context.ts';
+import { defineCommand } from '../command.ts';
+import type { Context } from '../context.ts';
 import { HotDeployment } from '../dev/hot-deploy.ts';
 import { FileWatch } from '../dev/watch-files.ts';
-import { usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
 import { refusalText } from '../refusal-text.ts';
 import { tsconfigText } from '../scaffold.ts';
@@ -21,31 +20,23 @@ const settleMs = 15;
 /** Within this time a Ctrl-C that ended another part of this program also reaches this part. */
 const interruptMs = 50;
 
-export const dev: Command = {
+export const dev = defineCommand({
   name: 'dev',
   usage: '[environment]',
   summary: 'Watch the functions, check and build changes',
-  help: `Type-checks and rebuilds changed functions and those that import a changed file, until Ctrl-C. If the
+  about: `Type-checks and rebuilds changed functions and those that import a changed file, until Ctrl-C. If the
 service runs on this machine and a key of the environment (default: dev) is set, built functions are
-deployed to it at once. Nothing is ever removed from the service: use svc deploy, which asks.
-
-Options
-      --no-deploy     only check and build
-      --json          one line of JSON per round: {changed, problems, deployed, milliseconds}
-
-Examples
+deployed to it at once. Nothing is ever removed from the service: use svc deploy, which asks.`,
+  options: {
+    deploy: ['--no-deploy', 'only check and build'],
+    json: ['--json', 'one line of JSON per round: {changed, problems, deployed, milliseconds}'],
+  },
+  help: `Examples
   svc dev
   svc dev staging --json
   svc dev --no-deploy`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, {
-      deploy: { type: 'boolean' },
-      json: { type: 'boolean' },
-    });
-    if (positionals.length > 1) {
-      throw usageError('dev takes one environment');
-    }
+  async run({ positionals, values }, context) {
     requireProject(context.root);
     prepareProject(context, values);
     writeFileSync(join(context.root, 'tsconfig.json'), tsconfigText);
@@ -55,7 +46,7 @@ Examples
       isJson: values.json === true,
     });
   },
-};
+});
 
 /** The key of the environment, if the service runs on this machine. */
 function localKey({ environment }: Context, name: string): string | null {

@@ -1,4 +1,5 @@
-import type { Command, Context } from '../context.ts';
+import { defineCommand } from '../command.ts';
+import type { Context } from '../context.ts';
 import {
   envFinding,
   keyFinding,
@@ -8,22 +9,20 @@ import {
   serviceFindings,
   type Finding,
 } from '../doctor/checks.ts';
-import { CommandFailure, usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { CommandFailure } from '../exit.ts';
 
 const colors = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
-export const doctor: Command = {
+export const doctor = defineCommand({
   name: 'doctor',
   usage: '[environment]',
   summary: 'Check the project and the service, and suggest fixes',
-  help: `Checks Node, the project, the service, its clock and the key of an environment (default: dev); with a
-key of the account also projections and dead letters. Each line is ok, warn or fail.
-
-Options
-      --json   the findings as JSON: {what, state, said, mend}
-
-Variables
+  about: `Checks Node, the project, the service, its clock and the key of an environment (default: dev); with a
+key of the account also projections and dead letters. Each line is ok, warn or fail.`,
+  options: {
+    json: ['--json', 'the findings as JSON: {what, state, said, mend}'],
+  },
+  help: `Variables
   SVC_SECRET_KEY_<ENVIRONMENT>   API key of the environment
   SVC_ACCOUNT_KEY                API key of the account
   SVC_HOSTPORT                   address of the service (http://localhost:3003)
@@ -35,11 +34,7 @@ Examples
   svc doctor
   svc doctor prod --json`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, { json: { type: 'boolean' } });
-    if (positionals.length > 1) {
-      throw usageError('doctor takes one environment');
-    }
+  async run({ positionals, values }, context) {
     const findings = await lookAround(context, positionals[0] ?? 'dev');
     const { output } = context;
     if (values.json === true) output.result(JSON.stringify(findings.map(shownFinding)));
@@ -47,7 +42,7 @@ Examples
     const failed = findings.filter(({ state }) => state === 'fail').length;
     if (failed > 0) throw new CommandFailure(`${failed} of ${findings.length} checks failed`);
   },
-};
+});
 
 async function lookAround(context: Context, environment: string): Promise<Finding[]> {
   const { host, accountKey } = context.environment;

@@ -1,7 +1,8 @@
 import { ApiError } from '../../client/index.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
-import { mayPrompt, stopOnInterrupt, type Command, type Context } from '../context.ts';
+import { defineCommand, type Options, type ValuesOf } from '../command.ts';
+import { mayPrompt, stopOnInterrupt, type Context } from '../context.ts';
 import { DryConnections } from '../dryrun/connections.ts';
 import { Journal } from '../dryrun/journal.ts';
 import { saveMocks } from '../dryrun/save.ts';
@@ -9,29 +10,34 @@ import { failureOf, isOk, showEnd } from '../dryrun/show.ts';
 import type { DryRunRequest, DryRunSession } from '../dryrun/session.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { jsonOption } from '../json-option.ts';
-import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
 import { refusalText } from '../refusal-text.ts';
 import { targetOf } from '../secret-key.ts';
 import { compileStep } from './compile.ts';
 
 const options = {
-  environment: { type: 'string', short: 'e' },
-  'integration-id': { type: 'string' },
-  input: { type: 'string', short: 'i' },
-  metadata: { type: 'string', short: 'm' },
-  checkpoint: { type: 'string', short: 'c' },
-  lastSyncDate: { type: 'string', short: 'l' },
-  variant: { type: 'string' },
-  validate: { type: 'boolean' },
-  validation: { type: 'boolean' },
-  save: { type: 'boolean' },
-  'save-responses': { type: 'boolean' },
-  replay: { type: 'boolean' },
-  diagnostics: { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const;
-type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+  environment: ['-e, --environment <name>', 'environment of the service'],
+  'integration-id': [
+    '--integration-id <id>',
+    'if several integrations have a function of that name',
+  ],
+  input: ['-i, --input <json>', 'input of an action; @file.json reads a file'],
+  metadata: [
+    '-m, --metadata <json>',
+    "metadata in place of the connection's; @file.json reads a file",
+  ],
+  checkpoint: ['-c, --checkpoint <json>', 'the first checkpoint; @file.json reads a file'],
+  lastSyncDate: ['-l, --lastSyncDate <date>', 'time of the last sync'],
+  variant: ['--variant <name>', 'variant of the sync (base)'],
+  validate: ['--validate', 'a schema violation ends the run'],
+  validation: ['--validation', 'the same as --validate'],
+  save: ['--save', 'write <integration>/tests/<name>.test.json; implies --validate'],
+  'save-responses': ['--save-responses', 'the same as --save'],
+  replay: ['--replay', 'use the responses saved by --save; needs neither connection nor service'],
+  diagnostics: ['--diagnostics', 'print duration and memory'],
+  json: ['--json', 'one JSON document: {status, output, results, messages, error}'],
+} as const satisfies Options;
+type Values = ValuesOf<typeof options>;
 
 /** A replay takes these from the saved file, or they concern the service. */
 const notReplayed = [
@@ -50,43 +56,24 @@ const notReplayed = [
 
 const failed = { exitCode: exitCodes.dryRunFailed } as const;
 
-export const dryrun: Command = {
+export const dryrun = defineCommand({
   name: 'dryrun',
   usage: '[function] [connection]',
   summary: 'Run a function locally, with a connection of the service',
-  help: `Compiles the project and runs the function on this machine, in the sandbox of deployed functions.
+  about: `Compiles the project and runs the function on this machine, in the sandbox of deployed functions.
 Connection and integration are read from the service and requests to the provider go through its proxy.
 Nothing is stored: changes are printed instead. A function is given by its name or its file.
 
-Options
-  -e, --environment <name>     environment of the service
-      --integration-id <id>    if several integrations have a function of that name
-  -i, --input <json>           input of an action; @file.json reads a file
-  -m, --metadata <json>        metadata in place of the connection's; @file.json reads a file
-  -c, --checkpoint <json>      the first checkpoint; @file.json reads a file
-  -l, --lastSyncDate <date>    time of the last sync
-      --variant <name>         variant of the sync (base)
-      --validate               a schema violation ends the run
-      --save                   write <integration>/tests/<name>.test.json; implies --validate
-      --replay                 use the responses saved by --save; needs neither connection nor service
-      --diagnostics            print duration and memory
-      --auto-confirm           print everything without asking
-      --json                   one JSON document: {status, output, results, messages, error}
-
 The key of the environment needs the scopes environment:connections:read, environment:integrations:read and
-environment:proxy; environment:connections:read_credentials too if the function reads credentials.
-
-Examples
+environment:proxy; environment:connections:read_credentials too if the function reads credentials.`,
+  options,
+  help: `Examples
   svc dryrun contacts acme -e dev
   svc dryrun create-contact acme -e dev --input '{"name":"Ada"}' --validate
   svc dryrun crm/syncs/contacts acme -e dev --checkpoint '{"since":"2026-01-01"}' --save
   svc dryrun crm/syncs/contacts --replay`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    if (positionals.length > 2) {
-      throw usageError('dryrun takes a function and a connection');
-    }
+  async run({ positionals, values }, context) {
     requireProject(context.root);
     if (values.replay === true) {
       await replay(context, values, positionals);
@@ -132,7 +119,7 @@ Examples
       throw new CommandFailure(refusalText(error), failed);
     }
   },
-};
+});
 
 interface Shown {
   readonly values: Values;

@@ -1,31 +1,24 @@
+import { defineCommand } from '../command.ts';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Command } from '../context.ts';
-import { usageError } from '../exit.ts';
 import { docsText } from '../generate/docs.ts';
-import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
 import { compileStep } from './compile.ts';
 
-export const generateDocs: Command = {
+export const generateDocs = defineCommand({
   name: 'generate:docs',
   usage: '',
   summary: 'Write a page about each function',
-  help: `Compiles the project and writes one Markdown file for each function, beside it or in a folder. Only the
-block between <!-- svc:begin --> and <!-- svc:end --> is generated: other text is kept.
-
-Options
-  -p, --path <folder>   write <folder>/<integration>/<kind>s/<name>.md
-
-Examples
+  about: `Compiles the project and writes one Markdown file for each function, beside it or in a folder. Only the
+block between <!-- svc:begin --> and <!-- svc:end --> is generated: other text is kept.`,
+  options: {
+    path: ['-p, --path <folder>', 'write <folder>/<integration>/<kind>s/<name>.md'],
+  },
+  help: `Examples
   svc generate:docs
   svc generate:docs --path docs`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, { path: { type: 'string', short: 'p' } });
-    if (positionals.length > 0) {
-      throw usageError('generate:docs takes no arguments');
-    }
+  async run({ values }, context) {
     const { root, output } = context;
     requireProject(root);
     await using sandbox = await context.openSandbox();
@@ -42,4 +35,4 @@ Examples
       output.result(`Wrote ${values.path === undefined ? file : join(values.path, file)}`);
     }
   },
-};
+});

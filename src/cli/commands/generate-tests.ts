@@ -2,43 +2,33 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Entry } from '../compiler/entries.ts';
 import { CompileError } from '../compiler/problem.ts';
-import { mayPrompt, type Command, type Context } from '../context.ts';
+import { defineCommand, type Options } from '../command.ts';
+import { mayPrompt, type Context } from '../context.ts';
 import { alignTestRunner } from '../dependencies.ts';
-import { CommandFailure, exitCodes, usageError } from '../exit.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
 import { hasMocks, testConfiguration, testPath, testText } from '../generate/tests.ts';
-import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
 import { prepareProject } from './compile.ts';
 
 const options = {
-  integration: { type: 'string', short: 'i' },
-  sync: { type: 'string', short: 's' },
-  action: { type: 'string', short: 'a' },
-} as const;
+  integration: ['-i, --integration <id>', 'only this integration'],
+  sync: ['-s, --sync <name>', 'only this sync'],
+  action: ['-a, --action <name>', 'only this action'],
+} as const satisfies Options;
 
-export const generateTests: Command = {
+export const generateTests = defineCommand({
   name: 'generate:tests',
   usage: '',
   summary: 'Write tests that replay saved mocks',
-  help: `Writes <integration>/tests/<integration>-<name>.test.ts for every function with mocks
+  about: `Writes <integration>/tests/<integration>-<name>.test.ts for every function with mocks
 saved by svc dryrun --save, and the configuration of vitest. A function runs in the sandbox; its requests
-get the saved responses.
-
-Options
-  -i, --integration <id>   only this integration
-  -s, --sync <name>        only this sync
-  -a, --action <name>      only this action
-      --auto-confirm       replace vite.config.ts and vitest.setup.ts without asking
-
-Examples
+get the saved responses.`,
+  options,
+  help: `Examples
   svc generate:tests
   svc generate:tests --integration crm --sync contacts`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    if (positionals.length > 0) {
-      throw usageError('generate:tests takes no arguments');
-    }
+  async run({ values }, context) {
     const { root, output } = context;
     requireProject(root);
     prepareProject(context, values);
@@ -57,7 +47,7 @@ Examples
     const mayUpdate = values['dependency-update'] !== false && context.environment.dependencyUpdate;
     alignTestRunner(root, { mayUpdate: mayUpdate && !context.environment.isCi, output });
   },
-};
+});
 
 async function entriesOf(root: string): Promise<Entry[]> {
   const { readEntries } = await import('../compiler/entries.ts');

@@ -1,32 +1,26 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Command, Context } from '../context.ts';
+import { defineCommand } from '../command.ts';
+import type { Context } from '../context.ts';
 import { installDependencies, wantedDependencies } from '../dependencies.ts';
-import { CommandFailure, usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { CommandFailure } from '../exit.ts';
 import { projectFiles, type Files } from '../scaffold.ts';
 import { compileStep } from './compile.ts';
 
-export const init: Command = {
+export const init = defineCommand({
   name: 'init',
   usage: '[path]',
   summary: 'Create a project with example functions',
-  help: `Creates the folder (default: the current one) with a sync, an action and an on-event function of a demo
-integration, installs the dependencies and compiles them. Existing files are not changed.
-
-Options
-      --copy                     only write the files
-      --no-dependency-update     do not install
-
-Examples
+  about: `Creates the folder (default: the current one) with a sync, an action and an on-event function of a demo
+integration, installs the dependencies and compiles them. Existing files are not changed.`,
+  options: {
+    copy: ['--copy', 'only write the files'],
+  },
+  help: `Examples
   svc init svc-integrations
   svc init --copy`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, { copy: { type: 'boolean' } });
-    if (positionals.length > 1) {
-      throw usageError('init takes one path');
-    }
+  async run({ positionals, values }, context) {
     const root = resolve(context.root, positionals[0] ?? '.');
     if (statSync(root, { throwIfNoEntry: false })?.isDirectory() === false) {
       throw new CommandFailure(`${root} exists and is not a folder`);
@@ -49,7 +43,7 @@ Examples
         'Its examples belong to an integration demo: svc connect demo -e dev --provider <provider> creates it.',
     );
   },
-};
+});
 
 /** Writes the missing files and returns their names. */
 function writeMissing(root: string, files: Files): string[] {

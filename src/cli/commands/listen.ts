@@ -1,47 +1,37 @@
-import { stopOnInterrupt, type Command, type Context } from '../context.ts';
+import { defineCommand, type Options } from '../command.ts';
+import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { forward, type Forwarded } from '../listen/forward.ts';
 import { webhookFeed, type HeardWebhook } from '../listen/webhook-feed.ts';
-import { parseCommand, uncheckedWord } from '../options.ts';
+import { uncheckedWord } from '../options.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
 
 const options = {
   ...serviceOptions,
-  forward: { type: 'string', short: 'f' },
-  kind: { type: 'string' },
-  integration: { type: 'string', short: 'i' },
-  connection: { type: 'string' },
-} as const;
+  forward: ['-f, --forward <url>', 'send each to this address, and print its response'],
+  kind: ['--kind <kind>', 'only of this kind'],
+  integration: ['-i, --integration <id>', 'only of this integration'],
+  connection: ['--connection <id>', 'only of this connection'],
+  json: ['--json', 'one JSON document for each, with its payload'],
+} as const satisfies Options;
 
-export const listen: Command = {
+export const listen = defineCommand({
   name: 'listen',
   usage: '',
   summary: 'Receive webhooks to the application locally',
-  help: `Prints new webhooks until Ctrl-C, and sends each to an address of this machine that the service cannot
+  about: `Prints new webhooks until Ctrl-C, and sends each to an address of this machine that the service cannot
 reach. Deliveries by the service are not affected. Webhooks are created for endpoints: if
 "svc webhooks endpoints" lists none, there are no webhooks.
 
-Options
-  -e, --environment <name>   environment of the service
-  -f, --forward <url>        send each to this address, and print its response
-      --kind <kind>          only of this kind
-  -i, --integration <id>     only of this integration
-      --connection <id>      only of this connection
-      --json                 one JSON document for each, with its payload
-
-${serviceHelp}
-
-With SVC_WEBHOOK_SIGNING_KEY, the signing key of the environment, forwarded webhooks are signed in the same way.
+With SVC_WEBHOOK_SIGNING_KEY, the signing key of the environment, forwarded webhooks are signed in the same way.`,
+  options,
+  help: `${serviceHelp}
 
 Examples
   svc listen -e dev --forward http://localhost:3000/hook
   svc listen -e dev --kind sync --json`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    if (positionals.length > 0) {
-      throw usageError('listen takes no arguments');
-    }
+  async run({ values }, context) {
     const url = values.forward;
     if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
       throw usageError(`--forward takes an http address: "${url}"`);
@@ -62,7 +52,7 @@ Examples
       }
     });
   },
-};
+});
 
 function show(
   { output }: Context,

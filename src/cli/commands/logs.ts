@@ -1,28 +1,29 @@
 import type { Client, LogMessage, LogOperation } from '../../client/index.ts';
 import { isoMillis, systemClock } from '../../kernel/time.ts';
 import { showRows } from '../columns.ts';
-import { stopOnInterrupt, type Command, type Context } from '../context.ts';
+import { defineCommand, type Options, type ValuesOf } from '../command.ts';
+import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
-import { entriesOf, parseCommand, uncheckedWords } from '../options.ts';
-import {
-  inEnvironment,
-  limitOf,
-  listHelp,
-  listOptions,
-  serviceHelp,
-  sinceOf,
-} from '../service-command.ts';
+import { printable } from '../output.ts';
+import { entriesOf, uncheckedWords } from '../options.ts';
+import { inEnvironment, limitOf, listOptions, serviceHelp, sinceOf } from '../service-command.ts';
 
 const options = {
   ...listOptions,
-  follow: { type: 'boolean', short: 'f' },
-  level: { type: 'string' },
-  state: { type: 'string' },
-  type: { type: 'string' },
-  sync: { type: 'string', short: 's' },
-  search: { type: 'string' },
-} as const;
-type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+  follow: ['-f, --follow', 'messages from now on, one line each (with --json one document each)'],
+  level: [
+    '--level <levels>',
+    'with --follow: debug, info, warn or error, with commas between them',
+  ],
+  state: [
+    '--state <states>',
+    'running, success, failed, timeout or cancelled, with commas between them',
+  ],
+  type: ['--type <types>', 'such as sync or action:run, with commas between them'],
+  sync: ['-s, --sync <name>', 'only of this function'],
+  search: ['--search <text>', 'whose text contains this'],
+} as const satisfies Options;
+type Values = ValuesOf<typeof options>;
 
 /** They filter stored entries, or need whole operations. */
 const notFollowed = ['state', 'type', 'search', 'since', 'limit'] as const;
@@ -30,23 +31,14 @@ const notFollowed = ['state', 'type', 'search', 'since', 'limit'] as const;
 /** The data of an event of the live log. */
 type FollowedMessage = LogMessage & Pick<LogOperation, 'connectionId' | 'syncConfigName'>;
 
-export const logs: Command = {
+export const logs = defineCommand({
   name: 'logs',
   usage: '[operation]',
   summary: 'Search the log of an environment, or follow it',
-  help: `Lists operations (runs, proxy calls, authorizations, webhooks) of the last 24 hours, newest first; with the id of
-one its messages. With --follow it shows messages as they are written, until Ctrl-C.
-
-Options
-  -f, --follow               messages from now on, one line each (with --json one document each)
-      --level <levels>       with --follow: debug, info, warn or error, with commas between them
-      --state <states>       running, success, failed, timeout or cancelled, with commas between them
-      --type <types>         such as sync or action:run, with commas between them
-  -s, --sync <name>          only of this function
-      --search <text>        whose text contains this
-${listHelp}
-
-${serviceHelp}
+  about: `Lists operations (runs, proxy calls, authorizations, webhooks) of the last 24 hours, newest first; with the id of
+one its messages. With --follow it shows messages as they are written, until Ctrl-C.`,
+  options,
+  help: `${serviceHelp}
 
 Examples
   svc logs -e dev --state failed
@@ -54,10 +46,8 @@ Examples
   svc logs 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev
   svc logs -e dev --follow --level warn,error`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    const [operationId, ...others] = positionals;
-    if (others.length > 0) throw usageError('logs takes one operation');
+  async run({ positionals, values }, context) {
+    const [operationId] = positionals;
     checkTogether(values);
     await inEnvironment(context, values, async (client) => {
       if (values.follow === true) await follow(context, client, values, operationId);
@@ -65,7 +55,7 @@ Examples
       else await listMessages(context, client, values, operationId);
     });
   },
-};
+});
 
 function checkTogether(values: Values): void {
   if (values.follow !== true) {
@@ -104,7 +94,7 @@ async function follow(
 
 function followedLine({ createdAt, level, message, ...ref }: FollowedMessage): string {
   const where = [ref.syncConfigName, ref.connectionId].filter(Boolean).join(' of ');
-  return `${createdAt}  ${level.padEnd(5)}  ${where === '' ? '' : `${where}  `}${message}`;
+  return `${createdAt}  ${level.padEnd(5)}  ${where === '' ? '' : `${where}  `}${printable(message)}`;
 }
 
 async function listOperations(context: Context, client: Client, values: Values): Promise<void> {
@@ -118,7 +108,7 @@ async function listOperations(context: Context, client: Client, values: Values):
   };
   const { data: found } = await client.request('POST /logs/operations', { body });
   const heads = ['operation', 'type', 'state', 'connection', 'time', 'message'];
-  showRows(context, values.json, found, heads, (one) => [
+  await showRows(context, values.json, found, heads, (one) => [
     one.id,
     [one.operation.type, one.operation.action].filter(Boolean).join(':'),
     one.state,
@@ -136,7 +126,7 @@ async function listMessages(
 ): Promise<void> {
   const body = { operationId, ...conditionsOf(values) };
   const { data: found } = await client.request('POST /logs/messages', { body });
-  showRows(context, values.json, found, ['time', 'level', 'message'], (one) => [
+  await showRows(context, values.json, found, ['time', 'level', 'message'], (one) => [
     one.createdAt,
     one.level,
     one.message,

@@ -1,8 +1,9 @@
 import type { Client, Projection } from '../../client/index.ts';
 import { accountHelp, confirm, withAccount } from '../account.ts';
-import type { Command, Context } from '../context.ts';
-import { CommandFailure, exitCodes, usageError } from '../exit.ts';
-import { parseCommand, wholeNumber } from '../options.ts';
+import { defineCommand, type Options, type ValuesOf } from '../command.ts';
+import type { Context } from '../context.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import { wholeNumber } from '../options.ts';
 import {
   besideOf,
   followBuilding,
@@ -12,17 +13,17 @@ import {
 import { sizeText, tableLines, verificationLines } from '../projections/table.ts';
 
 const options = {
-  pace: { type: 'string' },
-  switch: { type: 'boolean' },
-  force: { type: 'boolean' },
-  detach: { type: 'boolean' },
-  'dry-run': { type: 'boolean' },
-  generation: { type: 'string' },
-  yes: { type: 'boolean', short: 'y' },
-  json: { type: 'boolean' },
-} as const;
+  pace: ['--pace <1-100>', 'rebuild: share of the time it may take, in percent (75)'],
+  switch: ['--switch', 'rebuild: activate the tables if they have no difference'],
+  force: ['--force', 'switch: also without verification'],
+  detach: ['--detach', 'rebuild: do not wait'],
+  'dry-run': ['--dry-run', 'rebuild: only print how much it would read and store'],
+  generation: ['--generation <n>', 'pause, resume, drop: this generation'],
+  yes: ['-y, --yes', 'do not ask'],
+  json: ['--json', 'the projection as JSON on stdout'],
+} as const satisfies Options;
 
-type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+type Values = ValuesOf<typeof options>;
 
 /** The context of a subcommand of `projections`. */
 interface Task {
@@ -32,32 +33,25 @@ interface Task {
   readonly values: Values;
 }
 
-export const projections: Command = {
+export const projections = defineCommand({
   name: 'projections',
-  usage: '<list|show|rebuild|…> [name]',
+  usage: '',
   summary: 'Show and rebuild the tables that are derived from the log',
-  help: `Words
-  list                    each projection: generations, position, end, lag, rows
-  show <name>             one projection as JSON
-  rebuild <name>          rebuild the tables beside the active ones, and compare them
-  follow <name>           show the progress of a rebuild
-  verify <name>           compare the built tables with the active ones
-  switch <name>           activate the built tables
-  rollback <name>         activate the former tables again
-  pause, resume <name>    pause and resume the build (or --generation)
-  drop <name>             drop the inactive tables; ends a rebuild (or --generation)
-
-Options
-      --pace <1-100>      rebuild: share of the time it may take, in percent (75)
-      --switch            rebuild: activate the tables if they have no difference
-      --detach            rebuild: do not wait
-      --dry-run           rebuild: only print how much it would read and store
-      --force             switch: also without verification
-      --generation <n>    pause, resume, drop: this generation
-  -y, --yes               do not ask
-      --json              the projection as JSON on stdout
-
-${accountHelp}
+  words: {
+    list: 'each projection: generations, position, end, lag, rows',
+    'show <name>': 'one projection as JSON',
+    'rebuild <name>': 'rebuild the tables beside the active ones, and compare them',
+    'follow <name>': 'show the progress of a rebuild',
+    'verify <name>': 'compare the built tables with the active ones',
+    'switch <name>': 'activate the built tables',
+    'rollback <name>': 'activate the former tables again',
+    'pause <name>': 'pause the build (or --generation)',
+    'resume <name>': 'resume the build (or --generation)',
+    'drop <name>': 'drop the inactive tables; ends a rebuild (or --generation)',
+  },
+  defaultWord: 'list',
+  options,
+  help: `${accountHelp}
 
 Exit codes
   0 done   1 failed   3 key missing or refused   4 refused or not confirmed   5 differences found
@@ -68,46 +62,46 @@ Examples
   svc projections rebuild records --switch --yes
   svc projections rollback records`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    const [word = 'list', name, ...rest] = positionals;
-    if (rest.length > 0) throw usageError(`"${rest.join(' ')}" is one word too many`);
-    const task = tasks[word];
-    if (task === undefined && word !== 'list') throw usageError(`projections has no "${word}"`);
+  async run({ word, positionals, values }, context) {
+    const [name = ''] = positionals;
     await withAccount(context, async (client) => {
-      if (task === undefined) await list(context, client, values);
-      else if (name === undefined)
-        throw usageError(`Name the projection: svc projections ${word} <name>`);
-      else await task({ context, client, name, values });
+      await tasks[word]({ context, client, name, values });
     });
   },
-};
+});
 
-const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
-  show: async (task) => say(task, await projectionOf(task), true),
+const tasks = {
+  list,
+  show: async (task: Task) => say(task, await projectionOf(task), true),
   rebuild,
-  follow: async (task) => {
+  follow: async (task: Task) => {
     await followBuilding(task);
-    say(task, await projectionOf(task));
+    await say(task, await projectionOf(task));
   },
-  verify: async (task) => {
+  verify: async (task: Task) => {
     await verify(task);
-    say(task, await projectionOf(task));
+    await say(task, await projectionOf(task));
   },
-  async switch(task) {
+  async switch(task: Task) {
     await confirm(task.context, task.values, `Switch to the built tables of ${task.name}?`);
-    say(task, await switchTables(task, task.values.force === true));
+    await say(task, await switchTables(task, task.values.force === true));
   },
-  async rollback(task) {
+  async rollback(task: Task) {
     const { context, client, name, values } = task;
     await confirm(context, values, `Switch back to the former tables of ${name}?`);
     const params = { name };
-    say(task, (await client.request('POST /projections/{name}/rollback', { params })).data);
+    await say(task, (await client.request('POST /projections/{name}/rollback', { params })).data);
   },
-  pause: async (task) =>
-    say(task, (await task.client.request('POST /projections/{name}/pause', named(task))).data),
-  resume: async (task) =>
-    say(task, (await task.client.request('POST /projections/{name}/resume', named(task))).data),
+  pause: async (task: Task) =>
+    await say(
+      task,
+      (await task.client.request('POST /projections/{name}/pause', named(task))).data,
+    ),
+  resume: async (task: Task) =>
+    await say(
+      task,
+      (await task.client.request('POST /projections/{name}/resume', named(task))).data,
+    ),
   drop,
 };
 
@@ -119,9 +113,9 @@ const named = ({ name, values }: Task) => ({
 const numberOf = (option: string, text: string | undefined): number | undefined =>
   text === undefined ? undefined : wholeNumber(option, text);
 
-async function list(context: Context, client: Client, values: Values): Promise<void> {
+async function list({ context, client, values }: Task): Promise<void> {
   const { data } = await client.request('GET /projections');
-  const lines = values.json === true ? [JSON.stringify(data)] : tableLines(data);
+  const lines = values.json === true ? [JSON.stringify(data)] : await tableLines(data);
   for (const line of lines) context.output.result(line);
 }
 
@@ -132,26 +126,26 @@ async function rebuild(task: Task): Promise<void> {
   const what = `${read?.end ?? 0} offsets of ${before.topic}, about ${sizeText(read?.bytes ?? 0)} of disk`;
   if (values['dry-run'] === true) {
     context.output.note(`A rebuild of ${name} reads ${what}.`);
-    say(task, before);
+    await say(task, before);
     return;
   }
   const body = { pace_percent: numberOf('pace', values.pace) };
   await confirm(context, values, `Rebuild ${name}: ${what}. Continue?`);
   await client.request('POST /projections/{name}/rebuild', { params: { name }, body });
   if (values.detach === true) {
-    say(task, await projectionOf(task));
+    await say(task, await projectionOf(task));
     return;
   }
   await followBuilding(task);
   await verify(task);
   if (values.switch !== true) {
     context.output.note(`To activate it: svc projections switch ${name}`);
-    say(task, await projectionOf(task));
+    await say(task, await projectionOf(task));
     return;
   }
   const switched = await switchTables(task);
   context.output.note(`Generation ${switched.active_generation} is active now.`);
-  say(task, switched);
+  await say(task, switched);
 }
 
 async function switchTables({ client, name }: Task, force?: boolean): Promise<Projection> {
@@ -185,13 +179,17 @@ async function drop(task: Task): Promise<void> {
   await confirm(context, values, `Drop the tables of generation ${generation} of ${name}?`);
   const params = { name, generation };
   const path = 'DELETE /projections/{name}/generations/{generation}';
-  say(task, (await client.request(path, { params })).data);
+  await say(task, (await client.request(path, { params })).data);
 }
 
-function say({ context, values }: Task, projection: Projection, isWhole = false): void {
+async function say(
+  { context, values }: Task,
+  projection: Projection,
+  isWhole = false,
+): Promise<void> {
   const isJson = values.json === true || isWhole;
   const lines = isJson
     ? [JSON.stringify(projection, null, isWhole ? 2 : 0)]
-    : tableLines([projection]);
+    : await tableLines([projection]);
   for (const line of lines) context.output.result(line);
 }

@@ -1,44 +1,34 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { mayPrompt, type Command, type Context } from '../context.ts';
+import { defineCommand } from '../command.ts';
+import { mayPrompt, type Context } from '../context.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
 import { functionPath, kinds } from '../project-layout.ts';
 import { nameInIndex, requireProject } from '../project.ts';
 import { inEnvironment, serviceHelp } from '../service-command.ts';
 
-export const pull: Command = {
+export const pull = defineCommand({
   name: 'pull',
   usage: '<integration> <name>',
   summary: 'Fetch the source of a deployed function',
-  help: `Writes the deployed TypeScript source into the function's folder, and adds it to index.ts.
-
-Options
-  -e, --env <name>    environment of the service
-  -s, --sync          the sync of that name
-  -a, --action        the action of that name
-      --on-event      the on-event function of that name
-  -f, --force         replace a file that differs
-
-${serviceHelp}
+  about:
+    "Writes the deployed TypeScript source into the function's folder, and adds it to index.ts.",
+  options: {
+    env: ['-e, --env <name>', 'environment of the service'],
+    sync: ['-s, --sync', 'the sync of that name'],
+    action: ['-a, --action', 'the action of that name'],
+    'on-event': ['--on-event', 'the on-event function of that name'],
+    force: ['-f, --force', 'replace a file that differs'],
+  },
+  help: `${serviceHelp}
 
 Examples
   svc pull crm contacts -e dev
   svc pull crm contacts --sync --force -e prod`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, {
-      env: { type: 'string', short: 'e' },
-      sync: { type: 'boolean', short: 's' },
-      action: { type: 'boolean', short: 'a' },
-      'on-event': { type: 'boolean' },
-      force: { type: 'boolean', short: 'f' },
-    });
+  async run({ positionals, values }, context) {
     requireProject(context.root);
-    const [integration, name, ...others] = positionals;
-    if (integration === undefined || name === undefined || others.length > 0) {
-      throw usageError('pull takes an integration and a name');
-    }
+    const [integration = '', name = ''] = positionals;
     const chosen = kinds.filter((kind) => values[kind] === true);
     if (chosen.length > 1) {
       throw usageError('Choose one of --sync, --action and --on-event');
@@ -55,7 +45,7 @@ Examples
       context.output.result(`Pulled ${file}`);
     });
   },
-};
+});
 
 async function write(
   context: Context,

@@ -1,8 +1,8 @@
 import { ApiError, type Answer, type Client } from '../../client/index.ts';
 import { showRows } from '../columns.ts';
-import type { Command, Context } from '../context.ts';
+import { defineCommand } from '../command.ts';
+import type { Context } from '../context.ts';
 import { CommandFailure, usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
 import {
   configuredIntegrations,
   inEnvironment,
@@ -11,28 +11,28 @@ import {
   serviceOptions,
 } from '../service-command.ts';
 
-export const records: Command = {
+export const records = defineCommand({
   name: 'records',
-  usage: '[history] <model> <connection> [id]',
+  usage: '<model> <connection>',
   summary: 'Read the current or former records of a connection',
-  help: `Words
-  history   the changes of one record, newest first, with actor and run
-
-Without a subcommand it prints records in the order of modification, one line of JSON each, then the cursor of the
-last one on stderr.
-
-Options
-  -e, --environment <name>   environment of the service
-  -i, --integration <id>     integration of the connection (needed)
-      --variant <name>       variant of the sync (base)
-      --cursor <cursor>      only records modified after it
-      --filter <actions>     added, updated, deleted, with commas between them
-      --limit <n>            records of a page (100)
-      --all                  every page, to the end
-      --as-of <time>         as of a time, or of the time of a cursor
-      --json                 history: the answer as JSON on stdout
-
-${serviceHelp}
+  about: `Without a subcommand it prints records in the order of modification, one line of JSON each, then the cursor of the
+last one on stderr.`,
+  words: {
+    'history <model> <connection> <id>':
+      'the changes of one record, newest first, with actor and run',
+  },
+  options: {
+    ...serviceOptions,
+    integration: ['-i, --integration <id>', 'integration of the connection (needed)'],
+    variant: ['--variant <name>', 'variant of the sync (base)'],
+    cursor: ['--cursor <cursor>', 'only records modified after it'],
+    filter: ['--filter <actions>', 'added, updated, deleted, with commas between them'],
+    limit: ['--limit <n>', 'records of a page (100)'],
+    all: ['--all', 'every page, to the end'],
+    'as-of': ['--as-of <time>', 'as of a time, or of the time of a cursor'],
+    json: ['--json', 'history: the answer as JSON on stdout'],
+  },
+  help: `${serviceHelp}
 
 Examples
   svc records Contact acme --integration crm -e dev
@@ -40,38 +40,19 @@ Examples
   svc records Contact acme -i crm -e dev --as-of 2026-02-01T08:00:00Z
   svc records history Contact acme c-1 -i crm -e dev`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, {
-      ...serviceOptions,
-      integration: { type: 'string', short: 'i' },
-      variant: { type: 'string' },
-      cursor: { type: 'string' },
-      filter: { type: 'string' },
-      limit: { type: 'string' },
-      all: { type: 'boolean' },
-      'as-of': { type: 'string' },
-    });
-    const isHistory = positionals[0] === 'history';
-    const [model, connectionId, ...others] = isHistory ? positionals.slice(1) : positionals;
+  async run({ positionals, values }, context) {
+    const [model = '', connectionId = '', id] = positionals;
     const { integration, variant, filter, limit } = values;
-    if (
-      model === undefined ||
-      connectionId === undefined ||
-      others.length !== (isHistory ? 1 : 0)
-    ) {
-      const takes = isHistory ? 'records history takes a model, a connection and an id' : '';
-      throw usageError(takes || 'records takes a model and a connection');
-    }
     if (integration === undefined) {
       throw usageError('Name the integration: --integration <id>');
     }
     const headers = { 'provider-config-key': integration, 'connection-id': connectionId };
     await inEnvironment(context, values, async (client) => {
       const page = { model, variant, limit: limitOf(limit), cursor: values.cursor };
-      if (isHistory) {
-        const query = { ...page, id: others[0] ?? '' };
+      if (id !== undefined) {
+        const query = { ...page, id };
         const answer = await client.request('GET /records/history', { query, headers });
-        showHistory(context, answer, values.json);
+        await showHistory(context, answer, values.json);
         return;
       }
       const query = { ...page, filter, as_of: values['as-of'] };
@@ -89,21 +70,21 @@ Examples
       }
     });
   },
-};
+});
 
 /** Prints the changes of one record, as a table or as JSON; reports missing ones on stderr. */
-function showHistory(
+async function showHistory(
   context: Context,
   history: Answer<'GET /records/history'>,
   isJson: boolean | undefined,
-): void {
+): Promise<void> {
   const { output } = context;
   if (isJson === true) {
     output.result(JSON.stringify(history));
     return;
   }
   const heads = ['version', 'at', 'action', 'run', 'actor', 'payload'];
-  showRows(context, false, history.changes, heads, (change) => [
+  await showRows(context, false, history.changes, heads, (change) => [
     change.version ?? '',
     change.at,
     change.action,

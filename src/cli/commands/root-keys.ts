@@ -2,31 +2,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, RootKeys } from '../../client/index.ts';
 import { accountHelp, withAccount } from '../account.ts';
 import { showRows } from '../columns.ts';
-import { stopOnInterrupt, type Command, type Context } from '../context.ts';
-import { CommandFailure, exitCodes, usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
+import { defineCommand, type Options, type ValuesOf } from '../command.ts';
+import { stopOnInterrupt, type Context } from '../context.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
 
-const options = { detach: { type: 'boolean' }, json: { type: 'boolean' } } as const;
-type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+const options = {
+  detach: ['--detach', 'rewrap: do not wait'],
+  json: ['--json', 'the answer as JSON on stdout'],
+} as const satisfies Options;
+type Values = ValuesOf<typeof options>;
 
 const askEveryMs = 500;
 
-export const rootKeys: Command = {
+export const rootKeys = defineCommand({
   name: 'root-keys',
-  usage: '<show|rewrap>',
+  usage: '',
   summary: 'Show which root key wraps which data keys, and rewrap all with the first one',
-  help: `To change the root key: give every process the new key after the old one in SVC_ENCRYPTION_KEY, then before it,
-then rewrap; when "show" lists the old one as removable, remove it.
-
-Words
-  show                    each root key by its id: data keys that it wraps, whether it can be removed
-  rewrap                  have the first root key wrap every data key; reads and writes go on
-
-Options
-      --detach            rewrap: do not wait
-      --json              the answer as JSON on stdout
-
-${accountHelp}
+  about: `To change the root key: give every process the new key after the old one in SVC_ENCRYPTION_KEY, then before it,
+then rewrap; when "show" lists the old one as removable, remove it.`,
+  words: {
+    show: 'each root key by its id: data keys that it wraps, whether it can be removed',
+    rewrap: 'have the first root key wrap every data key; reads and writes go on',
+  },
+  defaultWord: 'show',
+  options,
+  help: `${accountHelp}
 
 Exit codes
   0 done   1 failed   3 key missing or refused   130 interrupted: the operation continues
@@ -35,19 +35,14 @@ Examples
   svc root-keys show
   svc root-keys rewrap`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    const [word = 'show', ...rest] = positionals;
-    if (rest.length > 0 || (word !== 'show' && word !== 'rewrap')) {
-      throw usageError('Use: svc root-keys show, or svc root-keys rewrap');
-    }
+  async run({ word, values }, context) {
     await withAccount(context, async (client) => {
       const shown =
         word === 'show' ? await read(client) : await rewrapAndFollow(context, client, values);
-      say(context, shown, values);
+      await say(context, shown, values);
     });
   },
-};
+});
 
 const read = async (client: Client): Promise<RootKeys> =>
   (await client.request('GET /root-keys')).data;
@@ -78,7 +73,7 @@ async function rewrapAndFollow(
   }
 }
 
-function say(context: Context, shown: RootKeys, { json }: Values): void {
+async function say(context: Context, shown: RootKeys, { json }: Values): Promise<void> {
   const { output } = context;
   if (json === true) {
     output.result(JSON.stringify(shown));
@@ -89,7 +84,7 @@ function say(context: Context, shown: RootKeys, { json }: Values): void {
     return [id, role, removable ? 'yes' : 'no', data_keys];
   };
   const heads = ['root key', 'role', 'removable', 'data keys'];
-  showRows(context, false, shown.root_keys, heads, cells, 3);
+  await showRows(context, false, shown.root_keys, heads, cells, 3);
   const { rewrap } = shown;
   if (rewrap?.state === 'running') {
     output.note(`Rewrapping: ${rewrap.done} of ${rewrap.total} data keys.`);

@@ -1,50 +1,47 @@
 import type { Answer, Client, Input } from '../../client/index.ts';
 import { showRows } from '../columns.ts';
-import { stopOnInterrupt, type Command, type Context } from '../context.ts';
+import { defineCommand, type Options } from '../command.ts';
+import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
-import { parseCommand, uncheckedWords } from '../options.ts';
+import { uncheckedWords } from '../options.ts';
+import { printable } from '../output.ts';
 import { revertRun } from '../revert-run.ts';
-import {
-  inEnvironment,
-  listHelp,
-  listOptions,
-  listQuery,
-  serviceHelp,
-} from '../service-command.ts';
+import { inEnvironment, listOptions, listQuery, serviceHelp } from '../service-command.ts';
 
 const options = {
   ...listOptions,
-  kind: { type: 'string' },
-  status: { type: 'string' },
-  function: { type: 'string', short: 'f' },
-  'dry-run': { type: 'boolean' },
-  yes: { type: 'boolean', short: 'y' },
-} as const;
+  kind: [
+    '--kind <kinds>',
+    'sync, action, on-event, webhook, dryrun or revert, with commas between them',
+  ],
+  status: [
+    '--status <statuses>',
+    'queued, running, succeeded, failed, cancelled, timed_out or interrupted',
+  ],
+  function: ['-f, --function <name>', 'only of this function'],
+  'dry-run': ['--dry-run', 'revert: only show the changes'],
+  yes: ['-y, --yes', 'revert: without asking'],
+} as const satisfies Options;
 
 /** They select runs of the past. */
 const notTailed = ['since', 'limit'] as const;
 
-export const runs: Command = {
+export const runs = defineCommand({
   name: 'runs',
-  usage: '<list|tail|show|cancel|revert> [id]',
+  usage: '',
   summary: 'List runs of functions, cancel a run, or revert its changes to records',
-  help: `Words
-  list          runs of the last 24 hours, newest first; readable: whether their records can be read
-  tail          runs as they are queued, start and end, until Ctrl-C (with --json one document each)
-  show <id>     one run with its requests, saves, checkpoints and log lines; waits up to two seconds
-                until its records are readable
-  cancel <id>   end a queued or running run
-  revert <id>   revert a run's changes to records: shows them, and asks
-
-Options (all but --environment, --json, --dry-run and --yes are of list; tail has them, too, but for --since and --limit)
-      --dry-run              revert: only show the changes
-  -y, --yes                  revert: without asking
-      --kind <kinds>         sync, action, on-event, webhook, dryrun or revert, with commas between them
-      --status <statuses>    queued, running, succeeded, failed, cancelled, timed_out or interrupted
-  -f, --function <name>      only of this function
-${listHelp}
-
-${serviceHelp}
+  about: 'The filters are those of list; tail has them too, except --since and --limit.',
+  words: {
+    list: 'runs of the last 24 hours, newest first; readable: whether their records can be read',
+    tail: 'runs as they are queued, start and end, until Ctrl-C (with --json one document each)',
+    'show <id>':
+      'one run with its requests, saves, checkpoints and log lines; waits up to two seconds until its records are readable',
+    'cancel <id>': 'end a queued or running run',
+    'revert <id>': "revert a run's changes to records: shows them, and asks",
+  },
+  defaultWord: 'list',
+  options,
+  help: `${serviceHelp}
 
 Examples
   svc runs list -e dev --status failed
@@ -53,11 +50,13 @@ Examples
   svc runs cancel 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev
   svc runs revert 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev --dry-run`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    const [word = 'list', id, ...others] = positionals;
-    checkWords(word, id, others, values);
-    const params = { id: id ?? '' };
+  async run({ word, positionals, values }, context) {
+    const [id = ''] = positionals;
+    const params = { id };
+    const refused = notTailed.find((name) => values[name] !== undefined);
+    if (word === 'tail' && refused !== undefined) {
+      throw usageError(`runs tail takes no --${refused}`);
+    }
     await inEnvironment(context, values, async (client) => {
       if (word === 'cancel') {
         await client.request('POST /runs/{id}/cancel', { params });
@@ -96,7 +95,7 @@ Examples
         'took',
         'readable',
       ];
-      showRows(context, values.json, data, heads, (one) => [
+      await showRows(context, values.json, data, heads, (one) => [
         one.id,
         one.kind,
         one.function,
@@ -108,27 +107,7 @@ Examples
       ]);
     });
   },
-};
-
-/** @throws CommandFailure of usage */
-function checkWords(
-  word: string,
-  id: string | undefined,
-  others: readonly string[],
-  values: ReturnType<typeof parseCommand<typeof options>>['values'],
-): void {
-  if (!['list', 'tail', 'show', 'cancel', 'revert'].includes(word)) {
-    throw usageError(`runs has no "${word}"`);
-  }
-  const isOfMany = word === 'list' || word === 'tail';
-  if (others.length > 0 || isOfMany !== (id === undefined)) {
-    throw usageError(isOfMany ? `runs ${word} takes no id` : `runs ${word} takes one id`);
-  }
-  const refused = notTailed.find((name) => values[name] !== undefined);
-  if (word === 'tail' && refused !== undefined) {
-    throw usageError(`runs tail takes no --${refused}`);
-  }
-}
+});
 
 /** Until Ctrl-C, the regular end. */
 async function tailRuns(
@@ -151,7 +130,7 @@ async function tailRuns(
 function tailedLine(run: Answer<'GET /runs'>['data'][number]): string {
   const at = run.ended_at ?? run.started_at ?? run.queued_at;
   const took = run.duration_ms === null ? '' : `  ${run.duration_ms} ms`;
-  const error = run.error === null ? '' : `  ${run.error.message}`;
+  const error = run.error === null ? '' : `  ${printable(run.error.message)}`;
   const what = `${run.kind} ${run.function} of ${run.connection_id}`;
   return `${at}  ${run.status.padEnd(9)}  ${run.id}  ${what}${took}${error}`;
 }

@@ -1,9 +1,9 @@
 import type { Client } from '../../client/index.ts';
 import { confirm } from '../account.ts';
 import { showRows } from '../columns.ts';
-import type { Command, Context } from '../context.ts';
+import { defineCommand, type Options, type ValuesOf } from '../command.ts';
+import type { Context } from '../context.ts';
 import { CommandFailure, usageError } from '../exit.ts';
-import { parseCommand } from '../options.ts';
 import {
   configuredIntegrations,
   inEnvironment,
@@ -13,13 +13,16 @@ import {
 
 const options = {
   ...serviceOptions,
-  integration: { type: 'string', short: 'i' },
-  connection: { type: 'string' },
-  reset: { type: 'boolean' },
-  'empty-cache': { type: 'boolean' },
-  yes: { type: 'boolean', short: 'y' },
-} as const;
-type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+  integration: ['-i, --integration <id>', 'if several integrations have a sync of that name'],
+  connection: ['--connection <id>', 'only of this connection (all of the integration)'],
+  reset: ['--reset', 'run: forget the checkpoint and the date of the last run first'],
+  'empty-cache': [
+    '--empty-cache',
+    'run, with --reset: delete all records of the syncs first; asks',
+  ],
+  yes: ['-y, --yes', '--empty-cache: without asking'],
+} as const satisfies Options;
+type Values = ValuesOf<typeof options>;
 
 /** The past tense of each subcommand. */
 const published = { run: 'Running', pause: 'Paused', start: 'Started' } as const;
@@ -30,28 +33,20 @@ const operations = {
   start: 'POST /sync/start',
 } as const;
 
-export const sync: Command = {
+export const sync = defineCommand({
   name: 'sync',
-  usage: '<list|run|pause|start> [sync…]',
+  usage: '',
   summary: 'Show the state of syncs, run them, and stop or start their schedules',
-  help: `Words
-  list [sync…]    state, schedule and records of the named syncs, or of all
-  run <sync…>     run them once, now
-  pause <sync…>   stop their schedules
-  start <sync…>   start their schedules, with a run now
-
-A sync of a variant is written name::variant.
-
-Options
-  -e, --environment <name>   environment of the service
-  -i, --integration <id>     if several integrations have a sync of that name
-      --connection <id>      only of this connection (all of the integration)
-      --reset                run: forget the checkpoint and the date of the last run first
-      --empty-cache          run, with --reset: delete all records of the syncs first; asks
-  -y, --yes                  --empty-cache: without asking
-      --json                 the answer as JSON on stdout
-
-${serviceHelp}
+  about: `A sync of a variant is written name::variant.`,
+  words: {
+    'list [sync...]': 'state, schedule and records of the named syncs, or of all',
+    'run <sync...>': 'run them once, now',
+    'pause <sync...>': 'stop their schedules',
+    'start <sync...>': 'start their schedules, with a run now',
+  },
+  defaultWord: 'list',
+  options,
+  help: `${serviceHelp}
 
 Examples
   svc sync list -e dev --integration crm
@@ -59,26 +54,16 @@ Examples
   svc sync run contacts -e dev --connection acme --reset
   svc sync pause contacts deals::eu -i crm -e dev`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    const [word = 'list', ...names] = positionals;
-    if (word !== 'list' && !isWord(word)) {
-      throw usageError(`sync has no "${word}"`);
-    }
-    check(word, names, values);
+  async run({ word, positionals: names, values }, context) {
+    check(word, values);
     await inEnvironment(context, values, async (client) => {
       if (word === 'list') await list(context, client, names, values);
       else await report(context, client, { word, names }, values);
     });
   },
-};
+});
 
-const isWord = (word: string): word is Word => Object.hasOwn(published, word);
-
-function check(word: Word | 'list', names: readonly string[], values: Values): void {
-  if (word !== 'list' && names.length === 0) {
-    throw usageError(`sync ${word} takes the names of syncs`);
-  }
+function check(word: Word | 'list', values: Values): void {
   if (word !== 'run' && (values.reset === true || values['empty-cache'] === true)) {
     throw usageError('--reset and --empty-cache are options of run');
   }
@@ -112,7 +97,7 @@ async function list(
     'next',
     'records',
   ];
-  showRows(context, json, found.flat(), heads, (one) => [
+  await showRows(context, json, found.flat(), heads, (one) => [
     one.variant === 'base' ? one.name : `${one.name}::${one.variant}`,
     one.integration,
     one.connection_id ?? '',

@@ -1,23 +1,17 @@
 import type { Client } from '../../client/index.ts';
 import { showRows } from '../columns.ts';
-import type { Command, Context } from '../context.ts';
-import { usageError } from '../exit.ts';
-import { parseCommand, uncheckedWord } from '../options.ts';
-import {
-  inEnvironment,
-  listHelp,
-  listOptions,
-  listQuery,
-  serviceHelp,
-} from '../service-command.ts';
+import { defineCommand, type Options, type ValuesOf } from '../command.ts';
+import type { Context } from '../context.ts';
+import { uncheckedWord } from '../options.ts';
+import { inEnvironment, listOptions, listQuery, serviceHelp } from '../service-command.ts';
 
 const options = {
   ...listOptions,
-  kind: { type: 'string' },
-  state: { type: 'string' },
-  endpoint: { type: 'string' },
-} as const;
-type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+  kind: ['--kind <kind>', 'only of this kind'],
+  state: ['--state <state>', 'only in this state'],
+  endpoint: ['--endpoint <id>', 'only to this endpoint'],
+} as const satisfies Options;
+type Values = ValuesOf<typeof options>;
 
 interface Task {
   readonly context: Context;
@@ -26,46 +20,36 @@ interface Task {
   readonly params: { readonly id: string };
 }
 
-export const webhooks: Command = {
+export const webhooks = defineCommand({
   name: 'webhooks',
-  usage: '<list|show|resend|endpoints|test|signing-key> [id]',
+  usage: '',
   summary: 'List and resend webhooks to the application',
-  help: `Words
-  list               webhooks, one line for each endpoint, newest first
-  show <id>          one webhook with its attempts
-  resend <id>        send it again
-  endpoints          addresses of the application
-  test <endpoint>    send a test webhook to an endpoint
-  signing-key        the key that signs them; the read is audited
-
-Options (all but --environment and --json are of list)
-      --kind <kind>          only of this kind
-      --state <state>        only in this state
-      --endpoint <id>        only to this endpoint
-${listHelp}
-
-${serviceHelp}
+  about: 'The filters are those of list.',
+  words: {
+    list: 'webhooks, one line for each endpoint, newest first',
+    'show <id>': 'one webhook with its attempts',
+    'resend <id>': 'send it again',
+    endpoints: 'addresses of the application',
+    'test <endpoint>': 'send a test webhook to an endpoint',
+    'signing-key': 'the key that signs them; the read is audited',
+  },
+  defaultWord: 'list',
+  options,
+  help: `${serviceHelp}
 
 Examples
   svc webhooks list -e dev
   svc webhooks endpoints -e dev --json`,
 
-  async run(args, context) {
-    const { values, positionals } = parseCommand(args, options);
-    const [word = 'list', id, ...others] = positionals;
-    const task = Object.hasOwn(tasks, word) ? tasks[word] : undefined;
-    if (task === undefined) throw usageError(`webhooks has no "${word}"`);
-    const needsId = !['list', 'endpoints', 'signing-key'].includes(word);
-    if (others.length > 0 || needsId !== (id !== undefined)) {
-      throw usageError(`webhooks ${word} takes ${needsId ? 'one' : 'no'} id`);
-    }
-    const params = { id: id ?? '' };
-    await inEnvironment(context, values, (client) => task({ context, client, values, params }));
+  async run({ word, positionals, values }, context) {
+    const [id = ''] = positionals;
+    const task = (client: Client) => tasks[word]({ context, client, values, params: { id } });
+    await inEnvironment(context, values, task);
   },
-};
+});
 
-const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
-  async list({ context, client, values }) {
+const tasks = {
+  async list({ context, client, values }: Task) {
     const query = {
       ...listQuery(values),
       kind: uncheckedWord(values.kind),
@@ -74,7 +58,7 @@ const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
     };
     const { data } = await client.request('GET /webhook-messages', { query });
     const heads = ['webhook', 'kind', 'state', 'endpoint', 'attempts', 'created'];
-    showRows(context, values.json, data, heads, (one) => [
+    await showRows(context, values.json, data, heads, (one) => [
       one.id,
       one.kind,
       one.state,
@@ -83,16 +67,17 @@ const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
       one.created_at,
     ]);
   },
-  show: async (task) => print(task, await task.client.request('GET /webhook-messages/{id}', task)),
-  resend: async (task) =>
+  show: async (task: Task) =>
+    print(task, await task.client.request('GET /webhook-messages/{id}', task)),
+  resend: async (task: Task) =>
     print(task, await task.client.request('POST /webhook-messages/{id}/resend', task)),
-  async endpoints({ context, client, values }) {
+  async endpoints({ context, client, values }: Task) {
     const { data } = await client.request('GET /webhook-endpoints');
-    showRows(context, values.json, data, ['endpoint', 'url'], ({ id, url }) => [id, url]);
+    await showRows(context, values.json, data, ['endpoint', 'url'], ({ id, url }) => [id, url]);
   },
-  test: async (task) =>
+  test: async (task: Task) =>
     print(task, await task.client.request('POST /webhook-endpoints/{id}/test', task)),
-  async 'signing-key'({ context, client, values }) {
+  async 'signing-key'({ context, client, values }: Task) {
     const { data } = await client.request('GET /environment/webhook-signing-key');
     context.output.result(values.json === true ? JSON.stringify(data) : data.webhook_signing_key);
   },

@@ -16,7 +16,7 @@ const heads = [
 ];
 
 /** One line per generation, in columns. */
-export function tableLines(projections: readonly Projection[]): string[] {
+export function tableLines(projections: readonly Projection[]): Promise<string[]> {
   const rows = projections.flatMap(({ name, generations }) =>
     generations.map((one) => [
       name,

@@ -38,7 +38,7 @@ describe('svc', () => {
   it('explains itself without a command, as a failure', async () => {
     const ended = await svc([]);
     expect(ended).toMatchObject({ exitCode: 1, out: '' });
-    expect(ended.err).toContain('svc deploy [environment]');
+    expect(ended.err).toContain('deploy [environment]');
   });
 
   it.each([['--help'], ['-h'], ['help']])('explains itself with %s', async (word) => {
@@ -52,17 +52,40 @@ describe('svc', () => {
     ['help', 'deploy'],
     ['deploy', '--help'],
   ])('explains a command with %s %s', async (...words) => {
-    expect((await svc(words)).out).toMatch(/^svc deploy \[environment\]\n/);
+    expect((await svc(words)).out).toMatch(/^Usage: svc deploy \[options\] \[environment\]\n/);
   });
 
   it.each([['--version'], ['version']])('says its version with %s', async (word) => {
     expect((await svc([word])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it.each([['frobnicate'], ['help frobnicate']])('refuses %s', async (line) => {
-    const ended = await svc(line.split(' '));
-    expect(ended.exitCode).toBe(1);
-    expect(ended.err).toContain('Unknown command "frobnicate"');
+  it.each([
+    ['frobnicate', "Unknown command 'frobnicate'\nSee: svc --help\n"],
+    ['help frobnicate', "Unknown command 'frobnicate'\nSee: svc --help\n"],
+    ['deplyo dev', "Unknown command 'deplyo'\n(Did you mean deploy?)\nSee: svc --help\n"],
+    [
+      'topics mesages',
+      "Unknown command 'mesages'\n(Did you mean messages?)\nSee: svc topics --help\n",
+    ],
+    [
+      'runs list --sattus x',
+      "Unknown option '--sattus'\n(Did you mean --status?)\nSee: svc runs --help\n",
+    ],
+    ['topics show', "Missing required argument 'topic'\nSee: svc topics --help\n"],
+  ])('refuses %s, and suggests', async (line, err) => {
+    expect(await svc(line.split(' '))).toMatchObject({ exitCode: 1, out: '', err });
+  });
+
+  it('takes options before, between and after the words', async () => {
+    for (const line of [
+      '--json runs list -e dev',
+      'runs -e dev --json list',
+      'runs list --json -e=dev',
+    ]) {
+      const ended = await svc(line.split(' '));
+      expect({ line, ...ended }).toMatchObject({ exitCode: 3 });
+      expect(ended.err, line).toContain('SVC_SECRET_KEY');
+    }
   });
 });
 
@@ -89,8 +112,8 @@ describe('a limit that is no number', () => {
 
 describe('svc sync', () => {
   it.each([
-    ['run', 'takes the names of syncs'],
-    ['stop contacts', 'sync has no "stop"'],
+    ['run', "Missing required argument 'sync'"],
+    ['stop contacts', "Unknown command 'stop'"],
     ['pause contacts --reset', 'are options of run'],
     ['run contacts --empty-cache', 'requires --reset'],
   ])('refuses %s', async (line, message) => {
@@ -248,9 +271,9 @@ describe('svc deploy', () => {
 
   it.each([
     [['deploy', 'my-env'], 11, 'SVC_SECRET_KEY_MY_ENV'],
-    [['deploy'], 11, 'svc deploy [environment]'],
+    [['deploy'], 11, 'svc deploy [options] [environment]'],
     [['deploy', 'dev', '--frobnicate'], 1, "Unknown option '--frobnicate'"],
-    [['deploy', 'dev', 'prod'], 1, 'deploy takes one environment'],
+    [['deploy', 'dev', 'prod'], 1, "Too many arguments for 'deploy'"],
   ])('refuses %j', async (args, exitCode, message) => {
     using project = functionsProject(inProject);
     const ended = await svc(args, { root: project.root });

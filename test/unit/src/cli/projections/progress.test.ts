@@ -57,10 +57,10 @@ describe('the table of projections', () => {
     verification: null,
   };
 
-  it('has a line for each generation, its numbers to the right', () => {
+  it('has a line for each generation, its numbers to the right', async () => {
     const beside = { ...generation, generation: 12, state: 'building', is_paused: true };
     const shown = { ...generation, name: 'records', topic: 't', active_generation: 1 };
-    const lines = tableLines([
+    const lines = await tableLines([
       { ...shown, latest_schema_version: 1, generations: [generation, beside] },
     ]);
     expect(lines).toEqual([

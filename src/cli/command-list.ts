@@ -1,0 +1,69 @@
+import type { Command } from './command.ts';
+import { audit } from './commands/audit.ts';
+import { compile } from './commands/compile.ts';
+import { connect } from './commands/connect.ts';
+import { connections } from './commands/connections.ts';
+import { consoleCommand } from './commands/console.ts';
+import { consumers } from './commands/consumers.ts';
+import { create } from './commands/create.ts';
+import { deadLetters } from './commands/dead-letters.ts';
+import { demo } from './commands/demo.ts';
+import { deploy } from './commands/deploy.ts';
+import { dev } from './commands/dev.ts';
+import { doctor } from './commands/doctor.ts';
+import { dryrun } from './commands/dryrun.ts';
+import { generateDocs } from './commands/generate-docs.ts';
+import { generateTests } from './commands/generate-tests.ts';
+import { init } from './commands/init.ts';
+import { keys } from './commands/keys.ts';
+import { listen } from './commands/listen.ts';
+import { log } from './commands/log.ts';
+import { logs } from './commands/logs.ts';
+import { projections } from './commands/projections.ts';
+import { pull } from './commands/pull.ts';
+import { records } from './commands/records.ts';
+import { rootKeys } from './commands/root-keys.ts';
+import { runs } from './commands/runs.ts';
+import { sync } from './commands/sync.ts';
+import { topics } from './commands/topics.ts';
+import { webhooks } from './commands/webhooks.ts';
+
+/** In the order of the help, by heading. */
+export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
+  'Functions of a project': [
+    init,
+    create,
+    compile,
+    dev,
+    dryrun,
+    deploy,
+    pull,
+    generateTests,
+    generateDocs,
+  ],
+  'An environment': [
+    demo,
+    connect,
+    connections,
+    sync,
+    records,
+    runs,
+    logs,
+    webhooks,
+    listen,
+    consoleCommand,
+  ],
+  'An installation': [
+    doctor,
+    projections,
+    topics,
+    consumers,
+    deadLetters,
+    rootKeys,
+    keys,
+    audit,
+    log,
+  ],
+};
+
+export const commands: readonly Command[] = Object.values(commandGroups).flat();

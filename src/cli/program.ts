@@ -1,0 +1,148 @@
+import { Command as Commander, Option as CommanderOption, type Argument } from 'commander';
+import { commandGroups } from './command-list.ts';
+import { globalOptions, type Command, type Input, type Options } from './command.ts';
+import type { Context } from './context.ts';
+import { CommandFailure } from './exit.ts';
+
+const about = 'svc: functions of the integration gateway, from the command line';
+
+const help = `
+Exit codes
+  0 success   1 usage error or other failure   10 compile failed   11 deploy failed   12 dry run failed
+  3 key missing or refused   4 refused or not confirmed   5 differences found   130 interrupted
+  141 the reader closed the pipe
+
+Example
+  svc init my-functions && cd my-functions && svc deploy dev`;
+
+/** Headings of commander, in the style of the rest. */
+const titles: Readonly<Record<string, string>> = {
+  'Options:': 'Options',
+  'Commands:': 'Commands',
+  'Global Options:': 'Further options',
+};
+
+type Run = (command: Command, input: Input) => Promise<void>;
+
+/** The command line as commander parses and explains it; throws CommanderError where it ends without a command. */
+export function openProgram({ output, own }: Pick<Context, 'output' | 'own'>, run: Run): Commander {
+  const program = new Commander('svc')
+    .description(about)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => output.result(text.trimEnd()),
+      writeErr: (text) => output.note(text.trimEnd()),
+      outputError: (text, write) => write(output.paint('red', withoutLabel(text.trimEnd()))),
+      getOutHelpWidth: () => output.columns,
+      getErrHelpWidth: () => output.columns,
+    })
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: (command) =>
+        [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' '),
+      styleTitle: (title) => output.paint('bold', titles[title] ?? title),
+    })
+    .helpOption('-h, --help', 'help of the command')
+    .addHelpText('after', help)
+    .showHelpAfterError('See: svc --help');
+  addOptions(program, globalOptions);
+  for (const [heading, commands] of Object.entries(commandGroups)) {
+    for (const command of commands) addCommand(program, command, run).helpGroup(heading);
+  }
+  program
+    .command('version')
+    .summary('Show the version of this program, as --version does')
+    .action(() => output.result(own.version));
+  program
+    .command('help')
+    .argument('[command...]')
+    .summary('Show the help of a command')
+    .action((words: readonly string[]) => explain(program, words));
+  return program;
+}
+
+const argumentTerm = (argument: Argument): string => {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+};
+
+const withoutLabel = (message: string): string =>
+  message.replace(/^error: (.)/, (_label, first: string) => first.toUpperCase());
+
+/** Prints the help of a command. @throws CommanderError always */
+function explain(program: Commander, words: readonly string[]): void {
+  const named = words.reduce(
+    (parent: Commander | undefined, word) => parent?.commands.find((one) => one.name() === word),
+    program,
+  );
+  // Parsing refuses an unknown command, with the most similar one.
+  if (named === undefined) program.parse([...words], { from: 'user' });
+  else named.help();
+}
+
+/** The paragraphs of a text, for commander to break into lines. */
+const paragraphsOf = (text: string): string[] =>
+  text.split('\n\n').map((paragraph) => paragraph.replaceAll('\n', ' '));
+
+function addCommand(program: Commander, command: Command, run: Run): Commander {
+  const { name, usage, summary, words = {}, defaultWord } = command;
+  const added = program
+    .command(`${name} ${usage}`.trimEnd())
+    .summary(summary)
+    .description([summary, ...paragraphsOf(command.about ?? '')].join('\n\n').trimEnd())
+    .addHelpText('after', `\n${command.help}`)
+    .showHelpAfterError(`See: svc ${name} --help`)
+    .helpCommand(false);
+  addOptions(added, command.options);
+  const runParsed = async (parsed: Commander, word: string): Promise<void> => {
+    try {
+      const values = valuesOf(parsed, command.options);
+      await run(command, { word, positionals: parsed.args, values });
+    } catch (error) {
+      if (!(error instanceof CommandFailure && error.isUsage)) throw error;
+      const { message, exitCode } = error;
+      added.showHelpAfterError().error(message, { exitCode });
+    }
+  };
+  const addWords = (parent: Commander): Commander => {
+    for (const [signature, meaning] of Object.entries(words)) {
+      const subcommand = parent.command(signature).summary(meaning).description(meaning);
+      subcommand.action(() => runParsed(subcommand, subcommand.name()));
+    }
+    return parent;
+  };
+  addWords(added);
+  if (defaultWord !== undefined) {
+    added.allowExcessArguments().action(() => {
+      if (added.args.length === 0) return runParsed(added, defaultWord);
+      // Only a parent without an action of its own refuses an unknown subcommand with the most similar one.
+      const strict = addWords(new Commander(name).copyInheritedSettings(added));
+      return void strict.parse(added.args, { from: 'user' });
+    });
+  } else if (usage !== '' || Object.keys(words).length === 0) {
+    added.action(() => runParsed(added, ''));
+  }
+  return added;
+}
+
+function addOptions(command: Commander, options: Options): void {
+  for (const [flags, meaning, isRepeatable] of Object.values(options)) {
+    const option = new CommanderOption(flags, meaning);
+    if (isRepeatable !== undefined) {
+      const append = (value: string, before: string[] | undefined) => [...(before ?? []), value];
+      option.argParser<string[] | undefined>(append);
+    }
+    command.addOption(option);
+  }
+}
+
+/** By the names of the declaration. */
+function valuesOf(parsed: Commander, options: Options): Input['values'] {
+  const values = parsed.optsWithGlobals();
+  return Object.fromEntries(
+    Object.entries({ ...globalOptions, ...options }).map(([name, [flags]]) => [
+      name,
+      values[new CommanderOption(flags).attributeName()] as never,
+    ]),
+  );
+}
