@@ -31,6 +31,7 @@ const programs = [
   'src/main.ts',
   'src/log.ts',
   'src/keys.ts',
+  'src/upgrade.ts',
   'src/cli/main.ts',
   'src/cli/compiler/source-worker.ts',
   'src/app/threads/owners-thread.ts',

@@ -11,7 +11,7 @@ import { providerWebhooksPage } from './provider-webhooks-page.ts';
 import { referenceBlocks } from './reference-blocks.ts';
 import { topicValues, valuesFile } from './topic-values.ts';
 import { metricDefinitions } from '../ports/metrics.ts';
-import { version } from './version.ts';
+import { release, version } from './version.ts';
 import { commands } from '../cli/command-list.ts';
 import { outputTo } from '../cli/output.ts';
 import { ownPackage } from '../cli/package.ts';
@@ -29,7 +29,7 @@ const docsFolder = new URL('../../docs/', import.meta.url);
 /** With default settings: an installation serves its own at GET /asyncapi.json. */
 function asyncapiPage(): string {
   const { partitions: ownedPartitions, topicPrefix: prefix } = loadConfig({});
-  const document = asyncapiDocument({ version: version(), ownedPartitions, prefix });
+  const document = asyncapiDocument({ ...release(), ownedPartitions, prefix });
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 

@@ -14,6 +14,7 @@ import type { Folders } from './folders.ts';
 import type { LogCorruption } from './log-corruption.ts';
 import { retryStartup } from './retry-startup.ts';
 import { topicSpecs } from './topics.ts';
+import { release } from './version.ts';
 
 interface EmbeddedAccess {
   readonly kind: 'embedded';
@@ -97,11 +98,16 @@ async function openEmbedded(
   const onCorruption = (message: string) => corruption.found(message);
   const directory = folders.log;
   const embedded = stack.use(
-    await openEmbeddedLog({ directory, clock, erasable, onCleanFailure, onCorruption }).catch(
-      (error: unknown) => {
-        throw isTaken(error) ? takenBy(error) : error;
-      },
-    ),
+    await openEmbeddedLog({
+      directory,
+      clock,
+      erasable,
+      release: release(),
+      onCleanFailure,
+      onCorruption,
+    }).catch((error: unknown) => {
+      throw isTaken(error) ? takenBy(error) : error;
+    }),
   );
   const { log, schemas, maintenance } = embedded;
   const access = (): LogAccess => ({ kind: 'embedded', directory, port: embedded.connectPort() });

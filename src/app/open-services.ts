@@ -40,7 +40,7 @@ import { scraped } from './scrape.ts';
 import type { Threads } from './start-threads.ts';
 import { traceHttpClient } from './trace-http-client.ts';
 import type { RunningThread } from './threads/start-thread.ts';
-import { version } from './version.ts';
+import { release } from './version.ts';
 
 /** The services of the roles api, runner and webhooks. */
 export interface OpenedServices {
@@ -162,7 +162,7 @@ const settingsOf = (config: Config): Services['settings'] => ({
   proxyTimeoutSeconds: config.proxyTimeoutSeconds,
   webhookRateLimit: config.webhookRateLimit,
   webhookUnsignedMbPerHour: config.webhookUnsignedMbPerHour,
-  version: version(),
+  ...release(),
   partitions: config.partitions,
   topicPrefix: config.topicPrefix,
 });

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { Release } from '../adapters/event-log/embedded/releases.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -6,3 +7,11 @@ const require = createRequire(import.meta.url);
 export function version(): string {
   return (require('svc/package.json') as { version: string }).version;
 }
+
+/**
+ * The earliest release that can open what this one writes. Raise it together with `formatVersions` of the embedded log,
+ * and when a value is written that earlier releases misread.
+ */
+const floor = '0.70.0';
+
+export const release = (): Release => ({ version: version(), floor });

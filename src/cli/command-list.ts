@@ -26,6 +26,7 @@ import { rootKeys } from './commands/root-keys.ts';
 import { runs } from './commands/runs.ts';
 import { sync } from './commands/sync.ts';
 import { topics } from './commands/topics.ts';
+import { upgrade } from './commands/upgrade.ts';
 import { webhooks } from './commands/webhooks.ts';
 
 /** In the order of the help, by heading. */
@@ -63,6 +64,7 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     keys,
     audit,
     log,
+    upgrade,
   ],
 };
 

@@ -25,17 +25,25 @@ interface KindStore {
 }
 
 /** Another layout or another set of indexes is another version: the view is rebuilt. */
-function versionOf(definitions: EntityDefinitions, searches: readonly string[]): number {
+export function viewVersion(definitions: EntityDefinitions): number {
   const indexed = Object.values(definitions).map(({ kind, indexes = {} }) => [
     kind,
     Object.keys(indexes),
   ]);
   return createHash('sha256')
-    .update(tables + searches.join(''))
+    .update(
+      tables +
+        searchTablesOf(definitions)
+          .map(({ ddl }) => ddl)
+          .join(''),
+    )
     .update(JSON.stringify(indexed))
     .digest()
     .readInt32BE(0);
 }
+
+const searchTablesOf = (definitions: EntityDefinitions) =>
+  Object.values(definitions).flatMap(({ searchTable }) => searchTable ?? []);
 
 export interface PartitionProgress {
   readonly partition: number;
@@ -62,9 +70,9 @@ export class ViewStore {
   readonly #names: readonly string[];
 
   constructor(file: string, definitions: EntityDefinitions) {
-    const searchTables = Object.values(definitions).flatMap(({ searchTable }) => searchTable ?? []);
+    const searchTables = searchTablesOf(definitions);
     const searches = searchTables.map(({ ddl }) => ddl);
-    const version = versionOf(definitions, searches);
+    const version = viewVersion(definitions);
     this.database = openDisposableDatabase(file, { tables: tables + searches.join(''), version });
     this.#names = searchTables.map(({ name }) => name);
     const prepare = (sql: string): StatementSync => this.database.prepare(sql);

@@ -4,7 +4,8 @@ import { keysBelow } from '../../src/control-plane/view-store.ts';
 import type { OwnerNote } from '../../src/control-plane/message-codec.ts';
 import type { Instant } from '../../src/kernel/time.ts';
 
-const layoutVersion = 1;
+/** Raised when the tables change: the store is then rebuilt. */
+export const controlStateVersion = 1;
 const tables = `
   CREATE TABLE entities (
     key TEXT PRIMARY KEY, scope TEXT NOT NULL, state TEXT NOT NULL, due INTEGER
@@ -57,7 +58,7 @@ export class ControlStateStore {
   readonly #putProgress: StatementSync;
 
   constructor(file: string) {
-    this.#database = openDisposableDatabase(file, { tables, version: layoutVersion });
+    this.#database = openDisposableDatabase(file, { tables, version: controlStateVersion });
     const prepare = (sql: string): StatementSync => this.#database.prepare(sql);
     this.#get = prepare('SELECT key, scope, state FROM entities WHERE key = ?');
     this.#below = prepare(

@@ -183,6 +183,7 @@ async function openNode(
       webhookRateLimit: options.webhookRateLimit ?? 'count',
       webhookUnsignedMbPerHour: 64,
       version: '0.0.0',
+      floor: '0.0.0',
       partitions: 4,
       topicPrefix: 'svc',
     },

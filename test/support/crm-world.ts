@@ -50,7 +50,7 @@ export interface CrmWorld extends SharedCrmWorld {
     more?: Readonly<Record<string, string>>,
   ): Promise<number | null>;
   /** One more gateway on the same log, with a data folder of its own: only with services. */
-  startAnother(more?: Readonly<Record<string, string>>): Promise<RunningGateway>;
+  startAnother(more?: Readonly<Record<string, string>>, earlier?: string): Promise<RunningGateway>;
   /** The processes of the option `beside`, in its order. */
   readonly beside: readonly RunningGateway[];
 }
@@ -113,6 +113,8 @@ export async function openCrmWorld(
     /** Definitions beside those of the fake provider, and the hosts that they lead to. */
     readonly definitions?: object;
     readonly hosts?: readonly string[];
+    /** The program of an earlier release (`earlierRelease`), for the first start only. */
+    readonly earlier?: string;
     /** Called with the data folder before the first start. */
     readonly prepare?: (dataDir: string) => Promise<void>;
   } = {},
@@ -138,18 +140,23 @@ export async function openCrmWorld(
     ...options.env,
   };
   await options.prepare?.(dataDir);
-  const start = (more: Readonly<Record<string, string>> = {}) =>
-    startGateway({ dataDir, env: { ...env, ...more } });
+  const start = (more: Readonly<Record<string, string>> = {}, earlier?: string) =>
+    startGateway({
+      dataDir,
+      env: { ...env, ...more },
+      ...(earlier === undefined ? {} : { earlier }),
+    });
   let others = 0;
-  const startAnother = (more: Readonly<Record<string, string>> = {}) => {
+  const startAnother = (more: Readonly<Record<string, string>> = {}, earlier?: string) => {
     if (!isOnServices()) throw new Error('the embedded log belongs to one process');
     others += 1;
     return startGateway({
       dataDir: join(folder, `data-${others}`),
       env: { ...deploymentEnv(dataDir), ...env, ...more },
+      ...(earlier === undefined ? {} : { earlier }),
     });
   };
-  const starting = start();
+  const starting = start({}, options.earlier);
   const besides = (options.beside ?? []).map((more) => startAnother(more));
   // Stopped even where the functions do not compile.
   for (const one of [...besides, starting]) stack.defer(() => one.then((begun) => begun.stop()));

@@ -21,6 +21,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The program; default: that of this repository, built by `built-programs.ts`. */
   readonly entry?: string;
+  /** The program of an earlier release: its answers are not held against the document of this tree. */
+  readonly earlier?: string;
   /** What comes before the command of the process. */
   readonly within?: readonly string[];
   /** Takes the lines of stderr as they come, also before it is ready. */
@@ -75,7 +77,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const [command, ...args] = [
     ...(options.within ?? []),
     process.execPath,
-    options.entry ?? programWith(options.env),
+    options.earlier ?? options.entry ?? programWith(options.env),
   ];
   const child = spawn(command, args, {
     env: {
@@ -106,7 +108,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     await exited;
   }
   return {
-    ...accessTo(url, keys),
+    ...accessTo(url, keys, options.earlier === undefined ? checkAnswer : () => undefined),
     dataDir,
     process: child,
     exited,
@@ -144,21 +146,25 @@ async function readyUrl(child: ChildProcess, exited: Promise<number | null>, log
 
 type GatewayKeys = Pick<GatewayAccess, 'key' | 'prodKey' | 'accountKey'>;
 
-export function accessTo(url: string, of: GatewayKeys): GatewayAccess {
+export function accessTo(url: string, of: GatewayKeys, check = checkAnswer): GatewayAccess {
   const named = (options: CallOptions = {}) => ({
     ...options,
     key: options.key === undefined ? of.key : options.key,
   });
-  return { url, ...of, call: (method, path, options) => call(url, method, path, named(options)) };
+  return {
+    url,
+    ...of,
+    call: (method, path, options) => call(url, method, path, { ...named(options), check }),
+  };
 }
 
 async function call(
   base: string,
   method: string,
   path: string,
-  options: CallOptions,
+  options: CallOptions & { readonly check: typeof checkAnswer },
 ): Promise<Answer> {
-  const { key = null } = options;
+  const { key = null, check } = options;
   const response = await fetch(new URL(path, base), {
     method,
     headers: {
@@ -169,7 +175,7 @@ async function call(
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
   });
   const text = await response.text();
-  checkAnswer(method, path, { status: response.status, headers: response.headers, text });
+  check(method, path, { status: response.status, headers: response.headers, text });
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
   return {
     status: response.status,

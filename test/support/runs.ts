@@ -223,6 +223,7 @@ export async function openRunWorld({
       webhookRateLimit: 'count',
       webhookUnsignedMbPerHour: 64,
       version: '0',
+      floor: '0',
       partitions: 4,
       topicPrefix: 'svc',
       connectOrigins: [],

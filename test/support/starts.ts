@@ -23,6 +23,10 @@ export const failedStart = (dataDir: string, env: Env = {}) => endOf(spawned(dat
 /** What `svc keys recover` prints. */
 export const recoverKey = (dataDir: string, env: Env = {}) => endOf(spawned(dataDir, env, 'keys'));
 
+/** What `svc upgrade check` prints. */
+export const checkUpgrade = (dataDir: string, env: Env = {}) =>
+  endOf(spawned(dataDir, env, 'upgrade'));
+
 async function endOf(child: ChildProcess) {
   const [out, err, [code]] = await Promise.all([
     text(child.stdout!),

@@ -37,6 +37,8 @@ export interface AccessServices extends Ports {
     readonly webhookUnsignedMbPerHour: number;
     /** Of this package. */
     readonly version: string;
+    /** The earliest release that can open what this one writes. */
+    readonly floor: string;
     /** Of the owned topics. */
     readonly partitions: number;
     /** Replaces the first word `svc` in the topic names of the log. */

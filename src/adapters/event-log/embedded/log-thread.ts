@@ -11,6 +11,7 @@ import { Committer } from './committer.ts';
 import { LogServer } from './log-server.ts';
 import { LogState } from './log-state.ts';
 import type { CleanRequest } from './protocol.ts';
+import { enterRelease, type Release } from './releases.ts';
 import { RowKeys } from './row-keys.ts';
 import { asLogFailure } from './sqlite-failure.ts';
 import { lockDirectory, openWriteConnection } from './tables.ts';
@@ -22,6 +23,7 @@ export interface LogThreadData extends PeerData {
   readonly cleanEveryMs: number;
   readonly maxPages?: number;
   readonly erasable: readonly TopicSpec[];
+  readonly release: Release | null;
 }
 
 interface Running {
@@ -36,7 +38,7 @@ interface Running {
 const cleanSoonMs = 250;
 
 function start(
-  { directory, cleanEveryMs, maxPages, erasable }: LogThreadData,
+  { directory, cleanEveryMs, maxPages, erasable, release }: LogThreadData,
   report: (failure: string) => void,
 ): Running {
   const lock = lockDirectory(directory);
@@ -47,6 +49,7 @@ function start(
   const rowKeys = new RowKeys(directory);
   upgrade({ directory, rowKeys, erasable, freeBytes, report });
   const db = openWriteConnection(directory, maxPages);
+  if (release !== null) enterRelease(db, release);
   const state = new LogState(db, rowKeys);
   state.checkErasable();
   const checkpointer = new Checkpointer(db, directory);

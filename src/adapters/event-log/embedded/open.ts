@@ -7,6 +7,7 @@ import { openEmbeddedLogClient } from './client.ts';
 import type { OnCorruption } from './corruption.ts';
 import type { LogThreadData } from './log-thread.ts';
 import type { CleanRequest } from './protocol.ts';
+import type { Release } from './releases.ts';
 
 export interface EmbeddedLogOptions {
   /** Created if missing; one process at a time. */
@@ -21,6 +22,8 @@ export interface EmbeddedLogOptions {
   readonly maxPages?: number;
   /** Topics that are erasable now and may not have been when the log was created: it is upgraded first. */
   readonly erasable?: readonly TopicSpec[];
+  /** Recorded in the log; a log that needs a later one is refused. */
+  readonly release?: Release;
   /** Folder of the Avro files. Default: those of this package. */
   readonly schemasFolder?: URL;
   /** Called each time that the client of this thread finds corruption. */
@@ -80,14 +83,14 @@ export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<Embe
 }
 
 async function startLogThread(options: EmbeddedLogOptions): Promise<PeerThread> {
-  const { directory, cleanEveryMs = 60_000, maxPages, erasable = [] } = options;
+  const { directory, cleanEveryMs = 60_000, maxPages, erasable = [], release = null } = options;
   const limits = maxPages === undefined ? {} : { maxPages };
   const { promise: failure, reject: fail } = Promise.withResolvers<never>();
   let isOpen = false;
   const thread = startPeer<LogThreadData>({
     name: 'log',
     beside: import.meta.url,
-    data: { directory, cleanEveryMs, erasable, ...limits },
+    data: { directory, cleanEveryMs, erasable, release, ...limits },
     failed: (error) => {
       if (isOpen) throw error;
       fail(error);

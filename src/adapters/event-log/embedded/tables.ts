@@ -13,7 +13,7 @@ import { isBusy } from './sqlite-failure.ts';
  * compaction takes messages out. `peak` is the newest timestamp of the row and all before it in its
  * partition, so that times can be searched by halving. `horizon` is when the tombstones of a compacted
  * row may go. The large columns come last: reading the others does not touch their pages. For `crc` of the other tables see
- * small-tables.ts.
+ * small-tables.ts. `releases` has the versions that have opened the log for writing (releases.ts).
  */
 const tables = `
   CREATE TABLE IF NOT EXISTS log (
@@ -42,6 +42,8 @@ const tables = `
   CREATE TABLE IF NOT EXISTS group_positions (
     name TEXT NOT NULL, topic INTEGER NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
     crc INTEGER, PRIMARY KEY (name, topic, partition)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS releases (
+    version TEXT PRIMARY KEY, floor TEXT NOT NULL, since REAL NOT NULL) STRICT, WITHOUT ROWID;
   ${schemaTable}
 `;
 

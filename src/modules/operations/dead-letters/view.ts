@@ -11,7 +11,7 @@ import {
 } from '../../../control-plane/topic-view.ts';
 import { topics } from '../../../../streams/topics.ts';
 
-const deadLetterTables = {
+export const deadLetterTables = {
   version: 2,
   tables: `
   CREATE TABLE letters (

@@ -14,6 +14,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** The values that depend on the installation. */
 export interface Installation {
   readonly version: string;
+  /** The earliest release that can open what this one writes. */
+  readonly floor: string;
   /** Number of partitions of the owned topics. */
   readonly ownedPartitions: number;
   /** Replaces the first word `svc` of topic names. */
@@ -28,6 +30,7 @@ export function asyncapiDocument(info: Installation): Json {
     info: {
       title: 'svc: public topics',
       version: info.version,
+      'x-data-floor': info.floor,
       description:
         'Everything the gateway says on the event log, as CloudEvents 1.0 in binary mode. Read committed, ' +
         'de-duplicate on ce_id, ignore unknown types, actions, fields and headers, skip the key "-".',

@@ -24,8 +24,8 @@ const asyncapi = defineRoute({
   answers: { 200: json('The document.', jsonObject) },
   errors: [],
   async handle({ services }) {
-    const { version, partitions: ownedPartitions, topicPrefix: prefix } = services.settings;
-    return { status: 200, body: asyncapiDocument({ version, ownedPartitions, prefix }) };
+    const { version, floor, partitions: ownedPartitions, topicPrefix: prefix } = services.settings;
+    return { status: 200, body: asyncapiDocument({ version, floor, ownedPartitions, prefix }) };
   },
 });
 

@@ -77,7 +77,7 @@ export interface Repeat {
   readonly bodyHash: string;
 }
 
-const layout = {
+export const layout = {
   version: 3,
   tables: `
   CREATE TABLE incoming (

@@ -34,7 +34,7 @@ export interface StoredHead {
 }
 
 /** Raised when the stored form changes: the store is then rebuilt. */
-const form = 4;
+export const stateStoreVersion = 4;
 
 const tables = `
   CREATE TABLE IF NOT EXISTS progress (
@@ -239,7 +239,8 @@ export class StateStore implements Disposable {
 
   #checkForm(): void {
     const row = this.#db.prepare('PRAGMA user_version').get() as { user_version: number };
-    if (row.user_version === 0) this.#db.exec(`PRAGMA user_version=${form}`);
-    else if (row.user_version !== form) throw new Error('The state store has another form.');
+    if (row.user_version === 0) this.#db.exec(`PRAGMA user_version=${stateStoreVersion}`);
+    else if (row.user_version !== stateStoreVersion)
+      throw new Error('The state store has another form.');
   }
 }

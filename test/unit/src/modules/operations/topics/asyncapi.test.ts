@@ -16,7 +16,12 @@ interface Document {
   readonly components: { readonly messages: Readonly<Record<string, Message>> };
 }
 
-const document = asyncapiDocument({ version: '1.2.3', ownedPartitions: 24, prefix: 'svc' });
+const document = asyncapiDocument({
+  version: '1.2.3',
+  floor: '1.0.0',
+  ownedPartitions: 24,
+  prefix: 'svc',
+});
 const { channels, components } = document as unknown as Document;
 const require = createRequire(import.meta.url);
 
@@ -75,7 +80,12 @@ describe('the AsyncAPI document', () => {
   it.each([1, 4, 24])(
     'has the partitions of the definitions where owned topics have %i',
     (owned) => {
-      const made = asyncapiDocument({ version: '1.2.3', ownedPartitions: owned, prefix: 'svc' });
+      const made = asyncapiDocument({
+        version: '1.2.3',
+        floor: '1.0.0',
+        ownedPartitions: owned,
+        prefix: 'svc',
+      });
       const expected = Object.entries<Topic>(topics)
         .filter(([name]) => isPublicTopic(name))
         .map(([name, { partitions }]) => {
@@ -90,7 +100,12 @@ describe('the AsyncAPI document', () => {
   );
 
   it('names topics as the installation has them', () => {
-    const own = asyncapiDocument({ version: '1.2.3', ownedPartitions: 4, prefix: 'gateway-eu' });
+    const own = asyncapiDocument({
+      version: '1.2.3',
+      floor: '1.0.0',
+      ownedPartitions: 4,
+      prefix: 'gateway-eu',
+    });
     const { channels: named } = own as unknown as { channels: Record<string, { address: string }> };
     expect(named['svc.runs.v1']?.address).toBe('gateway-eu.runs.v1');
     expect(named['typed']?.address).toMatch(/^gateway-eu\.cdc\./);
