@@ -18,6 +18,8 @@ export type EndUser = { readonly id: string; readonly display_name: string | nul
 
 export type Connection = { readonly id: number; readonly connection_id: string; readonly provider_config_key: string; readonly provider: string; readonly errors: readonly ({ readonly type: 'auth' | 'sync'; readonly log_id: string })[]; readonly end_user: EndUser | null; readonly tags: { readonly [name: string]: string }; readonly metadata: { readonly [name: string]: unknown }; readonly connection_config: { readonly [name: string]: unknown }; readonly webhook_url_override: string | null; readonly created_at: string; readonly updated_at: string; readonly last_fetched_at: string; readonly credentials: { readonly [name: string]: unknown } };
 
+export type ConnectionsMetadata = { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+
 export type ConnectToken = { readonly token: string; readonly connect_link: string; readonly expires_at: string };
 
 export type ConnectSession = { readonly endUser: EndUser | null; readonly connectUISettings: { readonly theme: { readonly light: { readonly primary: string }; readonly dark: { readonly primary: string } }; readonly defaultTheme: 'light' | 'dark' | 'system'; readonly showWatermark: boolean; readonly logo?: string; readonly texts?: { readonly [name: string]: { readonly [name: string]: string } } }; readonly allowed_integrations?: readonly string[]; readonly integrations_config_defaults?: { readonly [name: string]: { readonly connection_config?: { readonly [name: string]: unknown }; readonly authorization_params?: { readonly [name: string]: unknown } } }; readonly isReconnecting?: true; readonly overrides?: { readonly [name: string]: { readonly docs_connect: string } }; readonly websocketsPath: string };
@@ -48,9 +50,23 @@ export type Function = { readonly id: number; readonly name: string; readonly ty
 
 export type ConfiguredFunction = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null; readonly version: string; readonly sdk_version: string | null; readonly endpoints?: readonly unknown[]; readonly features?: readonly string[]; readonly webhookSubscriptions?: readonly string[] };
 
+export type EnvironmentScope = { readonly kind: 'environment' };
+
+export type IntegrationScope = { readonly kind: 'integration'; readonly integrationId: string };
+
+export type FunctionScope = { readonly kind: 'function'; readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' };
+
+export type SyncToDeploy = { readonly type: 'sync'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] };
+
+export type ActionToDeploy = { readonly type: 'action'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] };
+
+export type OnEventToDeploy = { readonly type: 'on-event'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly name: string; readonly integrationId: string; readonly event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection' };
+
 export type DeployPlan = { readonly created: readonly DeployedItem[]; readonly updated: readonly DeployedItem[]; readonly unchanged: readonly DeployedItem[]; readonly deleted: readonly DeployedItem[]; readonly deletedModels: readonly string[] };
 
 export type DeployedItem = { readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly connections: number; readonly auto_start: boolean };
+
+export type SyncVariant = { readonly name: string; readonly variant?: string };
 
 export type SyncStatus = { readonly id: string; readonly name: string; readonly variant: string; readonly connection_id: string | null; readonly type: 'INITIAL' | 'INCREMENTAL'; readonly status: 'RUNNING' | 'PAUSED' | 'ERROR' | 'SUCCESS' | 'STOPPED'; readonly latestExecutionStatus: 'RUNNING' | 'SUCCESS' | 'STOPPED' | 'ERROR' | null; readonly frequency: string; readonly finishedAt?: string; readonly latestResult?: { readonly [name: string]: { readonly added: number; readonly updated: number; readonly deleted: number } }; readonly nextScheduledSyncAt: string | null; readonly records_readable: boolean | null; readonly recordCount: { readonly [name: string]: number }; readonly checkpoint: { readonly [name: string]: unknown } | null };
 
@@ -84,6 +100,10 @@ export type TopicMessage = { readonly partition: number; readonly offset: number
 
 export type ConsumerGroup = { readonly name: string; readonly topic: string; readonly why: string; readonly resettable: boolean; readonly can_repeat: boolean; readonly replay: string; readonly lag: number; readonly partitions: readonly ({ readonly partition: number; readonly start: number; readonly committed: number | null; readonly end: number; readonly lag: number; readonly reset: { readonly id: string; readonly from: number; readonly to: number; readonly repeat: boolean; readonly by: string; readonly asked_at: string; readonly applied_at: string | null } | null })[] };
 
+export type TimePosition = { readonly time: string };
+
+export type OffsetPosition = { readonly offset: number };
+
 export type ConsumerGroupReset = { readonly dry_run: boolean; readonly id?: string; readonly replayed: number; readonly skipped: number; readonly partitions: readonly ({ readonly partition: number; readonly from: number; readonly to: number; readonly replayed: number; readonly skipped: number; readonly state?: 'applied' | 'waiting' })[] };
 
 export type TypedTopic = { readonly provider_config_key: string; readonly model: string; readonly topic: string; readonly subject: string; readonly enabled_at: string };
@@ -97,6 +117,8 @@ export type AlertDestination = { readonly id: string; readonly display_name: str
 export type Alert = { readonly alert: 'connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck'; readonly firing: boolean; readonly count: number; readonly subjects: readonly string[]; readonly since: string | null; readonly notified_at: string | null };
 
 export type RootKeys = { readonly sealing: string; readonly root_keys: readonly ({ readonly id: string; readonly known: boolean; readonly data_keys: number; readonly removable: boolean })[]; readonly rewrap: { readonly id: string; readonly root_key: string; readonly state: 'running' | 'ended'; readonly total: number; readonly done: number; readonly by: string; readonly ordered_at: string; readonly ended_at: string | null } | null };
+
+export type JsonRpcResponse = JsonRpcResult | JsonRpcError;
 
 export type JsonRpcResult = { readonly jsonrpc: '2.0'; readonly result: unknown; readonly id: string | number | null };
 
@@ -172,7 +194,7 @@ export interface Operations {
   };
   /** Imports a connection, or gives a known one new credentials. */
   'POST /connections': {
-    readonly body: { readonly provider_config_key: string; readonly connection_id?: string; readonly metadata?: { readonly [name: string]: unknown }; readonly connection_config?: { readonly [name: string]: unknown }; readonly webhook_url_override?: '' | string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string }; readonly credentials: unknown };
+    readonly body: { readonly provider_config_key: string; readonly connection_id?: string; readonly metadata?: { readonly [name: string]: unknown }; readonly connection_config?: { readonly [name: string]: unknown }; readonly webhook_url_override?: string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string }; readonly credentials: unknown };
     readonly answer: Connection;
   };
   /** One connection, with its credentials where the key may see them. */
@@ -185,7 +207,7 @@ export interface Operations {
   'PATCH /connections/{connectionId}': {
     readonly params: { readonly connectionId: string };
     readonly query: { readonly provider_config_key: string };
-    readonly body?: { readonly webhook_url_override?: '' | string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string } };
+    readonly body?: { readonly webhook_url_override?: string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string } };
     readonly answer: Success;
   };
   /** Deletes a connection with its syncs, records and key. */
@@ -196,13 +218,13 @@ export interface Operations {
   };
   /** Replaces the whole metadata of one or more connections. */
   'POST /connections/metadata': {
-    readonly body: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
-    readonly answer: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+    readonly body: ConnectionsMetadata;
+    readonly answer: ConnectionsMetadata;
   };
   /** Merges top-level keys into the metadata of one or more connections. */
   'PATCH /connections/metadata': {
-    readonly body: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
-    readonly answer: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+    readonly body: ConnectionsMetadata;
+    readonly answer: ConnectionsMetadata;
   };
   /** Connections, newest first. Deprecated: use /connections. */
   'GET /connection': {
@@ -227,13 +249,13 @@ export interface Operations {
   };
   /** Replaces the whole metadata of one or more connections. Deprecated: use /connections/metadata. */
   'POST /connection/metadata': {
-    readonly body: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
-    readonly answer: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+    readonly body: ConnectionsMetadata;
+    readonly answer: ConnectionsMetadata;
   };
   /** Merges top-level keys into the metadata of one or more connections. Deprecated: use /connections/metadata. */
   'PATCH /connection/metadata': {
-    readonly body: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
-    readonly answer: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+    readonly body: ConnectionsMetadata;
+    readonly answer: ConnectionsMetadata;
   };
   /** Removed: use POST /connections/metadata. */
   'POST /connection/{connectionId}/metadata': {
@@ -247,12 +269,12 @@ export interface Operations {
   };
   /** Lets one end user connect for 30 minutes. */
   'POST /connect/sessions': {
-    readonly body: { readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly organization?: { readonly id: string; readonly display_name?: string }; readonly tags?: { readonly [name: string]: string }; readonly integrations_config_defaults?: { readonly [name: string]: { readonly user_scopes?: string; readonly authorization_params?: { readonly [name: string]: string }; readonly connection_config?: { readonly [name: string]: unknown } } }; readonly overrides?: { readonly [name: string]: { readonly docs_connect?: string } }; readonly webhook_url_override?: '' | string; readonly allowed_integrations?: readonly string[] };
+    readonly body: { readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly organization?: { readonly id: string; readonly display_name?: string }; readonly tags?: { readonly [name: string]: string }; readonly integrations_config_defaults?: { readonly [name: string]: { readonly user_scopes?: string; readonly authorization_params?: { readonly [name: string]: string }; readonly connection_config?: { readonly [name: string]: unknown } } }; readonly overrides?: { readonly [name: string]: { readonly docs_connect?: string } }; readonly webhook_url_override?: string; readonly allowed_integrations?: readonly string[] };
     readonly answer: { readonly data: ConnectToken };
   };
   /** Lets the end user of one connection authorize it again. */
   'POST /connect/sessions/reconnect': {
-    readonly body: { readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly organization?: { readonly id: string; readonly display_name?: string }; readonly tags?: { readonly [name: string]: string }; readonly integrations_config_defaults?: { readonly [name: string]: { readonly user_scopes?: string; readonly authorization_params?: { readonly [name: string]: string }; readonly connection_config?: { readonly [name: string]: unknown } } }; readonly overrides?: { readonly [name: string]: { readonly docs_connect?: string } }; readonly webhook_url_override?: '' | string; readonly connection_id: string; readonly integration_id: string };
+    readonly body: { readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly organization?: { readonly id: string; readonly display_name?: string }; readonly tags?: { readonly [name: string]: string }; readonly integrations_config_defaults?: { readonly [name: string]: { readonly user_scopes?: string; readonly authorization_params?: { readonly [name: string]: string }; readonly connection_config?: { readonly [name: string]: unknown } } }; readonly overrides?: { readonly [name: string]: { readonly docs_connect?: string } }; readonly webhook_url_override?: string; readonly connection_id: string; readonly integration_id: string };
     readonly answer: { readonly data: ConnectToken };
   };
   /** What the connect page needs to know of its session. */
@@ -373,7 +395,7 @@ export interface Operations {
   /** Changes the settings that are sent; an empty webhook address clears it. */
   'PATCH /environments/{environmentId}': {
     readonly params: { readonly environmentId: number };
-    readonly body?: { readonly name?: string; readonly is_production?: boolean; readonly webhook_url?: '' | string | null; readonly webhook_url_secondary?: '' | string | null; readonly on_auth_creation?: boolean; readonly on_auth_refresh_error?: boolean; readonly on_sync_error?: boolean; readonly on_sync_completion_always?: boolean; readonly on_async_action_completion?: boolean; readonly webhook_retry_waits_seconds?: readonly number[]; readonly payload_mode?: 'plain' | 'sealed'; readonly retention?: { readonly prune_after_days?: number; readonly delete_after_days?: number }; readonly validation?: 'off' | 'warn' | 'error'; readonly connect_ui?: { readonly theme?: { readonly light?: { readonly primary: string }; readonly dark?: { readonly primary: string } }; readonly default_theme?: 'light' | 'dark' | 'system'; readonly show_watermark?: boolean; readonly logo?: string; readonly texts?: { readonly en?: { readonly [name: string]: string }; readonly de?: { readonly [name: string]: string }; readonly fr?: { readonly [name: string]: string }; readonly es?: { readonly [name: string]: string }; readonly ja?: { readonly [name: string]: string } } } };
+    readonly body?: { readonly name?: string; readonly is_production?: boolean; readonly webhook_url?: string | null; readonly webhook_url_secondary?: string | null; readonly on_auth_creation?: boolean; readonly on_auth_refresh_error?: boolean; readonly on_sync_error?: boolean; readonly on_sync_completion_always?: boolean; readonly on_async_action_completion?: boolean; readonly webhook_retry_waits_seconds?: readonly number[]; readonly payload_mode?: 'plain' | 'sealed'; readonly retention?: { readonly prune_after_days?: number; readonly delete_after_days?: number }; readonly validation?: 'off' | 'warn' | 'error'; readonly connect_ui?: { readonly theme?: { readonly light?: { readonly primary: string }; readonly dark?: { readonly primary: string } }; readonly default_theme?: 'light' | 'dark' | 'system'; readonly show_watermark?: boolean; readonly logo?: string; readonly texts?: { readonly en?: { readonly [name: string]: string }; readonly de?: { readonly [name: string]: string }; readonly fr?: { readonly [name: string]: string }; readonly es?: { readonly [name: string]: string }; readonly ja?: { readonly [name: string]: string } } } };
     readonly answer: { readonly data: Environment };
   };
   /** Deletes an environment and everything in it. */
@@ -534,13 +556,13 @@ export interface Operations {
   /** What a deployment would do; changes nothing. */
   'POST /functions/deployments/bundle/preview': {
     readonly headers?: { readonly 'user-agent'?: string };
-    readonly body: { readonly reconciliationScope: { readonly kind: 'environment' } | { readonly kind: 'integration'; readonly integrationId: string } | { readonly kind: 'function'; readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' }; readonly functions: readonly ({ readonly type: 'sync'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] } | { readonly type: 'action'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] } | { readonly type: 'on-event'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly name: string; readonly integrationId: string; readonly event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection' })[] };
+    readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | FunctionScope; readonly functions: readonly (SyncToDeploy | ActionToDeploy | OnEventToDeploy)[] };
     readonly answer: DeployPlan;
   };
   /** Deploys functions: all of them or none. */
   'POST /functions/deployments/bundle': {
     readonly headers?: { readonly 'user-agent'?: string };
-    readonly body: { readonly reconciliationScope: { readonly kind: 'environment' } | { readonly kind: 'integration'; readonly integrationId: string } | { readonly kind: 'function'; readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' }; readonly functions: readonly ({ readonly type: 'sync'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] } | { readonly type: 'action'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] } | { readonly type: 'on-event'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly name: string; readonly integrationId: string; readonly event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection' })[] };
+    readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | FunctionScope; readonly functions: readonly (SyncToDeploy | ActionToDeploy | OnEventToDeploy)[] };
     readonly answer: DeployPlan;
   };
   /** Deploys one function from its source; it is then part of no project. */
@@ -556,17 +578,17 @@ export interface Operations {
   /** Runs syncs once, now. */
   'POST /sync/trigger': {
     readonly headers?: { readonly 'provider-config-key'?: string; readonly 'connection-id'?: string };
-    readonly body: { readonly syncs: readonly (string | { readonly name: string; readonly variant?: string })[]; readonly provider_config_key?: string; readonly connection_id?: string; readonly opts?: { readonly reset?: boolean; readonly emptyCache?: boolean }; readonly sync_mode?: 'incremental' | 'full_refresh' | 'full_refresh_and_clear_cache'; readonly full_resync?: boolean };
+    readonly body: { readonly syncs: readonly (string | SyncVariant)[]; readonly provider_config_key?: string; readonly connection_id?: string; readonly opts?: { readonly reset?: boolean; readonly emptyCache?: boolean }; readonly sync_mode?: 'incremental' | 'full_refresh' | 'full_refresh_and_clear_cache'; readonly full_resync?: boolean };
     readonly answer: Success;
   };
   /** Stops the schedules of syncs. */
   'POST /sync/pause': {
-    readonly body: { readonly syncs: readonly (string | { readonly name: string; readonly variant?: string })[]; readonly provider_config_key: string; readonly connection_id?: string };
+    readonly body: { readonly syncs: readonly (string | SyncVariant)[]; readonly provider_config_key: string; readonly connection_id?: string };
     readonly answer: Success;
   };
   /** Starts the schedules of syncs, each with a run now. */
   'POST /sync/start': {
-    readonly body: { readonly syncs: readonly (string | { readonly name: string; readonly variant?: string })[]; readonly provider_config_key: string; readonly connection_id?: string };
+    readonly body: { readonly syncs: readonly (string | SyncVariant)[]; readonly provider_config_key: string; readonly connection_id?: string };
     readonly answer: Success;
   };
   /** Status of syncs: state, schedule, last run, records. */
@@ -748,7 +770,7 @@ export interface Operations {
   /** Moves the position of a consumer group; with `dry_run` only says what it would do. */
   'POST /consumer-groups/{name}/reset': {
     readonly params: { readonly name: string };
-    readonly body: { readonly to: 'start' | 'end' | { readonly time: string } | { readonly offset: number }; readonly partitions?: readonly number[]; readonly dry_run?: boolean; readonly repeat?: boolean; readonly skip?: boolean };
+    readonly body: { readonly to: 'start' | 'end' | TimePosition | OffsetPosition; readonly partitions?: readonly number[]; readonly dry_run?: boolean; readonly repeat?: boolean; readonly skip?: boolean };
     readonly answer: { readonly data: ConsumerGroupReset };
   };
   /** The models that have a topic of their own. */
@@ -856,7 +878,7 @@ export interface Operations {
   'POST /mcp': {
     readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly 'mcp-protocol-version'?: string };
     readonly body?: { readonly [name: string]: unknown } | readonly ({ readonly [name: string]: unknown })[];
-    readonly answer: JsonRpcResult | JsonRpcError | readonly (JsonRpcResult | JsonRpcError)[] | undefined;
+    readonly answer: JsonRpcResponse | readonly JsonRpcResponse[] | undefined;
   };
   /** There is no stream of events: always refused. */
   'GET /mcp': {
@@ -900,7 +922,7 @@ export interface Operations {
   };
   /** Sends a webhook of the type test to the address: an endpoint, or primary or secondary. */
   'POST /webhook-endpoints/{id}/test': {
-    readonly params: { readonly id: 'primary' | 'secondary' | string };
+    readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly message_ids: readonly string[] } };
   };
   /** Webhooks to the application, one line for each endpoint, newest first. */

@@ -112,12 +112,16 @@ export const endUserInput = z
   })
   .meta({ examples: [{ id: 'u1', email: 'ada@example.com', display_name: 'Ada' }] });
 
+const isWebAddress = (value: string): boolean =>
+  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+
+const notWebAddress = 'The value is not a URL.';
+
 export const webAddress = text(1, 2048)
-  .refine(
-    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
-    'The value is not a URL.',
-  )
+  .refine(isWebAddress, notWebAddress)
   .meta({ format: 'uri', examples: ['https://app.example.com/hooks'] });
 
 /** A web address, or empty to clear it. The egress policy decides whether it may be reached. */
-export const webhookUrl = z.union([z.literal(''), webAddress]);
+export const webhookUrl = text(0, 2048)
+  .refine((value) => value === '' || isWebAddress(value), notWebAddress)
+  .meta({ examples: ['https://app.example.com/hooks'] });

@@ -73,6 +73,7 @@ export async function fuzz({ isLong }: { readonly isLong: boolean }): Promise<re
   const problems = [
     ...[most, last].flatMap(({ isGreen, output }) => (isGreen ? [] : [output])),
     ...unheard(asked),
+    ...unnamedCodes(asked, succeeded(await gateway.call('GET', '/openapi.json'))),
     ...gateway.log.filter((line) => line.includes('request failed')),
   ];
   // A command that repeats a request may have a line of a hundred thousand characters.
@@ -95,6 +96,34 @@ function unheard(asked: readonly Asked[]): string[] {
     );
     return isHeard ? [] : [`no request with the credential of ${kind} got past the gate`];
   });
+}
+
+interface Named {
+  readonly $ref?: string;
+  readonly 'x-svc-error-codes'?: readonly string[];
+}
+interface Document {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<Record<string, { readonly responses: Readonly<Record<string, Named>> }>>
+    >
+  >;
+  readonly components: { readonly responses: Readonly<Record<string, Named>> };
+}
+
+/** Codes that the document does not name for their operation and status. */
+function unnamedCodes(asked: readonly Asked[], body: unknown): string[] {
+  const { paths, components } = body as Document;
+  const found = asked.flatMap(({ endpoint, status, code }) => {
+    const [method = '', path = ''] = endpoint.split(' ');
+    const { $ref: reference = '', ...own } =
+      paths[path]?.[method.toLowerCase()]?.responses[String(status)] ?? {};
+    const shared = components.responses[reference.slice(reference.lastIndexOf('/') + 1)];
+    const codes = (shared ?? own)['x-svc-error-codes'] ?? [];
+    return code === null || codes.includes(code) ? [] : [`${endpoint}: ${status} ${code}`];
+  });
+  return [...new Set(found)].map((one) => `the document does not name ${one}`);
 }
 
 /** @returns what is wrong; empty when nothing is */

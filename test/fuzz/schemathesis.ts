@@ -56,6 +56,8 @@ export interface Asked {
   /** `GET /connections` */
   readonly endpoint: string;
   readonly status: number;
+  /** Of a refusal; null without one. */
+  readonly code: string | null;
 }
 
 export interface FuzzOutcome {
@@ -113,7 +115,10 @@ interface ReportLine {
 }
 
 interface Interaction {
-  readonly response?: { readonly status_code: number };
+  readonly response?: {
+    readonly status_code: number;
+    readonly content?: { readonly $base64: string } | null;
+  };
 }
 
 function askedIn(report: string): Asked[] {
@@ -123,7 +128,17 @@ function askedIn(report: string): Asked[] {
     if (scenario === undefined) return [];
     const { label: endpoint, interactions = {} } = scenario.recorder;
     return Object.values(interactions).flatMap(({ response }) =>
-      response ? [{ endpoint, status: response.status_code }] : [],
+      response ? [{ endpoint, status: response.status_code, code: codeIn(response) }] : [],
     );
   });
+}
+
+function codeIn({ content }: NonNullable<Interaction['response']>): string | null {
+  try {
+    const text = Buffer.from(content?.$base64 ?? '', 'base64').toString();
+    const { error } = JSON.parse(text) as { error?: { code?: unknown } };
+    return typeof error?.code === 'string' ? error.code : null;
+  } catch {
+    return null;
+  }
 }

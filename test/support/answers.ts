@@ -16,6 +16,7 @@ interface Media {
 }
 interface NamedResponse {
   readonly $ref?: string;
+  readonly 'x-svc-error-codes'?: readonly string[];
   readonly content?: Readonly<Record<string, Media>>;
 }
 interface Operation {
@@ -113,7 +114,7 @@ function problemOf(
   if (named === undefined) {
     return 'default' in responses ? null : 'the document does not name this status';
   }
-  const { content } = referred(document, named);
+  const { content, 'x-svc-error-codes': codes } = referred(document, named);
   const [type = ''] = (headers.get('content-type') ?? '').split(';', 1);
   if (content === undefined) return text === '' ? null : 'the document names no body';
   const media = content['*/*'] ?? content[type];
@@ -121,7 +122,17 @@ function problemOf(
   if (type !== 'application/json' || media.schema === undefined || isHead) return null;
   const validate = validators.get(media.schema) ?? ajv.compile(atHome(media.schema));
   validators.set(media.schema, validate);
-  return validate(JSON.parse(text)) ? null : ajv.errorsText(validate.errors);
+  const body = JSON.parse(text) as unknown;
+  if (!validate(body)) return ajv.errorsText(validate.errors);
+  return unnamedCode(body, codes ?? []);
+}
+
+/** Codes of JSON-RPC are numbers. */
+function unnamedCode(body: unknown, codes: readonly string[]): string | null {
+  const code = (body as { error?: { code?: unknown } } | null)?.error?.code;
+  return typeof code !== 'string' || codes.includes(code)
+    ? null
+    : `the document names the codes ${codes.join(', ')}`;
 }
 
 function referred(

@@ -28,7 +28,7 @@ const rpcResult = z
   .strictObject({ jsonrpc: z.literal('2.0'), result: anyJson, id })
   .meta({ id: 'JsonRpcResult', examples: [{ jsonrpc: '2.0', result: { tools: [] }, id: 1 }] });
 
-const one = z.union([rpcResult, rpcErrorShape]);
+const one = z.union([rpcResult, rpcErrorShape]).meta({ id: 'JsonRpcResponse' });
 
 /** The response to a message or a batch. */
 const rpcAnswerShape = z.union([one, z.array(one)]);

@@ -335,14 +335,14 @@ function refusalResponse(
   codes: readonly ErrorCode[],
   error: JsonObject,
 ): Record<string, Json> {
-  const named = { properties: { code: { enum: codes } } };
   const [first = 'server_error'] = codes;
   const { message } = catalogue[first];
   const example = { error: { code: first, message, fix: errorHints[first] } };
-  const schema = { ...error, properties: { error: named } };
   return {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].message}`).join('\n\n'),
+    // Codes in the schema would give generated clients a type of errors for each response.
+    'x-svc-error-codes': codes,
     ...(waits.has(status) ? { headers: retryAfter } : {}),
-    content: { 'application/json': { schema, example } },
+    content: { 'application/json': { schema: error, example } },
   };
 }

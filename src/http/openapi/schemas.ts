@@ -57,7 +57,7 @@ function keep(components: Record<string, Json>, name: string, schema: JsonObject
   components[name] = made;
 }
 
-/** References within one schema become references within the document. */
+/** References within one schema become references within the document, in the form that client generators read. */
 function referring(value: Json): Json {
   if (Array.isArray(value)) return value.map((item) => referring(item as Json));
   if (!isJsonObject(value)) return value;
@@ -65,7 +65,35 @@ function referring(value: Json): Json {
     const isReference = name === '$ref' && typeof item === 'string';
     return [name, isReference ? item.replace('#/$defs/', componentsPath) : referring(item)];
   });
-  return Object.fromEntries(entries) as JsonObject;
+  return sized(withoutObjectDefault(nullable(Object.fromEntries(entries) as JsonObject)));
+}
+
+const int32Max = 2 ** 31 - 1;
+
+/** Integers are of 32 bits for generators, unless their format names another size. */
+function sized(schema: JsonObject): JsonObject {
+  const { type, maximum = int32Max + 1 } = schema;
+  const isInteger = type === 'integer' || (Array.isArray(type) && type.includes('integer'));
+  const isLarge = typeof maximum === 'number' && maximum > int32Max;
+  return isInteger && isLarge ? { ...schema, format: 'int64' } : schema;
+}
+
+/** `anyOf: [{ type: 'string' }, { type: 'null' }]` as `type: ['string', 'null']`. */
+function nullable(schema: JsonObject): JsonObject {
+  const { anyOf, ...beside } = schema as Record<string, Json>;
+  if (!Array.isArray(anyOf)) return schema;
+  const [first, second, third] = anyOf as readonly (JsonObject | undefined)[];
+  if (second?.['type'] !== 'null' || third !== undefined) return schema;
+  const { type, enum: values, ...members } = first as Record<string, Json>;
+  if (typeof type !== 'string' || 'const' in members) return schema;
+  const choices = Array.isArray(values) ? { enum: [...(values as readonly Json[]), null] } : {};
+  return { type: [type, 'null'], ...choices, ...members, ...beside };
+}
+
+/** Members have defaults of their own; generators of typed clients write that of the object as a literal. */
+function withoutObjectDefault(schema: JsonObject): JsonObject {
+  const { default: standard, ...rest } = schema as Record<string, Json>;
+  return schema['type'] === 'object' && isJsonObject(standard) ? rest : schema;
 }
 
 /** The schema with references resolved. */

@@ -237,11 +237,13 @@ const remove = defineRoute({
   },
 });
 
-const metadataBody = z.strictObject({
-  connection_id: z.union([connectionId, z.array(connectionId).min(1).max(1000)]),
-  provider_config_key: integrationKey,
-  metadata: jsonObject,
-});
+const metadataBody = z
+  .strictObject({
+    connection_id: z.union([connectionId, z.array(connectionId).min(1).max(1000)]),
+    provider_config_key: integrationKey,
+    metadata: jsonObject,
+  })
+  .meta({ id: 'ConnectionsMetadata' });
 
 const replaceMetadata = defineRoute({
   method: 'POST',

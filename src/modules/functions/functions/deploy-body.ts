@@ -50,27 +50,33 @@ const flow = {
 };
 
 const deployedItem = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('sync'), ...flow }),
-  z.strictObject({ type: z.literal('action'), ...flow }),
-  z.strictObject({
-    type: z.literal('on-event'),
-    ...common,
-    name: functionName,
-    integrationId: integrationKey,
-    event: z.enum(['post-connection-creation', 'pre-connection-deletion', 'validate-connection']),
-  }),
+  z.strictObject({ type: z.literal('sync'), ...flow }).meta({ id: 'SyncToDeploy' }),
+  z.strictObject({ type: z.literal('action'), ...flow }).meta({ id: 'ActionToDeploy' }),
+  z
+    .strictObject({
+      type: z.literal('on-event'),
+      ...common,
+      name: functionName,
+      integrationId: integrationKey,
+      event: z.enum(['post-connection-creation', 'pre-connection-deletion', 'validate-connection']),
+    })
+    .meta({ id: 'OnEventToDeploy' }),
 ]);
 
 export const deployBody = z.strictObject({
   reconciliationScope: z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('environment') }),
-    z.strictObject({ kind: z.literal('integration'), integrationId: integrationKey }),
-    z.strictObject({
-      kind: z.literal('function'),
-      integrationId: integrationKey,
-      name: functionName,
-      type: z.enum(['sync', 'action', 'on-event']),
-    }),
+    z.strictObject({ kind: z.literal('environment') }).meta({ id: 'EnvironmentScope' }),
+    z
+      .strictObject({ kind: z.literal('integration'), integrationId: integrationKey })
+      .meta({ id: 'IntegrationScope' }),
+    z
+      .strictObject({
+        kind: z.literal('function'),
+        integrationId: integrationKey,
+        name: functionName,
+        type: z.enum(['sync', 'action', 'on-event']),
+      })
+      .meta({ id: 'FunctionScope' }),
   ]),
   functions: z.array(deployedItem),
 });

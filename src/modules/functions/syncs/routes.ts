@@ -27,6 +27,7 @@ const syncName = z.union([
   }),
   z
     .strictObject({ name: functionName, variant: functionName.optional() })
+    .meta({ id: 'SyncVariant' })
     .transform(({ name, variant = 'base' }): SyncName => ({ name, variant })),
 ]);
 const syncNames = z.array(syncName).max(refsMax);

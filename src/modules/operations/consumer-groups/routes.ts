@@ -48,8 +48,8 @@ const resetBody = z.strictObject({
   to: z.union([
     z.literal('start'),
     z.literal('end'),
-    z.strictObject({ time: z.iso.datetime({ offset: true }) }),
-    z.strictObject({ offset }),
+    z.strictObject({ time: z.iso.datetime({ offset: true }) }).meta({ id: 'TimePosition' }),
+    z.strictObject({ offset }).meta({ id: 'OffsetPosition' }),
   ]),
   partitions: z.array(z.number().int().min(0).max(100_000)).min(1).max(10_000).optional(),
   dry_run: z.boolean().optional(),

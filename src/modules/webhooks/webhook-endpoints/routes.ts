@@ -174,7 +174,15 @@ const testSend = defineRoute({
   credential: 'environment',
   scopes,
   summary: 'Sends a webhook of the type test to the address: an endpoint, or primary or secondary.',
-  params: z.strictObject({ id: z.union([z.enum(ownAddresses), z.uuid()]) }),
+  params: z.strictObject({
+    id: z
+      .string()
+      .refine(
+        (id) => ownAddresses.some((name) => name === id) || z.uuid().safeParse(id).success,
+        'Send primary, secondary, or the id of an endpoint.',
+      )
+      .meta({ examples: ['primary'] }),
+  }),
   answers: { 202: json('Ids of the messages.', sentShape) },
   errors: ['not_found'],
   async handle({ params: { id }, caller, services, idempotency }) {
