@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { bundleGuestRuntime } from '../src/adapters/sandbox/bundle-guest.ts';
 import { demoFunctions } from './demo-functions.ts';
+import { buildDocsSite } from './docs-site/build.ts';
 import { buildPages } from './page-bundles.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -97,8 +98,11 @@ async function buildTo(outdir: string): Promise<void> {
     build({ ...node, ...required, entryPoints: ['src/sdk/index.ts'], target: 'node20' }),
     ...buildClient(outdir),
     buildPages(root, outdir),
+    buildDocsSite(root, join(outdir, 'pages/docs')),
   ]);
   for (const folder of sources) copyData(folder, outdir);
+  // Its pages name their own files.
+  writeData(outdir, 'pages/docs/entries.json', '{}');
   writeData(outdir, 'src/adapters/sandbox/guest/runtime.js', guest);
   writeData(outdir, 'src/modules/operations/demo/functions.json', functions);
 }
@@ -136,7 +140,9 @@ function stateOfSources(): string {
     [
       ...sources.map((folder) => `${folder}/**/*.*`),
       'examples/demo-provider/**/*.ts',
-      'bin/*.ts',
+      '{docs,deploy,examples/consumers}/**/*.{md,svg,json}',
+      '{CHANGELOG,SECURITY}.md',
+      'bin/**/*.ts',
       'package-lock.json',
     ],
     {

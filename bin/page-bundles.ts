@@ -1,14 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { build, type BuildOptions } from 'esbuild';
 
 const compress = { br: promisify(brotliCompress), gz: promisify(gzip) };
 
-interface PageSources {
+interface PageSources<E extends string = string> {
   /** Scripts and styles by the name of the entry, below the root of the repository. */
-  readonly entries: Readonly<Record<string, string>>;
+  readonly entries: Readonly<Record<E, string>>;
   /** `iife` for a script that pages of others include; default: modules, of which `import()` makes files of their own. */
   readonly format?: 'esm' | 'iife';
   /** The package whose `jsx` the sources use. */
@@ -60,11 +60,17 @@ export async function buildPages(root: string, outdir: string): Promise<void> {
   );
 }
 
-async function buildPage(
+async function buildPage(root: string, folder: string, sources: PageSources): Promise<void> {
+  const names = await bundlePage(root, folder, sources);
+  await writeFile(join(folder, 'entries.json'), JSON.stringify(names));
+}
+
+/** @returns the name of the file of each entry */
+export async function bundlePage<E extends string>(
   root: string,
   folder: string,
-  { entries, format = 'esm', jsx }: PageSources,
-): Promise<void> {
+  { entries, format = 'esm', jsx }: PageSources<E>,
+): Promise<Readonly<Record<E, string>>> {
   const { outputFiles } = await build({
     ...common,
     absWorkingDir: root,
@@ -73,19 +79,22 @@ async function buildPage(
     splitting: format === 'esm',
     ...(jsx === undefined ? {} : { jsx: 'automatic', jsxImportSource: jsx }),
   });
-  await mkdir(folder, { recursive: true });
   await Promise.all(
-    outputFiles.map(({ path, contents }) => write(join(folder, basename(path)), contents)),
+    outputFiles.map(({ path, contents }) =>
+      writeCompressed(join(folder, basename(path)), contents),
+    ),
   );
   const names = outputFiles.map(({ path }) => basename(path));
-  const entryFiles = Object.keys(entries).map((entry) => [
+  const named = Object.keys(entries).map((entry) => [
     entry,
     names.find((name) => name.startsWith(`${entry}-`)),
   ]);
-  await writeFile(join(folder, 'entries.json'), JSON.stringify(Object.fromEntries(entryFiles)));
+  return Object.fromEntries(named) as Record<E, string>;
 }
 
-async function write(file: string, contents: Uint8Array): Promise<void> {
+/** A file, and beside it what is sent to a client that accepts a compression. */
+export async function writeCompressed(file: string, contents: Uint8Array): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
   await Promise.all([
     writeFile(file, contents),
     writeFile(`${file}.br`, await compress.br(contents)),

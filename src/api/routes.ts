@@ -15,6 +15,7 @@ import { consumerGroupRoutes } from '../modules/operations/consumer-groups/route
 import { deadLetterRoutes } from '../modules/operations/dead-letters/routes.ts';
 import { demoRoutes } from '../modules/operations/demo/routes.ts';
 import { deploymentRoutes } from '../modules/functions/deployments/routes.ts';
+import { docsSiteRoutes } from '../modules/operations/docs-site/routes.ts';
 import { environmentRoutes } from '../modules/access/environments/routes.ts';
 import { functionRoutes } from '../modules/functions/functions/routes.ts';
 import { healthRoutes } from '../modules/operations/health/routes.ts';
@@ -83,6 +84,7 @@ export const routes: readonly AnyRoute[] = [
   ...consolePageRoutes,
   ...rootKeyRoutes,
   ...mcpRoutes,
+  ...docsSiteRoutes,
   ...referenceRoutes(() => ({ routes, streamRoutes })),
   ...webhookEndpointRoutes,
   ...webhookMessageRoutes,

@@ -884,16 +884,26 @@ export interface Operations {
   'GET /mcp': {
     readonly answer: never;
   };
+  /** The documentation. */
+  'GET /docs': {
+    readonly answer: never;
+  };
+  /** A page of the documentation, or a file that its pages use. */
+  'GET /docs/{page}': {
+    readonly params: { readonly page: string };
+    readonly headers?: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string };
+    readonly answer: unknown;
+  };
   /** This API as an OpenAPI 3.1 document. */
   'GET /openapi.json': {
     readonly answer: { readonly [name: string]: unknown };
   };
   /** This API as a page to read. */
-  'GET /docs': {
+  'GET /docs/api': {
     readonly answer: string;
   };
   /** The style of the page. */
-  'GET /docs/style.css': {
+  'GET /docs/api/style.css': {
     readonly answer: string;
   };
   /** This API for language models. */

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
-import { applyTheme } from './shell/theme.ts';
+import { applyTheme } from './shell/theme-choice.ts';
 
 applyTheme();
 const root = document.getElementById('app');

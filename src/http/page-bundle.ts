@@ -17,11 +17,19 @@ export interface Asset {
 
 /** The files of a page. */
 export interface PageBundle {
-  /** By name, which contains a hash of the content, so that browsers can cache the file forever. */
+  /** By path below the folder of the page; the name of a script or style contains a hash, so that it can be cached forever. */
   readonly files: ReadonlyMap<string, Asset>;
   /** The name of the file of an entry. */
   readonly nameOf: (entry: string) => string;
 }
+
+/** By the ending of the name. */
+const types: Readonly<Record<string, string | undefined>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+};
 
 const entryFiles = z.record(z.string(), z.string());
 
@@ -43,7 +51,9 @@ export function pageBundle(page: string): () => Promise<PageBundle> {
 async function load(page: string): Promise<PageBundle> {
   const manifest = new URL(import.meta.resolve(`#built/pages/${page}/entries.json`));
   const entries = entryFiles.parse(JSON.parse(await readFile(manifest, 'utf8')));
-  const names = (await readdir(new URL('.', manifest))).filter((name) => /\.(js|css)$/.test(name));
+  const all = await readdir(new URL('.', manifest), { recursive: true });
+  // What has no compressed copy is a folder, or the list of entries.
+  const names = all.filter((name) => all.includes(`${name}.br`));
   const files = await Promise.all(
     names.map(async (name) => [name, await readAsset(new URL(name, manifest))] as const),
   );
@@ -61,7 +71,7 @@ async function readAsset(file: URL): Promise<Asset> {
   const read = (ending: string): Promise<Buffer> => readFile(new URL(`${file.href}${ending}`));
   const [plain, br, gzip] = await Promise.all([read(''), read('.br'), read('.gz')]);
   return {
-    type: file.href.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8',
+    type: types[file.pathname.slice(file.pathname.lastIndexOf('.'))] ?? 'application/octet-stream',
     etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
     plain,
     br,

@@ -63,15 +63,15 @@ describe('the client', () => {
   it('reads the lines for language models, whose links lead to places of the page', async () => {
     const lines = await client.request('GET /llms.txt');
     expect(lines).toMatch(/^# svc\n\n> Integration gateway/);
-    expect(lines).toMatch(/^- \[GET \/records\]\(\S+\/docs#\w+\): Records of a model/m);
-    const page = await client.request('GET /docs');
-    const places = [...lines.matchAll(/\/docs#(\w+)\)/g)].map(([, id]) => id);
+    expect(lines).toMatch(/^- \[GET \/records\]\(\S+\/docs\/api#\w+\): Records of a model/m);
+    const page = await client.request('GET /docs/api');
+    const places = [...lines.matchAll(/\/docs\/api#(\w+)\)/g)].map(([, id]) => id);
     expect(places.length).toBeGreaterThan(100);
     expect(places.filter((id) => !page.includes(`id="${id}"`))).toEqual([]);
   });
 
   it('answers text as text and nothing as nothing, and says when nobody is there', async () => {
-    expect(await client.request('GET /docs')).toContain('<!doctype html>');
+    expect(await client.request('GET /docs/api')).toContain('<!doctype html>');
     const body = { end_user: { id: 'u1' } };
     const { data } = await client.request('POST /connect/sessions', { body });
     const session = createClient({ url: api.url, key: data.token });

@@ -67,3 +67,59 @@ describe('the console', () => {
     expect((await get('/console/a%zz')).status).toBe(400);
   });
 });
+
+describe('the documentation', () => {
+  const manual = (path: string) => checkedFetch(api.url + path, { redirect: 'manual' });
+
+  it.each([
+    ['/docs', '/docs/'],
+    ['/docs/records', '/docs/records/'],
+    ['/docs/reference/http', '/docs/reference/http/'],
+  ])('leads from %s to a page', async (path, page) => {
+    const answer = await manual(path);
+    expect(answer.status).toBe(308);
+    const location = answer.headers.get('location') ?? '';
+    // Relative: a proxy may serve it below a path.
+    expect(location).not.toMatch(/^\/|:/);
+    expect(new URL(location, api.url + path).pathname).toBe(page);
+  });
+
+  it('has pages with a strict policy, compressed, which a browser asks for again', async () => {
+    const answer = await get('/docs/records/', { 'accept-encoding': 'br' });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-encoding': 'br',
+      'cache-control': 'no-cache',
+      'content-security-policy':
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    });
+    expect(await answer.text()).toContain('<h1 id="records">Records</h1>');
+    const etag = answer.headers.get('etag') ?? '';
+    const again = await get('/docs/records/', { 'if-none-match': etag });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  it('has every file that a page names, and no other', async () => {
+    const page = await get('/docs/reference/http/');
+    const names = [...(await page.text()).matchAll(/ (?:href|src)="([^"#:]+)"/g)];
+    const paths = new Set(names.map(([, name = '']) => new URL(name, page.url).pathname));
+    expect(paths.size).toBeGreaterThan(40);
+    for (const path of paths) expect((await get(path)).status, path).toBe(200);
+    const scripts = [...paths].filter((path) => path.endsWith('.js'));
+    expect(scripts).toHaveLength(2);
+    for (const script of scripts) {
+      const { headers } = await get(script);
+      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    }
+    expect((await get('/docs/search.json')).headers.get('content-type')).toBe('application/json');
+    const outside = [
+      '..%2Fentries.json',
+      'entries.json',
+      'records/index.html.br',
+      '%2Fetc%2Fpasswd',
+    ];
+    for (const path of [...outside, 'none', 'none/', 'recordsindex.html'])
+      expect((await get(`/docs/${path}`)).status, path).toBe(404);
+  });
+});

@@ -22,7 +22,15 @@ export const manifestOf = (root: string): string =>
   readFileSync(join(root, 'package.json'), 'utf8');
 
 /** What a build needs and the tarball does not carry, or carries anyway. */
-const builtFrom = ['examples/demo-provider', 'package.json', 'package-lock.json'];
+const builtFrom = [
+  'examples/demo-provider',
+  'examples/consumers',
+  'deploy',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'package.json',
+  'package-lock.json',
+];
 
 const configs = (): string[] =>
   readdirSync(repository).filter((name) => name.startsWith('tsconfig'));

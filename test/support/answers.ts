@@ -123,7 +123,9 @@ function problemOf(
   const validate = validators.get(media.schema) ?? ajv.compile(atHome(media.schema));
   validators.set(media.schema, validate);
   const body = JSON.parse(text) as unknown;
-  if (!validate(body)) return ajv.errorsText(validate.errors);
+  // Of a file of any type, the schema is that of a text.
+  const isFile = '*/*' in content && status < 400;
+  if (!isFile && !validate(body)) return ajv.errorsText(validate.errors);
   return unnamedCode(body, codes ?? []);
 }
 

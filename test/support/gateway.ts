@@ -167,6 +167,7 @@ async function call(
   const { key = null, check } = options;
   const response = await fetch(new URL(path, base), {
     method,
+    redirect: 'manual',
     headers: {
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),

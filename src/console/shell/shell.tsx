@@ -12,7 +12,8 @@ import { accountKeyOf, environmentKeysOf, sectionOf, useSession } from '../sessi
 import { AddKey, sessionQuery } from '../session/sign-in.tsx';
 import { covers, removeKey, signOut, type SessionKey } from '../session/session.ts';
 import { accountPages, environmentPages, type NavigationItem } from './navigation.ts';
-import { useTheme, type ThemeChoice } from './theme.ts';
+import { useTheme } from './theme.ts';
+import type { ThemeChoice } from './theme-choice.ts';
 
 interface ShellProps {
   /** The environment that the page is about, or that was last chosen. */

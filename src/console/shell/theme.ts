@@ -1,23 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-
-export type ThemeChoice = 'system' | 'light' | 'dark';
-
-const stored = 'svc-console-theme';
-const isChoice = (text: string | null): text is ThemeChoice =>
-  text === 'system' || text === 'light' || text === 'dark';
-
-function readChoice(): ThemeChoice {
-  const text = localStorage.getItem(stored);
-  return isChoice(text) ? text : 'system';
-}
-
-const prefersDark = matchMedia('(prefers-color-scheme: dark)');
-
-/** Applies the stored theme, before the first paint. */
-export function applyTheme(choice: ThemeChoice = readChoice()): void {
-  const isDark = choice === 'dark' || (choice === 'system' && prefersDark.matches);
-  document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
-}
+import {
+  applyTheme,
+  prefersDark,
+  readChoice,
+  storeChoice,
+  type ThemeChoice,
+} from './theme-choice.ts';
 
 export function useTheme(): readonly [ThemeChoice, (choice: ThemeChoice) => void] {
   const [choice, setChoice] = useState(readChoice);
@@ -28,7 +16,7 @@ export function useTheme(): readonly [ThemeChoice, (choice: ThemeChoice) => void
     return () => prefersDark.removeEventListener('change', follow);
   }, [choice]);
   const choose = (next: ThemeChoice): void => {
-    localStorage.setItem(stored, next);
+    storeChoice(next);
     setChoice(next);
   };
   return [choice, choose];

@@ -7,8 +7,10 @@ const openRows: readonly Row[] = [
   row('GET /providers.json', open, 200),
   row('GET /asyncapi.json', open, 200),
   row('GET /openapi.json', open, 200),
-  row('GET /docs', open, 200),
-  row('GET /docs/style.css', open, 200),
+  row('GET /docs', open, 308),
+  row('GET /docs/{page}', open, 200, () => ({ path: '/docs/records/' })),
+  row('GET /docs/api', open, 200),
+  row('GET /docs/api/style.css', open, 200),
   row('GET /llms.txt', open, 200),
   row('GET /images/template-logos/{file}', open, 200, () => ({
     path: '/images/template-logos/crm.svg',

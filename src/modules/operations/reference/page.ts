@@ -21,7 +21,7 @@ export async function referencePage(document: JsonObject): Promise<string> {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>svc API</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="/docs/style.css"></head>
+<link rel="stylesheet" href="/docs/api/style.css"></head>
 <body><nav aria-label="Resources"><ul>${links}</ul></nav>
 <main><h1>svc API ${escaped(textOf(version))}</h1>${paragraphs(textOf(description))}
 <p>As a document: <a href="/openapi.json">openapi.json</a></p>${sections.join('')}</main></body></html>

@@ -18,7 +18,7 @@ const styleFile = new URL('page.css', import.meta.url);
 
 const style = defineRoute({
   method: 'GET',
-  path: '/docs/style.css',
+  path: '/docs/api/style.css',
   credential: 'none',
   scopes: [],
   summary: 'The style of the page.',
@@ -64,7 +64,7 @@ export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[]
 
   const docs = defineRoute({
     method: 'GET',
-    path: '/docs',
+    path: '/docs/api',
     credential: 'none',
     scopes: [],
     summary: 'This API as a page to read.',
@@ -130,7 +130,7 @@ names it with the headers \`Provider-Config-Key\` and \`Connection-Id\`, or with
 \`{"error":{"code","message","fix"}}\`: the code is stable, and \`fix\` says what to do.
 
 - [The whole API as an OpenAPI 3.1 document](${base}/openapi.json)
-- [The same to read](${base}/docs)
+- [The same to read](${base}/docs/api)
 
 ${sections.join('\n')}`;
 }
@@ -139,7 +139,7 @@ function linesOf(path: string, item: JsonObject, base: string): string[] {
   return methods.flatMap((method) => {
     const { operationId: id, summary, deprecated } = objectOf(item[method]);
     if (id === undefined || deprecated === true) return [];
-    const link = `[${method.toUpperCase()} ${path}](${base}/docs#${textOf(id)})`;
+    const link = `[${method.toUpperCase()} ${path}](${base}/docs/api#${textOf(id)})`;
     return [`- ${link}: ${textOf(summary)}`];
   });
 }

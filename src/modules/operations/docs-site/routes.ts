@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
+import { assetAnswer, cachedForever, pageBundle } from '../../../http/page-bundle.ts';
+import { content, nothing } from '../../../http/responses.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { defineRoute } from '../services.ts';
+import { sitePolicy } from './policy.ts';
+
+const files = pageBundle('docs');
+
+const security = {
+  'content-security-policy': [...sitePolicy, "frame-ancestors 'none'"].join('; '),
+  'referrer-policy': 'no-referrer',
+};
+
+const headers = z.object({
+  'accept-encoding': z.string().optional(),
+  'if-none-match': z.string().optional(),
+});
+
+/** Leads to the same path with a slash at its end, below any path at which a proxy serves it. */
+function withSlash(path: string): RouteAnswer {
+  const last = path.slice(path.lastIndexOf('/') + 1);
+  return { status: 308, headers: { location: `${encodeURIComponent(last)}/` } };
+}
+
+const redirect = nothing('The page is at the same path with a slash at its end.');
+
+const start = defineRoute({
+  method: 'GET',
+  path: '/docs',
+  credential: 'none',
+  scopes: [],
+  summary: 'The documentation.',
+  answers: { 308: redirect },
+  errors: [],
+  handle: async () => withSlash('/docs'),
+});
+
+const page = defineRoute({
+  method: 'GET',
+  path: '/docs/{page}',
+  takesRest: true,
+  credential: 'none',
+  scopes: [],
+  summary: 'A page of the documentation, or a file that its pages use.',
+  params: z.strictObject({ page: z.string().max(255) }),
+  headers,
+  answers: {
+    200: content('The page or file.', '*/*'),
+    304: nothing('It is the one that the browser has.'),
+    308: redirect,
+  },
+  errors: ['not_found'],
+  async handle({ params, headers: accepted }) {
+    const bundle = (await files()).files;
+    const name = /(^|\/)$/.test(params.page) ? `${params.page}index.html` : params.page;
+    const found = bundle.get(name);
+    if (found === undefined && bundle.has(`${name}/index.html`)) return withSlash(name);
+    if (found === undefined) {
+      const fix = 'Search the documentation at GET /docs.';
+      throw new GatewayError('not_found', { message: `There is no page "${name}".`, fix });
+    }
+    const caching = name.startsWith('assets/') ? cachedForever : 'no-cache';
+    const shared = { etag: found.etag, ...security };
+    if (accepted['if-none-match'] === found.etag)
+      return { status: 304, headers: { ...shared, 'cache-control': caching } };
+    const answer = assetAnswer(found, accepted['accept-encoding'], caching);
+    return { ...answer, headers: { ...answer.headers, ...shared } };
+  },
+});
+
+export const docsSiteRoutes: readonly AnyRoute[] = [start, page];
