@@ -187,6 +187,37 @@ for (const [byte, escape] of [
   escapeOf[byte] = escape;
 }
 
+/** Writes a binary row as `RowReader` reads it. */
+export class RowWriter {
+  readonly #parts: Uint8Array[] = [];
+
+  int64(value: number): void {
+    const bytes = Buffer.allocUnsafe(8);
+    bytes.writeBigInt64LE(BigInt(value));
+    this.#parts.push(bytes);
+  }
+
+  nullableInt64(value: number | null): void {
+    this.#parts.push(Uint8Array.of(value === null ? 1 : 0));
+    if (value !== null) this.int64(value);
+  }
+
+  string(text: string): void {
+    this.bytes(Buffer.from(text));
+  }
+
+  bytes(bytes: Uint8Array): void {
+    const length: number[] = [];
+    let rest = bytes.length;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) length.push((rest % 128) + 128);
+    this.#parts.push(Uint8Array.of(...length, rest), bytes);
+  }
+
+  end(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+}
+
 /** Reads binary rows value by value, in the order of the selected columns. Allocates only for strings. */
 export class RowReader {
   readonly #buffer: Buffer;

@@ -137,6 +137,27 @@ async function walk(node: BenchNode, stream: Stream) {
   return { perSecond: Math.round(records / took), cursors };
 }
 
+/** What an application does after each webhook: reads from its cursor to the head, where one to ten records changed. */
+async function atHead(node: BenchNode, stream: Stream, head: string) {
+  const { writer } = node.running.services.records;
+  const origin = newOrigin();
+  const samples: number[] = [];
+  let cursor = head;
+  for (let sample = 0; sample < 200; sample += 1) {
+    const changed = Array.from({ length: 1 + (sample % 10) }, (_, at) =>
+      contact(sample * 10 + at, 2 + sample),
+    );
+    await writer.save(stream, origin, changed);
+    await readable(node, await decided(node, stream, origin));
+    const { ms, text } = await get(node, stream, { cursor });
+    samples.push(ms);
+    const { records } = JSON.parse(text) as PageBody;
+    if (records.length !== changed.length) throw new Error(`read ${records.length} at the head`);
+    cursor = records.at(-1)?._svc_metadata.cursor ?? cursor;
+  }
+  return samples;
+}
+
 await withFolder(async (folder) => {
   await using node = await startNode(folder, mode === 'sealed' ? 'sealed' : 'plain');
   const stream = await node.newStream();
@@ -168,6 +189,9 @@ await withFolder(async (folder) => {
     polls.push((await get(node, stream, { cursor: head })).ms);
   figures['poll_ms_p50'] = round(percentile(polls, 50), 3);
   figures['poll_ms_p99'] = round(percentile(polls, 99), 3);
+  const changed = await atHead(node, stream, head);
+  figures['page_at_head_ms_p50'] = round(percentile(changed, 50), 3);
+  figures['page_at_head_ms_p99'] = round(percentile(changed, 99), 3);
   await agent.close();
   report(figures);
 });

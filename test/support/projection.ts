@@ -9,6 +9,7 @@ import { systemClock } from '../../src/kernel/time.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { HighWatermarks } from '../../src/modules/records/high-watermarks.ts';
 import { createHighWatermarks } from '../../src/modules/records/high-watermarks.ts';
+import { RecentChanges } from '../../src/modules/records/recent-changes.ts';
 import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
 import type { RecordReader, RecordSource } from '../../src/modules/records/reader.ts';
 import type { SourceDeps } from '../../src/modules/records/source.ts';
@@ -45,6 +46,8 @@ type Options = Partial<
   Pick<SourceDeps, 'isCurrent'> & {
     readonly clock?: Clock;
     readonly vault?: SourceDeps['vault'];
+    /** The last changes are read from memory; otherwise all pages are read from the tables. */
+    readonly isRecentKept?: boolean;
   };
 
 export const noVault: SourceDeps['vault'] = {
@@ -96,7 +99,7 @@ export class TestProjection implements AsyncDisposable {
   ): Promise<TestProjection> {
     const tables = records.tableSet(1);
     await migrate(store, tables.migrations);
-    const heads = createHighWatermarks();
+    const heads = createHighWatermarks(new RecentChanges(options.isRecentKept === true ? 2000 : 0));
     const projector = await startProjector({
       log,
       store: options.store ?? store,

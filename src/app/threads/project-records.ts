@@ -99,7 +99,8 @@ async function stopped(opened: AsyncDisposable, stop: () => void): Promise<void>
   await opened[Symbol.asyncDispose]();
 }
 
-type Steered = ReturnType<typeof steered>;
+type Steered = Pick<ProjectorDeps, 'tables' | 'heads' | 'queryClass' | 'pacePercent'> &
+  Pick<FeedOptions, 'advanced'>;
 
 /** Counts what was read of each partition since the first report. */
 export function counted(
@@ -124,6 +125,7 @@ function notifying(options: Steered, notifications: ProjectionNotifications): St
     heads: {
       begin: (streams) => heads.begin(streams),
       advance: (stream, head) => heads.advance(stream, head),
+      recent: heads.recent,
       drop(streams) {
         heads.drop(streams);
         notifications.notifyDropped(tables.name, streams);
@@ -176,12 +178,11 @@ function refuseUnfinished(projector: Projector | null, partition: number): void 
   throw new GatewayError('projection_unavailable', { retryAfterS: 1 });
 }
 
-function steered(options: FeedOptions, metrics: Metrics) {
-  const { tables, heads: all, isBuilding, pacePercent } = options;
+function steered(options: FeedOptions, metrics: Metrics): Steered {
+  const { tables, heads, isBuilding, pacePercent } = options;
   const advanced = counted(options.advanced, metrics, records.name);
   const queryClass = () => (isBuilding() ? ('build' as const) : ('insert' as const));
-  const highWatermarks: ProjectorDeps['heads'] = all;
-  return { tables, heads: highWatermarks, advanced, lane: queryClass, pacePercent };
+  return { tables, heads, advanced, queryClass, pacePercent };
 }
 
 /** How far tables can be read into which only this process projects. */

@@ -1,5 +1,6 @@
 import type { Micros } from '../../kernel/time.ts';
 import type { Dropped } from './reader.ts';
+import { RecentChanges } from './recent-changes.ts';
 
 /** The readable part of a stream. */
 export interface HighWatermark {
@@ -15,6 +16,8 @@ const entriesMax = 200_000;
 
 /** The projector's knowledge of its streams, without queries: it answers polls at the head. Keys are stream numbers. */
 export interface HighWatermarks {
+  /** The last rows of the streams; used only where `find` knows the end. */
+  readonly recent: RecentChanges;
   /** Undefined: unknown, or rows of the stream are about to become readable. Query the table (`learn`). */
   find(stream: string): HighWatermark | undefined;
   /** A position up to which all tables of the projection are complete; undefined when unknown. */
@@ -34,14 +37,14 @@ export interface HighWatermarks {
   onDropped(listener: (streams: Dropped) => void): void;
 }
 
-export function createHighWatermarks(): HighWatermarks {
+export function createHighWatermarks(recent = new RecentChanges()): HighWatermarks {
   const highWatermarks = new Map<string, HighWatermark>();
   /** Streams with rows that may be readable before they are confirmed. */
   const changing = new Set<string>();
   /** The last query of the table that no insert has overtaken. */
   const questions = new Map<string, object>();
   const drops = new Map<string, number>();
-  const listeners: ((streams: Dropped) => void)[] = [];
+  const listeners = [(streams: Dropped) => recent.dropped(streams)];
   let now = 0;
   let allDroppedAt = 0;
 
@@ -51,6 +54,7 @@ export function createHighWatermarks(): HighWatermarks {
   };
 
   return {
+    recent,
     find: (stream) => (changing.has(stream) ? undefined : highWatermarks.get(stream)),
     complete: (stream) => highWatermarks.get(stream)?.position,
     async learn(stream, load) {

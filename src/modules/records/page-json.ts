@@ -1,8 +1,8 @@
 import type { Micros } from '../../kernel/time.ts';
 import { isoMicros } from '../../kernel/time.ts';
-import { RowReader } from '../../ports/rows.ts';
+import { RowReader, RowWriter } from '../../ports/rows.ts';
 import { cursorChars, encodeCursor } from './cursor.ts';
-import type { PayloadEncoding } from './events.ts';
+import { lastActionOf, type PayloadEncoding, type RecordChange } from './events.ts';
 import type { Slice } from './reader.ts';
 import { isSealed, sealedMark, type SealedPayload } from './sealed-payload.ts';
 
@@ -150,6 +150,27 @@ function readRow(reader: RowReader, row: Row): void {
   row.start = reader.start;
   row.end = reader.end;
 }
+
+/** The row of a change, as the tables return it: what `RowCutter` reads. */
+export function encodePageRow(change: RecordChange): Buffer {
+  const { payload, payload_encoding: encoding } = change;
+  // The tables have payloads that were only sealed as base64.
+  const isText = payload !== null && encoding === 'json+aes256gcm';
+  const row = new RowWriter();
+  row.int64(change.position);
+  row.string(change.record_id);
+  row.int64(change.first_seen_at);
+  row.int64(change.last_modified_at);
+  row.string(lastActionOf(change));
+  row.nullableInt64(change.deleted_at === null ? null : Math.max(0, change.deleted_at));
+  row.nullableInt64(change.pruned_at);
+  row.string(payload === null ? 'none' : encoding);
+  row.string(change.key_id ?? '');
+  row.bytes(isText ? Buffer.from(Buffer.from(payload).toString('base64')) : (payload ?? empty));
+  return row.end();
+}
+
+const empty = new Uint8Array();
 
 function writeRecord(
   out: TextBuffer,

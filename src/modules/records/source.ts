@@ -79,8 +79,9 @@ export function createRecordSource(deps: SourceDeps): TableSource {
       const head = await headOf(deps, table);
       const bound = boundOf(cursor, modifiedAfter, head);
       if (bound.after >= head.position || bound.from > head.modifiedAt) return emptySlice(head);
-      const start = await startOf(deps, directories, table, bound, head);
-      const answer = await rowsOf(deps, table, start, query);
+      const answer =
+        recentRows(deps, table, head, bound, query) ??
+        (await rowsOf(deps, table, await startOf(deps, directories, table, bound, head), query));
       const slice = await cut(deps.vault, opener, table, answer, { limit: query.limit, head });
       return { ...slice, isKeepable: !heads.wasDroppedSince(table.number, then) };
     },
@@ -127,6 +128,19 @@ async function headOf(
   const load = () => loadHead(store, table);
   if (!isCurrent(table.partition)) return load();
   return heads.find(table.number) ?? heads.learn(table.number, load);
+}
+
+/** From memory, where this process knows the end of the stream and all rows before it from the bound on. */
+function recentRows(
+  { heads, isCurrent = () => true }: SourceDeps,
+  table: StreamTable,
+  head: HighWatermark,
+  bound: Bound,
+  query: PageQuery,
+): Buffer | null {
+  if (query.ids !== null || !isCurrent(table.partition)) return null;
+  if (heads.find(table.number) !== head) return null;
+  return heads.recent.rowsAfter(table.number, head.position, bound, query);
 }
 
 /** Moves the start past dead segments, and past segments before the time. */

@@ -16,8 +16,10 @@ interface InserterDeps {
 type Retrying = (task: () => Promise<void>) => Promise<void>;
 
 export interface Inserter {
-  /** Durable when it resolves. A change that the table refuses is written without its payload. */
-  insert(batch: Batch): Promise<void>;
+  /**
+   * Durable when it resolves. Changes that the table refuses are written without their payload; resolves with them.
+   */
+  insert(batch: Batch): Promise<readonly Entry[]>;
 }
 
 /** Writes batches into the first table of the set; `retrying` repeats temporary failures. */
@@ -39,22 +41,27 @@ export function createInserter(deps: InserterDeps, retrying: Retrying): Inserter
     for (const entry of entries) records.write(marked, entry.change, entry);
     return marked.text();
   };
+  let refused: Entry[] = [];
   const insertMarked = async (entry: Entry, token: string): Promise<void> => {
     const { event_id: eventId } = entry.change;
     marked.clear();
     writeMarked(marked, entry.change, entry, 'refused');
     logger.error({ eventId }, 'the table refused a change; written without payload');
     await insertRows(marked.text(), `${token}/marked`);
+    refused.push(entry);
   };
 
   return {
-    insert: (batch) =>
-      insertByHalves(
+    async insert(batch) {
+      refused = [];
+      await insertByHalves(
         batch.entries,
         batch.token(topic),
         (entries, token) =>
           insertRows(entries === batch.entries ? batch.rows.text() : rowsOf(entries), token),
         insertMarked,
-      ),
+      );
+      return refused;
+    },
   };
 }

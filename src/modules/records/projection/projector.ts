@@ -47,7 +47,7 @@ export interface ProjectorDeps extends TableProjectorDeps {
   readonly log: Pick<EventLog, 'follow' | 'read' | 'startOffset' | 'endOffset'>;
   readonly tables: RecordTableSet;
   readonly codec: Codec<RecordChange>;
-  readonly heads: Pick<HighWatermarks, 'begin' | 'advance' | 'drop'>;
+  readonly heads: Pick<HighWatermarks, 'begin' | 'advance' | 'drop' | 'recent'>;
   readonly faultPoint?: (name: string) => void | Promise<void>;
   /** Superseded rows of a partition after which a cleanup is considered. */
   readonly cleanupMin?: number;
@@ -222,10 +222,13 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
       await this.#fault('projector:before-insert');
       heads.begin(batch.heads.keys());
       this.#isInserting = true;
-      await this.#inserter.insert(batch);
+      const marked = await this.#inserter.insert(batch);
       this.#isInserting = false;
       await this.#fault('projector:after-insert');
+      if (!this.#isBuilding()) heads.recent.add(batch.entries);
+      for (const { place } of marked) heads.recent.drop(place.number);
     }
+    for (const { place } of batch.tombstones) heads.recent.drop(place.number);
     for (const [stream, head] of batch.heads) heads.advance(stream, head);
     if (batch.dropped.size > 0) heads.drop([...batch.dropped]);
   }

@@ -1,0 +1,155 @@
+import type { Micros } from '../../kernel/time.ts';
+import { lastActionOf, type RecordChange } from './events.ts';
+import { encodePageRow } from './page-json.ts';
+import type { Dropped, PageQuery } from './reader.ts';
+
+/** Of one stream. */
+const rowsKept = 2_000;
+const bytesMax = 1024 ** 2;
+/** Of all streams together; those that changed longest ago go first. */
+const allBytesMax = 32 * 1024 ** 2;
+/** What a row costs beside its bytes. */
+const rowOverhead = 200;
+
+interface RecentRow {
+  readonly modifiedAt: Micros;
+  readonly lastAction: string;
+  /** As the tables return it (`pageColumns`), sealed payloads sealed. */
+  readonly bytes: Buffer;
+}
+
+/** Every live row of a stream after `from`, in the order of positions. */
+interface Tail {
+  from: number;
+  /** The highest position that was added. */
+  last: number;
+  bytes: number;
+  readonly rows: Map<number, RecentRow>;
+}
+
+/** A change, and the number of its stream. */
+interface Entry {
+  readonly change: RecordChange;
+  readonly place: { readonly number: string };
+}
+
+/**
+ * The last changes of each stream, in memory: a page after a cursor within them needs no query. An application reads
+ * such a page after each webhook.
+ */
+export class RecentChanges {
+  readonly #tails = new Map<string, Tail>();
+  readonly #rowsMax: number;
+  #bytes = 0;
+
+  /** Rows kept of one stream. */
+  constructor(rowsMax = rowsKept) {
+    this.#rowsMax = rowsMax;
+  }
+
+  /** Changes whose rows are readable, in the order of the log. */
+  add(entries: readonly Entry[]): void {
+    for (const [stream, { changes, isCut }] of lastOfEach(entries, this.#rowsMax)) {
+      if (isCut) this.drop(stream);
+      for (const change of changes.reverse()) this.#add(stream, change);
+    }
+    for (const stream of this.#tails.keys()) {
+      if (this.#bytes <= allBytesMax) break;
+      this.drop(stream);
+    }
+  }
+
+  /**
+   * Up to `limit` + 1 rows after the bound, as the tables return them; null where they may have more rows. `head`: the
+   * position of the stream's end.
+   */
+  rowsAfter(
+    stream: string,
+    head: number,
+    bound: { readonly after: number; readonly from: Micros },
+    { actions, limit }: Pick<PageQuery, 'actions' | 'limit'>,
+  ): Buffer | null {
+    const tail = this.#tails.get(stream);
+    if (tail === undefined || tail.last !== head || bound.after < tail.from) return null;
+    const found: Buffer[] = [];
+    for (const [position, { modifiedAt, lastAction, bytes }] of tail.rows) {
+      if (position <= bound.after || modifiedAt < bound.from) continue;
+      if (actions !== null && !(actions as readonly string[]).includes(lastAction)) continue;
+      if (found.push(bytes) > limit) break;
+    }
+    return Buffer.concat(found);
+  }
+
+  drop(stream: string): void {
+    this.#bytes -= this.#tails.get(stream)?.bytes ?? 0;
+    this.#tails.delete(stream);
+  }
+
+  /** Single streams lost what `add` has seen too. */
+  dropped(streams: Dropped): void {
+    if (streams !== 'all') return;
+    this.#tails.clear();
+    this.#bytes = 0;
+  }
+
+  #add(stream: string, change: RecordChange): void {
+    const { position, stream_seq: seq, previous_position: previous } = change;
+    const existing = this.#tails.get(stream);
+    // Pruned, restored or purged in its place; without a generation it was not readable.
+    if (position !== seq || change.stream_generation === '') {
+      this.drop(stream);
+      return;
+    }
+    // Read again from the log: what follows comes again too.
+    const isAgain = existing !== undefined && position <= existing.last;
+    if (isAgain) this.drop(stream);
+    const tail =
+      existing === undefined || isAgain
+        ? { from: position - 1, last: 0, bytes: 0, rows: new Map<number, RecentRow>() }
+        : existing;
+    const before = tail.bytes;
+    if (previous !== null) remove(tail, previous);
+    const bytes = encodePageRow(change);
+    const lastAction = lastActionOf(change);
+    tail.rows.set(position, { modifiedAt: change.last_modified_at, lastAction, bytes });
+    tail.bytes += bytes.length + rowOverhead;
+    tail.last = position;
+    for (const first of tail.rows.keys()) {
+      if (tail.rows.size <= this.#rowsMax && tail.bytes <= bytesMax) break;
+      remove(tail, first);
+      tail.from = first;
+    }
+    this.#bytes += tail.bytes - before;
+    // The newest last.
+    this.#tails.delete(stream);
+    this.#tails.set(stream, tail);
+  }
+}
+
+function remove(tail: Tail, position: number): void {
+  const row = tail.rows.get(position);
+  if (row === undefined) return;
+  tail.rows.delete(position);
+  tail.bytes -= row.bytes.length + rowOverhead;
+}
+
+interface Changes {
+  /** The last first. */
+  readonly changes: RecordChange[];
+  isCut: boolean;
+}
+
+/** Of an insert of thousands, what can be kept. */
+function lastOfEach(entries: readonly Entry[], rowsMax: number): Map<string, Changes> {
+  const streams = new Map<string, Changes>();
+  for (let at = entries.length - 1; at >= 0; at--) {
+    const entry = entries[at];
+    if (entry === undefined) continue;
+    const { number } = entry.place;
+    const kept = streams.get(number) ?? { changes: [], isCut: false };
+    streams.set(number, kept);
+    if (kept.changes.length < rowsMax) kept.changes.push(entry.change);
+    else kept.isCut = true;
+  }
+  return streams;
+}

@@ -1,0 +1,62 @@
+import { expect, it, vi } from 'vitest';
+import { createThreadMetrics } from '../../../../../src/adapters/metrics/prometheus.ts';
+import { migrate } from '../../../../../src/adapters/projection-store/migrate.ts';
+import { projectRecords } from '../../../../../src/app/threads/project-records.ts';
+import { systemClock } from '../../../../../src/kernel/time.ts';
+import { createHighWatermarks } from '../../../../../src/modules/records/high-watermarks.ts';
+import { records } from '../../../../../src/modules/records/projection/definition.ts';
+import { pino } from 'pino';
+import { MemoryLog } from '../../../../support/memory-log.ts';
+import { changeCodec, partitions } from '../../../../support/projection.ts';
+import { RecordModel } from '../../../../support/record-model.ts';
+import { storeOfFile } from '../../../../support/record-pages.ts';
+
+const store = await storeOfFile();
+
+it.each([
+  [true, 'build'],
+  [false, 'insert'],
+] as const)(
+  'a generation that is being built (%s) inserts in the class %s',
+  async (isBuilding, expected) => {
+    const model = new RecordModel();
+    const partition = model.partition(partitions);
+    const log = new MemoryLog(records.topic, partitions);
+    const end = log.append(partition, [model.message(changeCodec, model.save('a'))]);
+    const insert = vi.spyOn(store, 'insert');
+    using _ = { [Symbol.dispose]: () => insert.mockRestore() };
+    const { promise: isInserted, resolve } = Promise.withResolvers<undefined>();
+    const { openFeed } = projectRecords(
+      {
+        // A projector only reads it.
+        log: log as never,
+        store,
+        codec: changeCodec,
+        clock: systemClock,
+        logger: pino({ level: 'silent' }),
+        partitions,
+      },
+      { faultPoint: () => undefined, metrics: createThreadMetrics('projection') },
+      { projecting: 'all', log: { kind: 'embedded' } as never },
+      {
+        prepare: (tables) => migrate(store, tables.migrations),
+        notifications: undefined as never,
+      },
+    );
+    await using feed = await openFeed({
+      tables: records.tableSet(1),
+      heads: createHighWatermarks(),
+      advanced: (at, next) => {
+        if (at === partition && next >= end) resolve(undefined);
+      },
+      isBuilding: () => isBuilding,
+      pacePercent: () => 100,
+    });
+    await isInserted;
+    const classes = insert.mock.calls
+      .filter(([{ table }]) => table === 'records')
+      .map(([{ queryClass }]) => queryClass);
+    expect(feed.holds(partition)).toBe(true);
+    expect(classes).toEqual([expected]);
+  },
+);
