@@ -49,7 +49,7 @@ const exampleModules = {
 
 /**
  * `fast` runs in process; `system` starts real gateways, `examples` replays what the example functions did, `browser` a
- * gateway and Chromium; `services` starts real Kafka, registry and Redis. A part of the time is waiting, more so in what
+ * gateway and Chromium; `clients` generates and runs clients in other languages; `services` starts real Kafka, registry and Redis. A part of the time is waiting, more so in what
  * talks to other processes: three files at a time on two cores. `faults` breaks services of its own: one file at
  * a time.
  */
@@ -104,6 +104,17 @@ export default defineConfig({
           expect: expectOptions,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'clients',
+          include: ['test/clients/**/*.test.ts'],
+          globalSetup: [programs, documentOfAnswers, gateways],
+          ...workers,
+          maxWorkers: 2,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {

@@ -1,6 +1,7 @@
 /**
  * `npm test`: the checks and every test of the embedded mode, browser included (the push suite).
- * `npm test -- --services`: then also the contracts and the end-to-end core on real services; `.ci/run` runs this.
+ * `npm test -- --services`: then also the contracts and the end-to-end core on real services, and the generated client
+ * for Python; `.ci/run` runs this.
  * `npm run test:all`: all tests, faults and long rounds included.
  * Ends with the counts of test cases and checks. Exits 0 only when nothing failed.
  */
@@ -12,6 +13,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { browserFiles, installChromium } from './browser/chromium.ts';
+import { languages } from './clients/generate.ts';
+import { installToolchain } from './clients/toolchains.ts';
 import { fuzz } from './fuzz/run.ts';
 import { measureReferenceLoads, type ReferenceLoads } from './reference-load.ts';
 import { unpressed, unseen } from './route-coverage.ts';
@@ -131,6 +134,17 @@ async function testsOnServices(): Promise<void> {
   leftOut(notRun);
 }
 
+/** Clients in other languages: that of Python, in a whole run all. */
+async function testsOfClients(): Promise<void> {
+  for (const language of options.all ? languages : (['python'] as const)) {
+    const file = `test/clients/${language}.test.ts`;
+    await where([file], async () => {
+      await installToolchain(language);
+      await tests('clients', [file]);
+    });
+  }
+}
+
 /** One test case: what it sent is printed beside it. */
 async function fuzzing(): Promise<void> {
   await where(['test/fuzz/run.ts'], async () => {
@@ -189,7 +203,10 @@ try {
   measuring.abort();
   nothingMissing('responses of the endpoints', 'no test has seen', unseen(answersFolder));
   fileTimes(await measured);
-  if (options.services || options.all) await testsOnServices();
+  if (options.services || options.all) {
+    await testsOnServices();
+    await testsOfClients();
+  }
 } finally {
   measuring.abort();
   rmSync(folder, { recursive: true, force: true });

@@ -66,6 +66,8 @@ export type DeployPlan = { readonly created: readonly DeployedItem[]; readonly u
 
 export type DeployedItem = { readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly connections: number; readonly auto_start: boolean };
 
+export type SyncName = string | SyncVariant;
+
 export type SyncVariant = { readonly name: string; readonly variant?: string };
 
 export type SyncStatus = { readonly id: string; readonly name: string; readonly variant: string; readonly connection_id: string | null; readonly type: 'INITIAL' | 'INCREMENTAL'; readonly status: 'RUNNING' | 'PAUSED' | 'ERROR' | 'SUCCESS' | 'STOPPED'; readonly latestExecutionStatus: 'RUNNING' | 'SUCCESS' | 'STOPPED' | 'ERROR' | null; readonly frequency: string; readonly finishedAt?: string; readonly latestResult?: { readonly [name: string]: { readonly added: number; readonly updated: number; readonly deleted: number } }; readonly nextScheduledSyncAt: string | null; readonly records_readable: boolean | null; readonly recordCount: { readonly [name: string]: number }; readonly checkpoint: { readonly [name: string]: unknown } | null };
@@ -578,17 +580,17 @@ export interface Operations {
   /** Runs syncs once, now. */
   'POST /sync/trigger': {
     readonly headers?: { readonly 'provider-config-key'?: string; readonly 'connection-id'?: string };
-    readonly body: { readonly syncs: readonly (string | SyncVariant)[]; readonly provider_config_key?: string; readonly connection_id?: string; readonly opts?: { readonly reset?: boolean; readonly emptyCache?: boolean }; readonly sync_mode?: 'incremental' | 'full_refresh' | 'full_refresh_and_clear_cache'; readonly full_resync?: boolean };
+    readonly body: { readonly syncs: readonly SyncName[]; readonly provider_config_key?: string; readonly connection_id?: string; readonly opts?: { readonly reset?: boolean; readonly emptyCache?: boolean }; readonly sync_mode?: 'incremental' | 'full_refresh' | 'full_refresh_and_clear_cache'; readonly full_resync?: boolean };
     readonly answer: Success;
   };
   /** Stops the schedules of syncs. */
   'POST /sync/pause': {
-    readonly body: { readonly syncs: readonly (string | SyncVariant)[]; readonly provider_config_key: string; readonly connection_id?: string };
+    readonly body: { readonly syncs: readonly SyncName[]; readonly provider_config_key: string; readonly connection_id?: string };
     readonly answer: Success;
   };
   /** Starts the schedules of syncs, each with a run now. */
   'POST /sync/start': {
-    readonly body: { readonly syncs: readonly (string | SyncVariant)[]; readonly provider_config_key: string; readonly connection_id?: string };
+    readonly body: { readonly syncs: readonly SyncName[]; readonly provider_config_key: string; readonly connection_id?: string };
     readonly answer: Success;
   };
   /** Status of syncs: state, schedule, last run, records. */

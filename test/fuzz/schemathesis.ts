@@ -3,12 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cached } from '../services/cache.ts';
-import { announce, isOnPath, run, ServiceUnavailable } from '../services/commands.ts';
+import { installPythonPackages } from '../clients/toolchains.ts';
 import { versions } from '../services/versions.ts';
-
-const how = 'Install Python 3.11 or newer with pip: apt-get install -y python3 python3-pip';
-const minorMin = 11;
 
 /** Checks of schemathesis: those of the document, and that no credential is passed over. */
 const checks = [
@@ -20,24 +16,10 @@ const checks = [
 ];
 
 /** The folder of its packages, outside the repository. @throws ServiceUnavailable without Python, or the packages */
-export async function installSchemathesis(): Promise<string> {
-  if (!isOnPath('python3')) throw new ServiceUnavailable(`The fuzz needs python3. ${how}`);
-  const said = await run('python3', ['--version']);
-  const minor = Number(/Python 3\.(\d+)/.exec(said)?.[1] ?? 0);
-  if (minor < minorMin) throw new ServiceUnavailable(`The fuzz finds ${said.trim()}. ${how}`);
-  const { schemathesis: version } = versions;
-  return cached(`schemathesis-${version}-py3.${minor}`, async (folder) => {
-    announce(`fetching schemathesis ${version}`);
-    const quiet = ['--quiet', '--disable-pip-version-check', '--no-input'];
-    const args = ['-m', 'pip', 'install', ...quiet, '--target', folder, `schemathesis==${version}`];
-    try {
-      await run('python3', args);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new ServiceUnavailable(`schemathesis cannot be had: ${reason}`);
-    }
-  });
-}
+export const installSchemathesis = (): Promise<string> =>
+  installPythonPackages(`schemathesis-${versions.schemathesis}`, 'The fuzz', [
+    `schemathesis==${versions.schemathesis}`,
+  ]);
 
 export interface FuzzOptions {
   readonly packages: string;

@@ -10,6 +10,16 @@ export const versions = {
   helm: '3.19.0',
   /** Lints deploy/Dockerfile; the package has the program in it. */
   hadolint: '2.15.1',
+  /** Generates clients in other languages. */
+  openapiGenerator: '7.25.0',
+  /** What the generated client for Python imports, and its type checker. */
+  clientPackages: [
+    'urllib3==2.7.0',
+    'python-dateutil==2.9.0.post0',
+    'pydantic==2.14.4',
+    'typing-extensions==4.16.0',
+    'mypy==2.4.1',
+  ],
   /** Fuzzes the API by its OpenAPI document. */
   schemathesis: '4.32.5',
   /** Tools that check packed packages, and what these are used with (test/packages). */

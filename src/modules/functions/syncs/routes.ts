@@ -17,19 +17,21 @@ import { frequencyShape, statusesShape } from './presenter.ts';
 const refsMax = 256;
 
 /** `"name"`, `"name::variant"` or `{name, variant}`. */
-const syncName = z.union([
-  z.string().transform((text, context): SyncName => {
-    const [name = '', variant = 'base', ...rest] = text.split('::');
-    const isValid = [name, variant].every((part) => functionName.safeParse(part).success);
-    if (isValid && rest.length === 0) return { name, variant };
-    context.addIssue({ code: 'custom', message: 'Send the name of a sync, or name::variant.' });
-    return z.NEVER;
-  }),
-  z
-    .strictObject({ name: functionName, variant: functionName.optional() })
-    .meta({ id: 'SyncVariant' })
-    .transform(({ name, variant = 'base' }): SyncName => ({ name, variant })),
-]);
+const syncName = z
+  .union([
+    z.string().transform((text, context): SyncName => {
+      const [name = '', variant = 'base', ...rest] = text.split('::');
+      const isValid = [name, variant].every((part) => functionName.safeParse(part).success);
+      if (isValid && rest.length === 0) return { name, variant };
+      context.addIssue({ code: 'custom', message: 'Send the name of a sync, or name::variant.' });
+      return z.NEVER;
+    }),
+    z
+      .strictObject({ name: functionName, variant: functionName.optional() })
+      .meta({ id: 'SyncVariant' })
+      .transform(({ name, variant = 'base' }): SyncName => ({ name, variant })),
+  ])
+  .meta({ id: 'SyncName' });
 const syncNames = z.array(syncName).max(refsMax);
 
 const selectionErrors = [

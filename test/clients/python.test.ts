@@ -1,0 +1,46 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../services/commands.ts';
+import { openClient, openEnvironment, printed, programOf, type ClientFolder } from './program.ts';
+import { installClientPackages } from './toolchains.ts';
+
+let client: ClientFolder;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  const packages = await installClientPackages();
+  client = await openClient('python');
+  env = { ...process.env, PYTHONPATH: `${client.client}:${packages}` };
+  await writeFile(join(client.folder, 'program.py'), await programOf('python'));
+});
+afterAll(() => client[Symbol.asyncDispose]());
+
+const python = (...args: string[]) => run('python3', args, { cwd: client.folder, env });
+
+/** Each model with all of its types resolved. */
+const everyModel = `
+import inspect, pydantic, svc_client.models as models
+found = [one for _, one in inspect.getmembers(models, inspect.isclass) if issubclass(one, pydantic.BaseModel)]
+for one in found: one.model_rebuild()
+print(len(found))
+`;
+
+describe('the generated client for Python', () => {
+  it('compiles, and loads every model', async () => {
+    await python('-m', 'compileall', '-q', client.client);
+    expect(Number(await python('-c', everyModel))).toBeGreaterThan(200);
+  });
+
+  it('gives the program of docs/clients.md the right types', async () => {
+    const options = ['--strict', '--cache-dir=/dev/null'];
+    expect(await python('-m', 'mypy', ...options, 'program.py')).toContain('Success');
+  });
+
+  it('connects, syncs, verifies a webhook and reads every page', async () => {
+    const settings = { ...env, ...(await openEnvironment()) };
+    const options = { cwd: client.folder, env: settings };
+    // Its receiver logs requests on stderr.
+    expect(await run('python3', ['program.py'], options)).toContain(printed);
+  });
+});
