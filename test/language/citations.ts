@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import GithubSlugger from 'github-slugger';
 
 const self = 'test/language/citations.ts';
 
@@ -43,25 +44,17 @@ const anchors = new Map<string, ReadonlySet<string>>();
 function anchorsOf(file: string): ReadonlySet<string> {
   const existing = anchors.get(file);
   if (existing !== undefined) return existing;
-  const found = new Set<string>();
+  const slugger = new GithubSlugger();
   const text = readFileSync(file, 'utf8').replaceAll(/^```[^]*?^```/gm, '');
-  for (const [, heading = ''] of text.matchAll(/^#{1,6} +(.+)$/gm)) {
-    const slug = slugOf(heading);
-    let anchor = slug;
-    for (let n = 1; found.has(anchor); n += 1) anchor = `${slug}-${n}`;
-    found.add(anchor);
-  }
+  const headings = [...text.matchAll(/^#{1,6} +(.+)$/gm)];
+  const found = new Set(
+    headings.map(([, heading = '']) =>
+      slugger.slug(heading.trim().replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')),
+    ),
+  );
   anchors.set(file, found);
   return found;
 }
-
-const slugOf = (heading: string): string =>
-  heading
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-    .trim()
-    .replaceAll(' ', '-');
 
 function* missingSources(file: string, line: string): Generator<string> {
   if (!file.endsWith('README.md')) return;
