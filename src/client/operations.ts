@@ -886,11 +886,11 @@ export interface Operations {
   'GET /mcp': {
     readonly answer: never;
   };
-  /** The documentation. */
+  /** Get the documentation. */
   'GET /docs': {
     readonly answer: never;
   };
-  /** A page of the documentation, or a file that its pages use. */
+  /** Get a page of the documentation, or a file that its pages use. */
   'GET /docs/{page}': {
     readonly params: { readonly page: string };
     readonly headers?: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string };

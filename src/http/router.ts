@@ -51,7 +51,7 @@ function refuseUnknown(context: Context): void {
   const { matched = [] } = context as unknown as Pick<RouterContext, 'matched'>;
   const methods = new Set(matched.flatMap((layer) => layer.methods));
   if (methods.size === 0) {
-    const fix = 'Compare the path with GET /docs and remove a slash at its end.';
+    const fix = 'Compare the path with GET /docs/api and remove a slash at its end.';
     throw new GatewayError('not_found', { message: 'The endpoint does not exist.', fix });
   }
   methods.delete('HEAD');

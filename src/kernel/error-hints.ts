@@ -22,7 +22,7 @@ export const errorHints = {
   invalid_uri_params: correct,
   invalid_cursor_value:
     'Send a cursor from an earlier response, or omit it to start at the beginning.',
-  invalid_request: 'Compare the request with GET /docs, then send it again.',
+  invalid_request: 'Compare the request with GET /docs/api, then send it again.',
   missing_provider_config_key: 'Send provider_config_key, the unique key of the integration.',
   missing_connection_id: 'Send the header Connection-Id, or connection_id.',
   missing_api_url: fixDefinition,

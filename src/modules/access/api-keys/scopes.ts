@@ -67,4 +67,4 @@ function isKnown(scope: string): boolean {
 export const environmentScope = z
   .string()
   .max(255)
-  .refine(isKnown, 'Not a scope of an environment: see the list of /docs.');
+  .refine(isKnown, 'Not a scope of an environment: see /docs/reference/http/#scopes.');

@@ -15,7 +15,7 @@ const security = {
 
 const headers = z.object({
   'accept-encoding': z.string().optional(),
-  'if-none-match': z.string().optional(),
+  'if-none-match': z.string().optional().describe('`ETag` of the copy that the browser has.'),
 });
 
 /** Leads to the same path with a slash at its end, below any path at which a proxy serves it. */
@@ -31,7 +31,7 @@ const start = defineRoute({
   path: '/docs',
   credential: 'none',
   scopes: [],
-  summary: 'The documentation.',
+  summary: 'Get the documentation.',
   answers: { 308: redirect },
   errors: [],
   handle: async () => withSlash('/docs'),
@@ -43,8 +43,14 @@ const page = defineRoute({
   takesRest: true,
   credential: 'none',
   scopes: [],
-  summary: 'A page of the documentation, or a file that its pages use.',
-  params: z.strictObject({ page: z.string().max(255) }),
+  summary: 'Get a page of the documentation, or a file that its pages use.',
+  params: z.strictObject({
+    page: z
+      .string()
+      .max(255)
+      .describe('Path of the page, such as `records/`.')
+      .meta({ examples: ['records/'] }),
+  }),
   headers,
   answers: {
     200: content('The page or file.', '*/*'),

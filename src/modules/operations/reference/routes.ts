@@ -131,6 +131,7 @@ names it with the headers \`Provider-Config-Key\` and \`Connection-Id\`, or with
 
 - [The whole API as an OpenAPI 3.1 document](${base}/openapi.json)
 - [The same to read](${base}/docs/api)
+- [Guides, concepts and rules](${base}/docs/)
 
 ${sections.join('\n')}`;
 }
