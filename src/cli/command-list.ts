@@ -1,4 +1,6 @@
 import type { Command } from './command.ts';
+import { alerts } from './commands/alerts.ts';
+import { api } from './commands/api.ts';
 import { audit } from './commands/audit.ts';
 import { compile } from './commands/compile.ts';
 import { connect } from './commands/connect.ts';
@@ -52,6 +54,8 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     logs,
     webhooks,
     listen,
+    alerts,
+    api,
     consoleCommand,
   ],
   'An installation': [

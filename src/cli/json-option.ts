@@ -15,10 +15,8 @@ export function jsonOption(
   { isSecret = false }: { readonly isSecret?: boolean } = {},
 ): Json | undefined {
   if (input === undefined) return undefined;
+  const text = textOption({ root }, option, input);
   try {
-    const text = input.startsWith('@')
-      ? readFileSync(resolve(root, input.slice(1)), 'utf8')
-      : input;
     return JSON.parse(text) as Json;
   } catch (error) {
     // A parser's message quotes the invalid text.
@@ -29,5 +27,19 @@ export function jsonOption(
         ? error.message
         : String(error);
     throw new CommandFailure(`Failed to parse --${option}: ${reason}`);
+  }
+}
+
+/**
+ * The text of an option, or of the file that it names as `@file` without the white space around it.
+ * @throws CommandFailure if the file cannot be read
+ */
+export function textOption({ root }: Pick<Context, 'root'>, option: string, input: string): string {
+  if (!input.startsWith('@')) return input;
+  try {
+    return readFileSync(resolve(root, input.slice(1)), 'utf8').trim();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`Failed to read --${option}: ${reason}`);
   }
 }
