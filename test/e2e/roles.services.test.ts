@@ -8,11 +8,24 @@ import {
   type CrmConnection,
   type CrmWorld,
 } from '../support/crm-world.ts';
+import {
+  openOtlpReceiver,
+  spanIdOf,
+  traceOf,
+  type OtlpReceiver,
+} from '../support/otlp-receiver.ts';
 
 const roles = ['owner', 'projector', 'runner', 'webhooks'] as const;
 const nowhere = 'http://127.0.0.1:1/gateway';
 
+/** Callers that record a trace; other requests of this file are not recorded. */
+const callers = {
+  action: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  sync: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+};
+
 let clickhouse: ClickHouseFront;
+let collector: OtlpReceiver;
 let world: CrmWorld;
 let crm: CrmConnection;
 beforeAll(async () => {
@@ -22,13 +35,20 @@ beforeAll(async () => {
     // An owner opens no tables: it does not even look for them.
     ...(role === 'owner' ? { SVC_CLICKHOUSE_URL: nowhere } : {}),
   }));
-  const env = { SVC_CLICKHOUSE_URL: clickhouse.url, SVC_ROLES: 'api' };
+  collector = await openOtlpReceiver();
+  const env = {
+    SVC_CLICKHOUSE_URL: clickhouse.url,
+    SVC_ROLES: 'api',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+  };
   world = await openCrmWorld({ env, beside });
   crm = await world.connect();
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
   await clickhouse[Symbol.asyncDispose]();
+  await collector[Symbol.asyncDispose]();
 });
 
 const rows = (count: number, name: string) =>
@@ -77,10 +97,72 @@ describe('a process for each role', () => {
     expect(records.flatMap(({ name }) => name ?? [])).toEqual([]);
   });
 
+  it('works in the trace of the caller', async () => {
+    const headers = { traceparent: callers.action };
+    succeeded(await crm.action('request', { endpoint: '/script' }, headers));
+    crm.account.contacts = rows(1, 'traced');
+    const runs = crm.webhooks('contacts').length;
+    const body = { provider_config_key: 'crm', connection_id: crm.id, syncs: ['contacts'] };
+    const sync = { headers: { traceparent: callers.sync }, body };
+    succeeded(await world.gateway.call('POST', '/sync/trigger', sync));
+    await crm.webhook('contacts', runs + 1);
+  });
+
   it('stops each with 0', async () => {
     for (const one of [world.gateway, ...world.beside]) {
       await one.stop();
       expect(await one.exited).toBe(0);
     }
   });
+
+  // Each process has exported its last spans when it stopped.
+  it.each(['action', 'sync'] as const)('exports one tree of spans: %s', (caller) => {
+    const { spans, outerParents } = traceOf(collector.spans, callers[caller]);
+    expect(outerParents).toEqual([spanIdOf(callers[caller])]);
+    const topics = spans.filter(({ attributes }) => 'messaging.system' in attributes);
+    expect(new Set(topics.map(({ attributes }) => attributes['messaging.system']))).toEqual(
+      new Set(['kafka']),
+    );
+  });
+
+  const queued =
+    'api: send svc.internal.commands.v1 > owner: process svc.internal.commands.v1 > runner: process svc.runs.v1';
+  const ended = 'runner: send svc.internal.commands.v1 > owner: process svc.internal.commands.v1';
+
+  it('traces an action from the API over its owner to its runner', () => {
+    const root = `api: POST /action/trigger > ${queued}`;
+    const expected = [
+      `${root} > runner: run action request`,
+      `${root} > runner: run action request > runner: GET`,
+      `${root} > ${ended}`,
+      `${root} > projector: process svc.logs.v1`,
+    ];
+    expect([...pathsOf('action')]).toEqual(expect.arrayContaining(expected));
+  });
+
+  it('traces a sync from the API to the tables and to its webhook', () => {
+    const root = `api: POST /sync/trigger > ${queued}`;
+    const run = `${root} > runner: run sync contacts`;
+    const saved = `${run} > runner: send svc.internal.record-commands.v1 > owner: process svc.internal.record-commands.v1`;
+    const webhook = `${root} > ${ended} > webhooks: process svc.runs.v1 > webhooks: process svc.webhooks-out.v1`;
+    const expected = [
+      `${run} > runner: GET`,
+      `${saved} > projector: process svc.records.v1`,
+      `${webhook} > webhooks: POST`,
+      `${webhook} > projector: process svc.logs.v1`,
+    ];
+    expect([...pathsOf('sync')]).toEqual(expect.arrayContaining(expected));
+  });
 });
+
+/** From the root to each span, every span as `role: name`. */
+function pathsOf(caller: keyof typeof callers): ReadonlySet<string> {
+  const { spans, pathOf } = traceOf(
+    collector.spans.map((span) => ({
+      ...span,
+      name: `${String(span.resource['svc.roles'])}: ${span.name}`,
+    })),
+    callers[caller],
+  );
+  return new Set(spans.map(pathOf));
+}

@@ -8,8 +8,11 @@ import {
 } from '../support/crm-world.ts';
 import {
   openOtlpReceiver,
+  spanIdOf,
+  traceOf,
   type OtlpReceiver,
   type ReceivedSpan,
+  type ReceivedTrace,
 } from '../support/otlp-receiver.ts';
 
 const loaded = fileURLToPath(new URL('../support/print-loaded.js', import.meta.url));
@@ -71,19 +74,12 @@ afterAll(async () => {
   await collector[Symbol.asyncDispose]();
 });
 
-const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35);
-const traceOf = (traceparent: string): ReceivedSpan[] =>
-  collector.spans.filter(({ traceId }) => traceId === traceIdOf(traceparent));
+type Caller = keyof typeof callers;
+const tracedBy = (caller: Caller): ReceivedTrace => traceOf(collector.spans, callers[caller]);
 
-/** The names from the root to the span. */
-function pathOf(span: ReceivedSpan, trace: readonly ReceivedSpan[]): string {
-  const parent = trace.find(({ spanId }) => spanId === span.parentId);
-  return parent === undefined ? span.name : `${pathOf(parent, trace)} > ${span.name}`;
-}
-
-const pathsOf = (traceparent: string): ReadonlySet<string> => {
-  const trace = traceOf(traceparent);
-  return new Set(trace.map((span) => pathOf(span, trace)));
+const pathsOf = (caller: Caller): ReadonlySet<string> => {
+  const { spans, pathOf } = tracedBy(caller);
+  return new Set(spans.map(pathOf));
 };
 
 const sentBy = ({ traceId, spanId }: ReceivedSpan): string => `00-${traceId}-${spanId}-01`;
@@ -92,18 +88,16 @@ describe('the trace of a request', () => {
   it.each(['action', 'sync', 'webhook'] as const)(
     'has one root, under the span of the caller: %s',
     (what) => {
-      const trace = traceOf(callers[what]);
-      const ids = new Set(trace.map(({ spanId }) => spanId));
-      expect(ids.size).toBe(trace.length);
-      const orphans = trace.filter(({ parentId }) => !ids.has(parentId));
-      expect(orphans.map(({ parentId }) => parentId)).toEqual([callers[what].slice(36, 52)]);
-      for (const { startNs, endNs } of trace) expect(endNs).toBeGreaterThanOrEqual(startNs);
+      const { spans, outerParents } = tracedBy(what);
+      expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length);
+      expect(outerParents).toEqual([spanIdOf(callers[what])]);
+      for (const { startNs, endNs } of spans) expect(endNs).toBeGreaterThanOrEqual(startNs);
     },
   );
 
   it('contains the run of an action and its call of the provider', () => {
     const run = 'POST /action/trigger > run action request';
-    expect(pathsOf(callers.action)).toEqual(
+    expect(pathsOf('action')).toEqual(
       new Set([
         'POST /action/trigger',
         'POST /action/trigger > decide action-run',
@@ -134,12 +128,12 @@ describe('the trace of a request', () => {
       `${ended} > process svc.webhooks-out.v1`,
       `${ended} > process svc.webhooks-out.v1 > POST`,
     ];
-    expect([...pathsOf(callers.sync)]).toEqual(expect.arrayContaining(expected));
+    expect([...pathsOf('sync')]).toEqual(expect.arrayContaining(expected));
   });
 
   it('contains a webhook of a provider, and what the gateway does about it', () => {
     const root = 'POST /webhook/{environmentUuid}/{providerConfigKey}';
-    const paths = [...pathsOf(callers.webhook)];
+    const paths = [...pathsOf('webhook')];
     expect(paths).toContain(root);
     expect(paths).toContain(`${root} > process svc.webhooks-in.v1`);
   });
@@ -148,24 +142,24 @@ describe('the trace of a request', () => {
     const calls = collector.spans.filter(({ name, kind }) => name === 'GET' && kind === 3);
     const toProvider = new Set(crm.account.asked.map(({ traceparent }) => traceparent));
     for (const call of calls) expect(toProvider).toContain(sentBy(call));
-    const [delivery] = traceOf(callers.sync).filter(({ name }) => name === 'POST');
+    const [delivery] = tracedBy('sync').spans.filter(({ name }) => name === 'POST');
     const sent = crm.webhooks('contacts').map(({ headers }) => headers['traceparent']);
     expect(sent).toContain(sentBy(delivery!));
   });
 
   it('is not recorded when the caller has not sampled it, and still names its parent', () => {
-    expect(traceOf(callers.unsampled)).toEqual([]);
+    expect(tracedBy('unsampled').spans).toEqual([]);
     const [, second] = crm.account.asked.filter(({ path }) => path.startsWith('/contacts'));
     expect(second?.traceparent).toMatch(
-      new RegExp(`^00-${traceIdOf(callers.unsampled)}-[0-9a-f]{16}-00$`),
+      new RegExp(`^00-${callers.unsampled.slice(3, 35)}-[0-9a-f]{16}-00$`),
     );
   });
 });
 
 describe('a span', () => {
   it('has the attributes of the semantic conventions', () => {
-    const trace = traceOf(callers.sync);
-    const attributesOf = (name: string) => trace.find((span) => span.name === name)?.attributes;
+    const { spans } = tracedBy('sync');
+    const attributesOf = (name: string) => spans.find((span) => span.name === name)?.attributes;
     expect(attributesOf('POST /sync/trigger')).toMatchObject({
       'http.request.method': 'POST',
       'http.route': '/sync/trigger',
@@ -190,7 +184,7 @@ describe('a span', () => {
   });
 
   it('names its process and thread', () => {
-    const resources = traceOf(callers.sync).map(({ resource }) => resource);
+    const resources = tracedBy('sync').spans.map(({ resource }) => resource);
     expect(new Set(resources.map((resource) => resource['svc.thread']))).toEqual(
       new Set(['main', 'owners', 'projection']),
     );

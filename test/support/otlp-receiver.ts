@@ -20,6 +20,30 @@ export interface ReceivedSpan {
 
 type Attributes = Readonly<Record<string, unknown>>;
 
+/** The spans of one trace, with their places in its tree. */
+export interface ReceivedTrace {
+  readonly spans: readonly ReceivedSpan[];
+  /** The names from the root to the span, joined by ` > `. */
+  readonly pathOf: (span: ReceivedSpan) => string;
+  /** Parents that are not in the trace: of a complete one the caller's span alone, once for each root. */
+  readonly outerParents: readonly string[];
+}
+
+/** The trace that the `traceparent` of its caller names. */
+export function traceOf(all: readonly ReceivedSpan[], traceparent: string): ReceivedTrace {
+  const spans = all.filter(({ traceId }) => traceId === traceparent.slice(3, 35));
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const pathOf = (span: ReceivedSpan): string => {
+    const parent = byId.get(span.parentId);
+    return parent === undefined ? span.name : `${pathOf(parent)} > ${span.name}`;
+  };
+  const roots = spans.filter(({ parentId }) => !byId.has(parentId));
+  return { spans, pathOf, outerParents: roots.map(({ parentId }) => parentId) };
+}
+
+/** The span's id in a `traceparent`. */
+export const spanIdOf = (traceparent: string): string => traceparent.slice(36, 52);
+
 export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
