@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Badge, StateBadge } from '../../design/badge.tsx';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
-import { Check, Select, TextArea, TextField } from '../../design/field.tsx';
+import { Check, ChoiceSet, Select, TextArea, TextField } from '../../design/field.tsx';
 import { Icon, iconNames } from '../../design/icon.tsx';
 import { Section } from './section.tsx';
 
@@ -67,6 +67,7 @@ export const Controls = (): JSX.Element => (
 function Fields(): JSX.Element {
   const [text, setText] = useState('Text');
   const [isChecked, setChecked] = useState(true);
+  const [chosen, setChosen] = useState<readonly ('a' | 'b')[]>(['b']);
   return (
     <>
       <div class="filters">
@@ -88,6 +89,15 @@ function Fields(): JSX.Element {
       <TextArea label="Text of several lines" rows={3} value={text} onInput={setText} />
       <Check label="Check" hint="and a hint" isChecked={isChecked} onChange={setChecked} />
       <Check label="Disabled" isDisabled isChecked={false} onChange={setChecked} />
+      <ChoiceSet
+        label="Choices"
+        choices={[
+          { value: 'a', label: 'First' },
+          { value: 'b', label: 'Second' },
+        ]}
+        chosen={chosen}
+        onChange={setChosen}
+      />
     </>
   );
 }

@@ -6,7 +6,7 @@ import { Code, Json } from '../../design/code.tsx';
 import { Diff } from '../../design/diff.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { LoadMore } from '../../design/load-more.tsx';
-import { Table } from '../../design/table.tsx';
+import { ScrolledTable, Table, type Column } from '../../design/table.tsx';
 import { LinkTabs } from '../../design/tabs.tsx';
 import { duration, Time } from '../../design/time.tsx';
 import { Section } from './section.tsx';
@@ -33,6 +33,9 @@ export function DataViews(): JSX.Element {
       <Section title="Table of 10,000 rows">
         <SmallTable count={10_000} />
         <LoadMore shown={10_000} total={12_500} hasMore isBusy={false} onMore={() => undefined} />
+      </Section>
+      <Section title="Table whose rows are being read">
+        <ScrolledTable label="Rows to come" source={coming} keyOf={String} columns={columns} />
       </Section>
       <Section title="Chart">
         <Chart label="An example" times={times} series={series} />
@@ -70,20 +73,29 @@ export function DataViews(): JSX.Element {
 
 const states = ['succeeded', 'failed', 'running'] as const;
 
+const columns: readonly Column<number>[] = [
+  { title: 'Name', cell: (row) => <span class="clip">{row === 1 ? long : `Row ${row}`}</span> },
+  {
+    title: 'State',
+    fit: 'tight',
+    cell: (row) => <StateBadge state={states[row % 3] ?? 'failed'} />,
+  },
+  { title: 'Duration', fit: 'end', cell: (row) => duration(row * 617) },
+  { title: 'At', fit: 'tight', cell: () => <Time at="2026-01-01T00:00:00Z" /> },
+];
+
+const coming = {
+  count: 120,
+  hasMore: true,
+  at: (index: number) => (index < 3 ? index : undefined),
+  show: () => undefined,
+};
+
 const SmallTable = ({ count }: { readonly count: number }): JSX.Element => (
   <Table
     label={`${count} rows`}
     rows={Array.from({ length: count }, (_, index) => index)}
     keyOf={String}
-    columns={[
-      { title: 'Name', cell: (row) => <span class="clip">{row === 1 ? long : `Row ${row}`}</span> },
-      {
-        title: 'State',
-        fit: 'tight',
-        cell: (row) => <StateBadge state={states[row % 3] ?? 'failed'} />,
-      },
-      { title: 'Duration', fit: 'end', cell: (row) => duration(row * 617) },
-      { title: 'At', fit: 'tight', cell: () => <Time at="2026-01-01T00:00:00Z" /> },
-    ]}
+    columns={columns}
   />
 );

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { Button } from '../../design/button.tsx';
-import { Empty, ErrorState, Notice, SkeletonRows } from '../../design/states.tsx';
+import { Empty, ErrorState, FailureNotice, Notice, SkeletonRows } from '../../design/states.tsx';
 import { Section } from './section.tsx';
 
 export const States = (): JSX.Element => (
@@ -26,6 +26,16 @@ export const States = (): JSX.Element => (
           requestId: '0f9b7c2e',
         }}
         onRetry={() => undefined}
+      />
+    </Section>
+    <Section title="Failure in a form">
+      <FailureNotice
+        failure={{
+          message: 'The service cannot be reached.',
+          code: null,
+          fix: null,
+          requestId: null,
+        }}
       />
     </Section>
     <Section title="Notices">

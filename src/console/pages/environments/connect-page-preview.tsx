@@ -30,7 +30,7 @@ function Sample({ name, settings }: PreviewProps & { readonly name: ThemeName })
   const t = translator('en', withoutEmpty(texts));
   const colors = themeColors(name, theme[name].primary);
   return (
-    <section class={`connect-sample ${name}`} aria-label={`Preview, ${name}`}>
+    <section class="connect-sample" data-theme={name} aria-label={`Preview, ${name}`}>
       {logo !== '' && <img class="brand-image" src={logo} alt="Logo" />}
       <h2>{t('connectTo', { name: 'Example' })}</h2>
       <p>{t('formIntro', { name: 'Example' })}</p>
