@@ -18,7 +18,7 @@ interface PageSources<E extends string = string> {
 const connectPage = 'src/modules/connections/connect-page/browser';
 
 /** What browsers run. */
-const pages: Readonly<Record<string, PageSources>> = {
+const pages = {
   console: {
     entries: { console: 'src/console/main.tsx', style: 'src/console/console.css' },
     jsx: 'preact',
@@ -31,7 +31,7 @@ const pages: Readonly<Record<string, PageSources>> = {
     },
   },
   'connect-embed': { entries: { embed: `${connectPage}/embed.ts` }, format: 'iife' },
-};
+} satisfies Readonly<Record<string, PageSources>>;
 
 const common = {
   bundle: true,
@@ -69,27 +69,52 @@ async function buildPage(root: string, folder: string, sources: PageSources): Pr
 export async function bundlePage<E extends string>(
   root: string,
   folder: string,
-  { entries, format = 'esm', jsx }: PageSources<E>,
+  sources: PageSources<E>,
 ): Promise<Readonly<Record<E, string>>> {
-  const { outputFiles } = await build({
-    ...common,
-    absWorkingDir: root,
-    entryPoints: entries,
-    format,
-    splitting: format === 'esm',
-    ...(jsx === undefined ? {} : { jsx: 'automatic', jsxImportSource: jsx }),
-  });
+  const { outputFiles } = await bundle(root, sources);
   await Promise.all(
     outputFiles.map(({ path, contents }) =>
       writeCompressed(join(folder, basename(path)), contents),
     ),
   );
   const names = outputFiles.map(({ path }) => basename(path));
-  const named = Object.keys(entries).map((entry) => [
+  const named = Object.keys(sources.entries).map((entry) => [
     entry,
     names.find((name) => name.startsWith(`${entry}-`)),
   ]);
   return Object.fromEntries(named) as Record<E, string>;
+}
+
+const bundle = (
+  root: string,
+  { entries, format = 'esm', jsx }: PageSources,
+  { isMapped = false }: { readonly isMapped?: boolean } = {},
+) =>
+  build({
+    ...common,
+    absWorkingDir: root,
+    entryPoints: entries,
+    format,
+    splitting: format === 'esm',
+    // Beside the files, and named in none of them: they differ in their hashes alone from those without.
+    sourcemap: isMapped ? 'external' : false,
+    ...(jsx === undefined ? {} : { jsx: 'automatic', jsxImportSource: jsx }),
+  });
+
+/**
+ * The scripts of a page with their source maps, both as text. They are those of `buildPages`, but for the hashes in
+ * the names of files.
+ */
+export async function mappedScripts(
+  root: string,
+  name: keyof typeof pages,
+): Promise<readonly { readonly script: string; readonly map: string }[]> {
+  const { outputFiles } = await bundle(root, pages[name], { isMapped: true });
+  const texts = new Map(outputFiles.map(({ path, text }) => [path, text]));
+  return [...texts].flatMap(([path, script]) => {
+    const map = texts.get(`${path}.map`);
+    return path.endsWith('.js') && map !== undefined ? [{ script, map }] : [];
+  });
 }
 
 /** A file, and beside it what is sent to a client that accepts a compression. */

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { routes, streamRoutes } from '../src/api/routes.ts';
 import { codeOf, statusOf, type RouteError } from '../src/http/define-route.ts';
-import { ofConsole } from './support/answers.ts';
+import { changeSites } from './browser/change-sites.ts';
+import { ofConsole, ofSite } from './support/answers.ts';
 
 interface Demand {
   readonly endpoint: string;
@@ -68,10 +69,10 @@ const linesIn = (folder: string): string[] =>
 const sourceOfConsole = fileURLToPath(new URL('../src/console', import.meta.url));
 
 /**
- * Operations other than GET that the source of the console names, and that no browser of the tests sent with success:
- * their buttons are pressed by no test. @param folder of the notes
+ * Changes of the console that no browser of the tests made: operations other than GET that its sources name and that
+ * none sent with success, and controls and requests that none ran. @param folder of the notes
  */
-export function unpressed(folder: string): readonly string[] {
+export async function unpressed(folder: string): Promise<readonly string[]> {
   const pressed = new Set(linesIn(folder));
   const named = globSync('**/*.{ts,tsx}', { cwd: sourceOfConsole }).flatMap((file) => {
     const text = readFileSync(join(sourceOfConsole, file), 'utf8');
@@ -80,5 +81,9 @@ export function unpressed(folder: string): readonly string[] {
     const operations = text.matchAll(/'((?:POST|PUT|PATCH|DELETE) \/[^']*)'/g);
     return [...hidden, ...Array.from(operations, ([, operation = '']) => operation)];
   });
-  return [...new Set(named)].filter((operation) => !pressed.has(ofConsole + operation)).sort();
+  const sites = [...(await changeSites()).values()].flat().map(({ name }) => name);
+  return [
+    ...[...new Set(named)].filter((operation) => !pressed.has(ofConsole + operation)),
+    ...[...new Set(sites)].filter((name) => !pressed.has(ofSite + name)),
+  ].sort();
 }

@@ -122,7 +122,8 @@ async function testsInBrowser(): Promise<void> {
   await where(browserFiles(), async () => {
     await installChromium();
     pushTimes.push(...(await tests('browser')));
-    nothingMissing('changes of the console', 'no test has pressed', unpressed(answersFolder));
+    const missing = await unpressed(answersFolder);
+    nothingMissing('changes of the console', 'no test has pressed', missing);
   });
 }
 

@@ -2,10 +2,11 @@ import { globSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { getuid } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { pathOf } from '../services/commands.ts';
 import { installPackages } from '../services/packages.ts';
-import { noteChange } from '../support/answers.ts';
+import { isNoting, noteChange, noteSite } from '../support/answers.ts';
+import { changeSites, sitesRun, type ScriptCoverage } from './change-sites.ts';
 
 /** Left after a run to be looked at; not part of the repository. */
 export const screenshotFolder = fileURLToPath(
@@ -34,15 +35,45 @@ export async function openChromium(): Promise<Browser> {
   });
 }
 
-/** A page in a context of its own; the changes that the console sends from it are noted for the whole run. */
+/**
+ * A page in a context of its own; the changes that the console sends from it, and the places of its sources that sent
+ * them, are noted for the whole run.
+ */
 export async function openPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-GB', ...options });
+  const page = await context.newPage();
+  const noteSites = isNoting() ? await siteNoter(context, page) : () => undefined;
   context.on('response', (response) => {
     const request = response.request();
     // Pages of the console alone have the token of a session.
-    const isConsole = request.headers()['svc-csrf-token'] !== undefined;
-    if (isConsole && request.method() !== 'GET' && response.ok())
-      noteChange(request.method(), request.url());
+    if (request.headers()['svc-csrf-token'] === undefined || !response.ok()) return;
+    if (request.method() !== 'GET') noteChange(request.method(), request.url());
+    noteSites();
   });
-  return context.newPage();
+  return page;
+}
+
+/** Notes what the page ran since the call before; calls during another one are one. */
+async function siteNoter(context: BrowserContext, page: Page): Promise<() => void> {
+  const sites = await changeSites();
+  const session = await context.newCDPSession(page);
+  await session.send('Profiler.enable');
+  await session.send('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+  let isTaking = false;
+  let isDue = false;
+  const take = async (): Promise<void> => {
+    for (isTaking = true; isDue;) {
+      isDue = false;
+      const { result } = (await session.send('Profiler.takePreciseCoverage')) as {
+        result: readonly ScriptCoverage[];
+      };
+      for (const name of sitesRun(sites, result)) noteSite(name);
+    }
+    isTaking = false;
+  };
+  return () => {
+    isDue = true;
+    // A page that is closed meanwhile answers no more.
+    if (!isTaking) take().catch(() => undefined);
+  };
 }

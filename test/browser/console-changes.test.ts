@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { takeUnread } from '../support/answers.ts';
 import { changesOfProjections } from './console-changes/projections.ts';
 import { changesOfSettings } from './console-changes/settings.ts';
 import type { Driven } from './console-driver.ts';
@@ -14,6 +15,7 @@ describe('in the console', () => {
   });
   afterEach(() => {
     expect(driven.complaints).toEqual([]);
+    expect(takeUnread(), 'not read back').toEqual([]);
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { takeUnread } from '../support/answers.ts';
 import { changesOfDeadLetters } from './console-changes/dead-letters.ts';
 import { changesOfSyncs } from './console-changes/syncs.ts';
 import { openCrmConsole, type CrmConsole } from './console-crm.ts';
@@ -11,6 +12,7 @@ describe('in the console', () => {
   });
   afterEach(() => {
     expect(opened.complaints).toEqual([]);
+    expect(takeUnread(), 'not read back').toEqual([]);
   });
   afterAll(() => opened[Symbol.asyncDispose]());
 

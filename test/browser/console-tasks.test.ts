@@ -2,6 +2,7 @@
    typescript/no-unsafe-call, typescript/no-unsafe-argument -- a test looks into any answer */
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { takeUnread } from '../support/answers.ts';
 import { eventually } from '../support/crm-world.ts';
 import { changesOfNotifications } from './console-changes/notifications.ts';
 import { openCrmConsole, type CrmConsole } from './console-crm.ts';
@@ -41,6 +42,7 @@ describe('a newcomer, from Home, in at most four clicks', () => {
   afterEach(() => {
     expect(clicks).toBeLessThanOrEqual(clicksMax);
     expect(opened.complaints).toEqual([]);
+    expect(takeUnread(), 'not read back').toEqual([]);
   });
 
   it('finds why a sync fails', async () => {
@@ -288,6 +290,7 @@ keyboardFlows(current);
 describe('in the console', () => {
   afterEach(() => {
     expect(opened.complaints).toEqual([]);
+    expect(takeUnread(), 'not read back').toEqual([]);
   });
   // Of the destination and the endpoint that the newcomer made.
   changesOfNotifications(current);

@@ -60,6 +60,7 @@ export function checkAnswer(method: string, url: string, seen: SeenAnswer): void
     );
   }
   note(endpoint, seen);
+  if (asked === 'GET') unread.clear();
 }
 
 /** First word of the line of an operation that the console sent. */
@@ -71,8 +72,36 @@ export function noteChange(method: string, url: string): void {
   if (file === undefined) return;
   known ??= load(file);
   const template = templateOf(known.document, new URL(url).pathname, method);
-  if (template !== null) noteLine(`${ofConsole}${method} ${template}`);
+  if (template === null) return;
+  noteLine(`${ofConsole}${method} ${template}`);
+  if (!shownElsewhere.has(template)) unread.add(`${method} ${template}`);
 }
+
+/** Sessions are of the browser alone, a test arrives at its receiver, and one is a query. */
+const shownElsewhere: ReadonlySet<string> = new Set([
+  '/console/session',
+  '/console/session/keys/{keyId}',
+  '/alert-destinations/{id}/test',
+  '/logs/operations',
+]);
+
+const unread = new Set<string>();
+
+/** Changes that the console sent, since a test read anything through the API; forgets them. */
+export function takeUnread(): readonly string[] {
+  const all = [...unread];
+  unread.clear();
+  return all;
+}
+
+/** First word of the line of a place in the console's sources. */
+export const ofSite = 'site ';
+
+/** Notes for the whole run that a browser ran this place, which changes something. */
+export const noteSite = (name: string): void => noteLine(ofSite + name);
+
+/** Whether notes for a whole run are kept. */
+export const isNoting = (): boolean => process.env['SVC_TEST_ANSWERS'] !== undefined;
 
 /** `fetch`, whose answer is held against the document; for bodies that end. */
 export async function checkedFetch(url: string, init: RequestInit = {}): Promise<Response> {
