@@ -47,6 +47,28 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
       );
     });
 
+    it('replaces the app credentials of an integration, and reveals them', async () => {
+      const path = `/integrations/${refreshed}`;
+      const credentials = async () => (await read(`${path}?include=credentials`)).data.credentials;
+      const before = await credentials();
+      await open(`/env/dev${path}`);
+      await button('Replace…').click();
+      await field('Client id').fill('replaced-id');
+      await field('Client secret').fill('replaced-secret');
+      await field('Webhook secret').fill('signed-by-this');
+      await button('Replace the credentials').click();
+      await seen('The credentials were replaced');
+      expect(await credentials()).toEqual({
+        ...before,
+        client_id: 'replaced-id',
+        client_secret: 'replaced-secret',
+        webhook_secret: 'signed-by-this',
+      });
+      await button('Reveal (audited)').click();
+      await seen('replaced-secret');
+      await send('PATCH', path, { body: { credentials: { ...before, webhook_secret: '' } } });
+    });
+
     it('saves the metadata and the tags of a connection', async () => {
       const id = encodeURIComponent(connectionId);
       await open(`/env/dev/connections/${integration}/${id}/settings`);

@@ -15,6 +15,7 @@ import { useAccess } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { AppCredentials } from './app-credentials.tsx';
 import { Functions } from './functions.tsx';
 
 interface IntegrationTab {
@@ -102,9 +103,7 @@ function Settings({ integration }: PartProps): JSX.Element {
               isForwarding={data.forward_webhooks}
             />
           )}
-          {can('environment:integrations:read_credentials') && (
-            <Secrets integration={integration} />
-          )}
+          <AppCredentials integration={integration} provider={data.provider} />
           {can('environment:integrations:delete') && <Deletion integration={integration} />}
         </div>
       )}
@@ -147,49 +146,6 @@ function SettingsForm({ integration, name, isForwarding }: SettingsFormProps): J
           Save the settings
         </Button>
       </div>
-    </div>
-  );
-}
-
-/** Read on a press only: the service audits each reading. */
-function Secrets({ integration }: PartProps): JSX.Element {
-  const [isShown, setShown] = useState(false);
-  const query = useRead(
-    'GET /integrations/{uniqueKey}',
-    { params: { uniqueKey: integration }, query: { include: ['credentials'] } },
-    { isEnabled: isShown },
-  );
-  return (
-    <div class="card">
-      <div class="card-head">
-        <h2>App credentials</h2>
-        <Button icon="key" onPress={() => setShown(!isShown)}>
-          {isShown ? 'Hide' : 'Reveal (audited)'}
-        </Button>
-      </div>
-      {isShown && (
-        <div class="card-body">
-          <LoadedState query={query}>
-            {({ data }) =>
-              data.credentials === null || data.credentials === undefined ? (
-                <p class="muted">This integration has no credentials of an app.</p>
-              ) : (
-                <KeyValues
-                  rows={Object.entries(data.credentials).map(
-                    ([name, value]) =>
-                      [
-                        name,
-                        <span key={name} class="mono">
-                          {value}
-                        </span>,
-                      ] as const,
-                  )}
-                />
-              )
-            }
-          </LoadedState>
-        </div>
-      )}
     </div>
   );
 }
