@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DeadLetter, Input } from '../../../client/index.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
-import { useUrlState, type UrlState } from '../../data/url-state.ts';
+import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
@@ -20,27 +20,26 @@ import { Page } from '../../shell/page.tsx';
 
 const states = ['parked', 'retrying', 'resolved', 'dropped'] as const;
 
-function useDeadLetters(filters: UrlState) {
-  const query: NonNullable<Input<'GET /dead-letters'>['query']> = {
-    state: states.find((state) => state === filters.get('state')),
-    consumer: filters.sent('consumer'),
-    topic: filters.sent('topic'),
-    limit: 100,
-  };
-  return useList('GET /dead-letters', { query }, ({ data }) => data, { everyMs: 10_000 });
-}
+type Query = NonNullable<Input<'GET /dead-letters'>['query']>;
+
+const useDeadLetters = (query: Query) =>
+  useList('GET /dead-letters', { query: { ...query, limit: 100 } }, ({ data }) => data, {
+    everyMs: 10_000,
+  });
 
 export function DeadLetters(): JSX.Element {
   const { can } = useAccess();
   const filters = useUrlState();
-  const list = useDeadLetters(filters);
+  const query: Query = { consumer: filters.sent('consumer'), topic: filters.sent('topic') };
+  const state = states.find((one) => one === filters.get('state'));
+  const list = useDeadLetters({ ...query, state });
   const open = filters.sent('id');
-  const parked = list.items.filter(({ state }) => state === 'parked');
+  const hasParked = list.items.some((one) => one.state === 'parked');
   return (
     <Page
       title="Dead letters"
       about="Messages that a consumer gave up after its attempts."
-      actions={can('account:dead-letters:write') && parked.length > 0 && <Bulk letters={parked} />}
+      actions={can('account:dead-letters:write') && hasParked && <Bulk query={query} />}
     >
       <div class="filters" role="search">
         <FilterSelect filters={filters} name="state" label="State" values={states} />
@@ -50,7 +49,7 @@ export function DeadLetters(): JSX.Element {
       <ListState
         list={list}
         empty={
-          <Empty title="No dead letters" command="npx svc dlq list">
+          <Empty title="No dead letters" command="npx svc dead-letters list">
             Every message was processed, or none matches the filters.
           </Empty>
         }
@@ -85,34 +84,46 @@ const columns: readonly Column<DeadLetter>[] = [
   { title: 'Parked', fit: 'tight', cell: ({ parked_at: at }) => <Time at={at} /> },
 ];
 
-/** Retries or drops all parked letters that are shown, one request for each. */
-function Bulk({ letters }: { readonly letters: readonly DeadLetter[] }): JSX.Element {
+const countedMax = 1000;
+
+/** Retries or drops all parked letters that the filter selects, one request for each. */
+function Bulk({ query }: { readonly query: Query }): JSX.Element {
   const [verb, setVerb] = useState<'retry' | 'drop' | null>(null);
+  const parked = { query: { ...query, state: 'parked' as const, limit: countedMax } };
   const change = useChange(
     async (client, what: 'retry' | 'drop') => {
-      for (const { id } of letters) {
+      const ids: string[] = [];
+      for await (const { data } of client.pages('GET /dead-letters', parked))
+        ids.push(...data.map(({ id }) => id));
+      for (const id of ids) {
         const params = { id };
         await (what === 'retry'
           ? client.request('POST /dead-letters/{id}/retry', { params })
           : client.request('DELETE /dead-letters/{id}', { params }));
       }
+      return ids.length;
     },
-    { done: 'Requested for all', onDone: () => setVerb(null), showsFailure: true },
+    {
+      done: (count) => `Requested for ${count.toLocaleString('en')}`,
+      onDone: () => setVerb(null),
+      showsFailure: true,
+    },
   );
   return (
     <>
-      <Button onPress={() => setVerb('retry')}>Retry all shown…</Button>
+      <Button onPress={() => setVerb('retry')}>Retry all…</Button>
       <Button tone="danger" onPress={() => setVerb('drop')}>
-        Drop all shown…
+        Drop all…
       </Button>
       {verb !== null && (
         <ConfirmChange
-          title={`${verb === 'retry' ? 'Retry' : 'Drop'} ${letters.length} dead letters?`}
+          title={`${verb === 'retry' ? 'Retry' : 'Drop'} all dead letters that match?`}
           verb={verb === 'retry' ? 'Retry all' : 'Drop all'}
           isDangerous={verb === 'drop'}
           change={{ ...change, mutate: () => change.mutate(verb) }}
           onClose={() => setVerb(null)}
         >
+          <Parked query={parked.query} />
           <p>
             {verb === 'retry'
               ? 'Each message goes once more to the consumer that gave it up.'
@@ -121,6 +132,26 @@ function Bulk({ letters }: { readonly letters: readonly DeadLetter[] }): JSX.Ele
         </ConfirmChange>
       )}
     </>
+  );
+}
+
+/** How many a change concerns, also beyond the list that is shown. */
+function Parked({ query }: { readonly query: Query }): JSX.Element {
+  const read = useRead('GET /dead-letters', { query });
+  const { consumer, topic } = query;
+  const of = [consumer && `of the consumer ${consumer}`, topic && `of the topic ${topic}`];
+  return (
+    <LoadedState query={read}>
+      {({ data, next_cursor: next }) => (
+        <p>
+          <b>
+            {data.length.toLocaleString('en')}
+            {next === null ? '' : ' or more'}
+          </b>{' '}
+          parked messages {of.filter(Boolean).join(' ')}
+        </p>
+      )}
+    </LoadedState>
   );
 }
 
