@@ -6,10 +6,20 @@ import {
   useQuery,
 } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
-import { Redirect, Route, Router, Switch, useRoute } from 'wouter-preact';
+import {
+  matchRoute,
+  Redirect,
+  Route,
+  Router,
+  Switch,
+  useLocation,
+  useRoute,
+  useRouter,
+} from 'wouter-preact';
+import { useState } from 'preact/hooks';
 import { ApiError } from '../client/index.ts';
-import { AccountPages } from './pages/account-pages.tsx';
-import { EnvironmentPages } from './pages/environment-pages.tsx';
+import { AccountPages, accountRoutes } from './pages/account-pages.tsx';
+import { EnvironmentPages, environmentRoutes } from './pages/environment-pages.tsx';
 import { lazy } from './pages/lazy.tsx';
 import { NotFound } from './pages/not-found.tsx';
 import {
@@ -62,7 +72,18 @@ export const App = (): JSX.Element => (
   </QueryClientProvider>
 );
 
+/** Loads the script of the page while the session is read. */
+function usePageScript(): void {
+  const { parser } = useRouter();
+  const [path] = useLocation();
+  useState(() => {
+    const routes = [...environmentRoutes, ...accountRoutes];
+    routes.find(([pattern]) => matchRoute(parser, pattern, path)[0])?.[1].load();
+  });
+}
+
 function SignedIn(): JSX.Element {
+  usePageScript();
   const session = useQuery({
     queryKey: sessionQuery,
     queryFn: () => openSession(),

@@ -17,24 +17,25 @@ const Projections = lazy(async () => (await import('./projections/projections.ts
 const Topic = lazy(async () => (await import('./topics/topic.tsx')).Topic);
 const Topics = lazy(async () => (await import('./topics/topics.tsx')).Topics);
 
-const routes = [
-  ['/audit/:tab?', Audit],
-  ['/consumer-groups', ConsumerGroups],
-  ['/dead-letters', DeadLetters],
-  ['/environments', Environments],
-  ['/environments/:id/:tab?', Environment],
-  ['/keys', AccountKeys],
-  ['/projections', Projections],
-  ['/projections/:name', Projection],
-  ['/topics', Topics],
-  ['/topics/:name/:tab?', Topic],
+/** The page of each path of the section, the first that matches. */
+export const accountRoutes = [
+  ['/account/audit/:tab?', Audit],
+  ['/account/consumer-groups', ConsumerGroups],
+  ['/account/dead-letters', DeadLetters],
+  ['/account/environments', Environments],
+  ['/account/environments/:id/:tab?', Environment],
+  ['/account/keys', AccountKeys],
+  ['/account/projections', Projections],
+  ['/account/projections/:name', Projection],
+  ['/account/topics', Topics],
+  ['/account/topics/:name/:tab?', Topic],
 ] as const;
 
 /** The pages of the account. */
 export const AccountPages = (): JSX.Element => (
   <Switch>
-    {routes.map(([path, component]) => (
-      <Route key={path} path={`/account${path}`} component={component} />
+    {accountRoutes.map(([path, component]) => (
+      <Route key={path} path={path} component={component} />
     ))}
     <Route component={NotFound} />
   </Switch>

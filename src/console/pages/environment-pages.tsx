@@ -24,30 +24,31 @@ const Variables = lazy(async () => (await import('./variables/variables.tsx')).V
 const WebhooksIn = lazy(async () => (await import('./webhooks/webhooks-in.tsx')).WebhooksIn);
 const WebhooksOut = lazy(async () => (await import('./webhooks/webhooks-out.tsx')).WebhooksOut);
 
-const routes = [
-  ['', Home],
-  ['/alerts', Alerts],
-  ['/connect', Connect],
-  ['/connections', Connections],
-  ['/connections/:integration/:connection/:tab?', Connection],
-  ['/integrations', Integrations],
-  ['/integrations/new', NewIntegration],
-  ['/integrations/:integration/:tab?', Integration],
-  ['/logs', Logs],
-  ['/logs/:id', Operation],
-  ['/playground', Playground],
-  ['/runs', Runs],
-  ['/runs/:id', Run],
-  ['/variables', Variables],
-  ['/webhooks-in', WebhooksIn],
-  ['/webhooks-out/:tab?', WebhooksOut],
+/** The page of each path of the section, the first that matches. */
+export const environmentRoutes = [
+  ['/env/:environment', Home],
+  ['/env/:environment/alerts', Alerts],
+  ['/env/:environment/connect', Connect],
+  ['/env/:environment/connections', Connections],
+  ['/env/:environment/connections/:integration/:connection/:tab?', Connection],
+  ['/env/:environment/integrations', Integrations],
+  ['/env/:environment/integrations/new', NewIntegration],
+  ['/env/:environment/integrations/:integration/:tab?', Integration],
+  ['/env/:environment/logs', Logs],
+  ['/env/:environment/logs/:id', Operation],
+  ['/env/:environment/playground', Playground],
+  ['/env/:environment/runs', Runs],
+  ['/env/:environment/runs/:id', Run],
+  ['/env/:environment/variables', Variables],
+  ['/env/:environment/webhooks-in', WebhooksIn],
+  ['/env/:environment/webhooks-out/:tab?', WebhooksOut],
 ] as const;
 
 /** The pages of one environment. */
 export const EnvironmentPages = (): JSX.Element => (
   <Switch>
-    {routes.map(([path, component]) => (
-      <Route key={path} path={`/env/:environment${path}`} component={component} />
+    {environmentRoutes.map(([path, component]) => (
+      <Route key={path} path={path} component={component} />
     ))}
     <Route component={NotFound} />
   </Switch>

@@ -8,16 +8,23 @@ type State<Props> =
   | { readonly kind: 'loaded'; readonly Content: ComponentType<Props> }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** A component whose script is loaded when it is first shown. */
+/** A component with a script of its own. */
+export interface LazyComponent<Props> {
+  (props: Props): JSX.Element;
+  /** Loads the script before the component is shown. */
+  load(): void;
+}
+
+/** A component whose script is loaded when it is first shown, unless it was before. */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-): (props: Props) => JSX.Element {
+): LazyComponent<Props> {
   let loading: Promise<ComponentType<Props>> | null = null;
-  return function Lazy(props: Props): JSX.Element {
+  const begin = () => (loading ??= load());
+  const Lazy = (props: Props): JSX.Element => {
     const [state, setState] = useState<State<Props>>({ kind: 'loading' });
     useEffect(() => {
-      loading ??= load();
-      loading.then(
+      begin().then(
         (Content) => setState({ kind: 'loaded', Content }),
         (error: unknown) => {
           loading = null;
@@ -42,4 +49,6 @@ export function lazy<Props extends object>(
       );
     return <state.Content {...props} />;
   };
+  // A failure is shown by the component, which begins once more.
+  return Object.assign(Lazy, { load: () => void begin().catch(() => (loading = null)) });
 }
