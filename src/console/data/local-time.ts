@@ -2,11 +2,14 @@
 export const instantOf = (text: string): string | undefined =>
   Number.isNaN(new Date(text).getTime()) ? undefined : new Date(text).toISOString();
 
+/** The value of a `datetime-local` field, to the second. */
+export const localTimeOf = (at: Date): string =>
+  new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
+    .toISOString()
+    .slice(0, 'yyyy-mm-ddThh:mm:ss'.length);
+
 const dayMs = 86_400_000;
 
 /** A day ago as the value of a `datetime-local` field, to the minute. */
-export function localDayAgo(): string {
-  const then = new Date(new Date().getTime() - dayMs);
-  const offsetMs = then.getTimezoneOffset() * 60_000;
-  return new Date(then.getTime() - offsetMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length);
-}
+export const localDayAgo = (): string =>
+  localTimeOf(new Date(new Date().getTime() - dayMs)).slice(0, 'yyyy-mm-ddThh:mm'.length);

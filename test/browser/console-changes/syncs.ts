@@ -81,6 +81,19 @@ export function changesOfSyncs(current: () => CrmConsole): void {
       }
     });
 
+    it('leads from a run to the messages that it wrote', async () => {
+      const { page } = current();
+      await open(`/env/dev/runs/${(await lastRun('contacts')).id}`);
+      const events = page.getByRole('region', { name: 'Events' });
+      await events
+        .getByRole('row', { name: /svc\.records\.v1/ })
+        .getByRole('link')
+        .click();
+      const messages = page.getByRole('region', { name: 'Messages' });
+      await messages.getByRole('link').first().click();
+      await page.getByRole('dialog').getByText(current().crm.id).first().waitFor();
+    });
+
     it('runs a run again', async () => {
       const { id } = await lastRun('contacts');
       await open(`/env/dev/runs/${id}`);

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
+import { localTimeOf } from '../../data/local-time.ts';
 import { pathOf } from '../../data/route.ts';
 import { Table } from '../../design/table.tsx';
 import { accountKeyOf, useAccessOf, useSession } from '../../session/context.tsx';
@@ -27,7 +28,7 @@ export function Positions({ run }: { readonly run: RunDetail }): JSX.Element {
             fit: 'tight',
             cell: (written) =>
               canRead ? (
-                <Link href={account.path(messagesOf(written))}>{positionOf(written)}</Link>
+                <Link href={account.path(messagesOf(written, run))}>{positionOf(written)}</Link>
               ) : (
                 positionOf(written)
               ),
@@ -43,11 +44,12 @@ function positionOf({ partition, first_offset: first, last_offset: last }: Writt
   return first === last ? `${partition}/${last}` : `${partition}/${first} to ${last}`;
 }
 
-/** The messages from the first one on, or the last one alone. */
-function messagesOf({ topic, partition, first_offset: first, last_offset: last }: Written): string {
-  const search: Record<string, string> =
+/** The messages from the first one on; where it is not known, from the start of the run on. */
+function messagesOf({ topic, partition, first_offset: first }: Written, run: RunDetail): string {
+  const from: Record<string, string> =
     first === null
-      ? { partition: String(partition), message: `${partition}/${last}` }
-      : { partition: String(partition), by: 'offset', offset: String(first) };
-  return `${pathOf('topics', topic, 'messages')}?${new URLSearchParams(search).toString()}`;
+      ? { by: 'since', since: localTimeOf(new Date(run.started_at ?? run.queued_at)) }
+      : { by: 'offset', offset: String(first) };
+  const search = new URLSearchParams({ partition: String(partition), ...from });
+  return `${pathOf('topics', topic, 'messages')}?${search.toString()}`;
 }
