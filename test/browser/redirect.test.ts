@@ -267,5 +267,8 @@ it('leads from an empty console to synced records of the demo provider in three 
   await page.getByRole('button', { name: 'Contact 250' }).waitFor();
   await page.getByText('Ada Adler').first().waitFor();
   await screenshot(page, 'demo-records');
+  const { gateway } = world;
+  const listed = await gateway.call('GET', '/connections', { key: gateway.prodKey });
+  expect(listed.body).toMatchObject({ connections: [{ provider_config_key: 'demo-oauth' }] });
   expect(complaints).toEqual([]);
 });

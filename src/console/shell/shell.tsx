@@ -172,8 +172,14 @@ function SessionMenu(): JSX.Element {
     onError,
   });
   const remove = useMutation({
-    mutationFn: (id: string) => removeKey(session, id),
-    onSuccess: () => queries.invalidateQueries({ queryKey: sessionQuery }),
+    mutationFn: async (id: string) => {
+      // Pages stop reading with the key before it is refused.
+      const keys = session.keys.filter((key) => key.id !== id);
+      queries.setQueryData(sessionQuery, { ...session, keys });
+      await queries.cancelQueries({ queryKey: [id] });
+      await removeKey(session, id);
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: sessionQuery }),
     onError,
   });
   const keys = session.keys.length > 1 ? session.keys : [];
