@@ -91,7 +91,7 @@ function optionsOf(element: HTMLElement, series: readonly Series[]): uPlot.Optio
     cursor: { y: false },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
     axes: [
-      { ...axis, values: (_plot, splits) => splits.map(timeText) },
+      { ...axis, size: 28, values: (_plot, splits) => splits.map(timeText) },
       {
         ...axis,
         size: 44,

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { counted } from '../data/counted.ts';
 import { failureOf } from '../data/failure.ts';
 import type { ScrolledList } from '../data/scrolled-list.ts';
 import { LoadMore } from '../design/load-more.tsx';
@@ -63,7 +64,7 @@ export function ListState({ list, empty, children }: ListStateProps): JSX.Elemen
 
 interface ScrolledStateProps<Item> {
   readonly list: ScrolledList<Item>;
-  /** What the items are, in the plural. */
+  /** What an item is. */
   readonly noun: string;
   /** In place of a list without items. */
   readonly empty: ComponentChildren;
@@ -82,7 +83,7 @@ export function ScrolledState<Item>(props: ScrolledStateProps<Item>): JSX.Elemen
         {children}
         {failure}
         <span class="muted number">
-          {list.count.toLocaleString('en')} {noun}
+          {counted(list.count, noun)}
           {list.hasMore && ' so far; scroll for more'}
         </span>
       </div>

@@ -80,7 +80,7 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       await current()
         .page.getByRole('button', { name: /^Send \d+ again$/ })
         .click();
-      await seen('webhooks are sent again');
+      await seen(/Sending \d+ webhooks? again/);
       await eventually(
         () => read('/webhook-messages?state=delivered'),
         ({ data }) => data.length > before,

@@ -171,7 +171,7 @@ export function changesOfSyncs(current: () => CrmConsole): void {
       await open(`${ofConnection('records')}?model=Contact&id=c1`);
       await button('Prune up to here…').click();
       await button('Prune the records').click();
-      await seen('1 records were pruned');
+      await seen('Pruned 1 record');
       const { records } = await eventually(
         () => current().crm.records('Contact'),
         (page) => page.records[0]?._svc_metadata.pruned_at !== undefined,

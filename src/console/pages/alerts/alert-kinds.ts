@@ -4,7 +4,7 @@ export type AlertKind = Alert['alert'];
 
 const labels: Readonly<Record<AlertKind, string>> = {
   connections_failing: 'Connections failing',
-  refreshes_failing: 'Refreshes of credentials failing',
+  refreshes_failing: 'Refreshes failing',
   dead_letters: 'Dead letters',
   projections_stuck: 'Projections stuck',
 };

@@ -28,8 +28,10 @@ export function Chains(): JSX.Element {
             columns={[
               { title: 'Environment', cell: (chain) => nameOf(chain) },
               { title: 'Events', fit: 'end', cell: ({ length }) => length.toLocaleString('en') },
+              { title: '', fit: 'tight', cell: (chain) => <ChainActions chain={chain} /> },
               {
                 title: 'Last hash',
+                fit: 'tight',
                 cell: ({ hash }) => (
                   <span class="row mono" title={hash}>
                     {hash.slice(0, hashShown)}…
@@ -37,7 +39,6 @@ export function Chains(): JSX.Element {
                   </span>
                 ),
               },
-              { title: '', fit: 'tight', cell: (chain) => <ChainActions chain={chain} /> },
             ]}
           />
         )}

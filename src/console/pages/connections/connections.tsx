@@ -99,7 +99,7 @@ function ConnectionsTable({ filters }: { readonly filters: UrlState }): JSX.Elem
     <Empty title="No connection matches">Change or remove a filter.</Empty>
   );
   return (
-    <ScrolledState list={list} noun="connections" empty={empty}>
+    <ScrolledState list={list} noun="connection" empty={empty}>
       <ScrolledTable label="Connections" columns={columnsOf(path)} source={list} keyOf={keyOf} />
     </ScrolledState>
   );

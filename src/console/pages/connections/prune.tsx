@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Client } from '../../../client/index.ts';
+import { counted } from '../../data/counted.ts';
 import { useChange } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
@@ -16,7 +17,7 @@ interface PruneProps {
 export function Prune({ name, model: { model, variant }, id }: PruneProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const prune = useChange((client) => pruneUntil(client, name, { model, variant }, id), {
-    done: (count) => `${count.toLocaleString('en')} records were pruned`,
+    done: (count) => `Pruned ${counted(count, 'record')}`,
     onDone: () => setOpen(false),
     showsFailure: true,
   });

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DeadLetter, Input } from '../../../client/index.ts';
+import { counted } from '../../data/counted.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
@@ -144,11 +145,8 @@ function Parked({ query }: { readonly query: Query }): JSX.Element {
     <LoadedState query={read}>
       {({ data, next_cursor: next }) => (
         <p>
-          <b>
-            {data.length.toLocaleString('en')}
-            {next === null ? '' : ' or more'}
-          </b>{' '}
-          parked messages {of.filter(Boolean).join(' ')}
+          {next === null ? '' : 'More than '}
+          {counted(data.length, 'parked message')} {of.filter(Boolean).join(' ')}
         </p>
       )}
     </LoadedState>

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { Environment } from '../../../client/index.ts';
+import { counted } from '../../data/counted.ts';
 import { useRead } from '../../data/read.ts';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Empty } from '../../design/states.tsx';
@@ -21,8 +22,8 @@ export function Retention({ environment }: { readonly environment: Environment }
               rows={[
                 ['Payloads are pruned', `${data.prune_after_days} days after the last run`],
                 ['Records are deleted', `${data.delete_after_days} days after the last run`],
-                ['Pruned now', `${data.prune.records.toLocaleString('en')} records`],
-                ['Deleted now', `${data.delete.records.toLocaleString('en')} records`],
+                ['Pruned now', counted(data.prune.records, 'record')],
+                ['Deleted now', counted(data.delete.records, 'record')],
               ]}
             />
           </div>

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Answer, Client } from '../../../client/index.ts';
+import { counted } from '../../data/counted.ts';
 import { useChange } from '../../data/read.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Notice } from '../../design/states.tsx';
@@ -132,7 +133,7 @@ function RevertPlan({ plan }: { readonly plan: Reverted }): JSX.Element {
       />
       {plan.left.length > 0 && (
         <Notice tone="warn">
-          {plan.left.length} records stay as they are, such as {plan.left[0]?.model}{' '}
+          Left as it is: {counted(plan.left.length, 'record')}, such as {plan.left[0]?.model}{' '}
           {plan.left[0]?.id}: {plan.left[0]?.reason.replaceAll('_', ' ')}.
         </Notice>
       )}

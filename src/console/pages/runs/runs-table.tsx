@@ -41,7 +41,7 @@ export function RunsTable({ query }: RunsTableProps): JSX.Element {
   return (
     <ScrolledState
       list={list}
-      noun="runs"
+      noun="run"
       empty={
         <Empty title="No runs" command="npx svc sync run <sync>">
           None of the last 24 hours matches. Choose another time, or run a sync:

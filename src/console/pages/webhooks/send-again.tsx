@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Answer, Client } from '../../../client/index.ts';
+import { counted } from '../../data/counted.ts';
 import { failureOf } from '../../data/failure.ts';
 import { instantOf, localDayAgo } from '../../data/local-time.ts';
 import { useChange } from '../../data/read.ts';
@@ -118,7 +119,7 @@ function SendAgain({ title, children, input, send, onClose }: SendAgainProps): J
     showsFailure: true,
   });
   const apply = useChange((client) => send(client, false), {
-    done: ({ data }) => `${data.replayed.toLocaleString('en')} webhooks are sent again`,
+    done: ({ data }) => `Sending ${counted(data.replayed, 'webhook')} again`,
     onDone: onClose,
     showsFailure: true,
   });
@@ -148,6 +149,6 @@ const Plan = ({ plan }: { readonly plan: Sent['data'] }): JSX.Element => (
   <Notice>
     {plan.matched === 0
       ? 'There is none.'
-      : `${plan.matched.toLocaleString('en')} webhooks${plan.has_more ? ', and more follow' : ''}. The application receives them once more.`}
+      : `${counted(plan.matched, 'webhook')}${plan.has_more ? ', and more follow' : ''}. The application receives them once more.`}
   </Notice>
 );
