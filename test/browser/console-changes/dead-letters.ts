@@ -44,11 +44,11 @@ export function changesOfDeadLetters(current: () => Driven): void {
       await open(`/account/dead-letters?${query}`);
       await button('Drop all…').click();
       await button('Drop all').click();
+      await seen('No dead letters');
       await eventually(
         () => letters('consumer=svc.sync-instances&state=dropped'),
         (some) => some.length === 2,
       );
-      await seen('No dead letters');
     });
   });
 }

@@ -140,13 +140,13 @@ function Bulk({ query }: { readonly query: Query }): JSX.Element {
 function Parked({ query }: { readonly query: Query }): JSX.Element {
   const read = useRead('GET /dead-letters', { query });
   const { consumer, topic } = query;
-  const of = [consumer && `of the consumer ${consumer}`, topic && `of the topic ${topic}`];
+  const selected = [consumer && `of the consumer ${consumer}`, topic && `of the topic ${topic}`];
   return (
     <LoadedState query={read}>
       {({ data, next_cursor: next }) => (
         <p>
           {next === null ? '' : 'More than '}
-          {counted(data.length, 'parked message')} {of.filter(Boolean).join(' ')}
+          {counted(data.length, 'parked message')} {selected.filter(Boolean).join(' ')}
         </p>
       )}
     </LoadedState>
