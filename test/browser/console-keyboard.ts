@@ -66,23 +66,23 @@ export function keyboardFlows(current: () => CrmConsole): void {
     });
 
     it('runs an action in the playground', async () => {
+      const newest = () => read('/runs?function=echo&status=succeeded&limit=1');
+      const [before] = (await newest()).data;
       await signIn();
       await follow('Playground');
       await page.getByLabel('Action', { exact: true }).waitFor();
       await tabTo(page, 'Action');
       await page.keyboard.type('echo');
       await page.getByLabel('Input', { exact: true }).waitFor();
+      const connection = await page.getByLabel('Connection', { exact: true }).inputValue();
       await tabTo(page, 'Input');
       await press('Control+A');
       await page.keyboard.type('{"from":"the keyboard"}');
       await follow('Run the action');
       const result = page.getByRole('region', { name: 'Result' });
       await result.getByText('"the keyboard"').waitFor();
-      const { data } = await eventually(
-        () => read('/runs?function=echo&status=succeeded&limit=1'),
-        (page) => page.data.length > 0,
-      );
-      expect(data[0]).toMatchObject({ connection_id: current().crm.id });
+      const { data } = await eventually(newest, ({ data: [run] }) => run?.id !== before?.id);
+      expect(data[0]).toMatchObject({ connection_id: connection });
     });
   });
 }
