@@ -9,6 +9,15 @@ export const kindFolder: Readonly<Record<FunctionKind, string>> = {
   'on-event': 'on-events',
 };
 
+/** Folders of a project without sources of functions. */
+export const generatedFolders: ReadonlySet<string> = new Set([
+  'node_modules',
+  '.svc',
+  'dist',
+  'build',
+  '.git',
+]);
+
 /** Path of a function's file, without extension. */
 export const functionPath = (integrationKey: string, kind: FunctionKind, name: string): string =>
   `${integrationKey}/${kindFolder[kind]}/${name}`;

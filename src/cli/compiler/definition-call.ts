@@ -132,19 +132,14 @@ function functionOf(file: ts.SourceFile, value: ts.Expression): ts.SignatureDecl
 }
 
 /** Values that the entry exports by name; types and re-exports are allowed. */
-export function namedExports(
-  root: string,
-  file: ts.SourceFile,
-  checker: ts.TypeChecker,
-): Problem[] {
+export function namedExports(root: string, file: ts.SourceFile): Problem[] {
   const problems: Problem[] = [];
   const refuse = (node: ts.Node, name: string): void => {
     problems.push(problemAt(root, node, `Named export '${name}' is not allowed`));
   };
   for (const statement of file.statements) {
     if (ts.isExportDeclaration(statement)) {
-      for (const specifier of localValues(statement, checker))
-        refuse(specifier, specifier.name.text);
+      for (const specifier of localValues(file, statement)) refuse(specifier, specifier.name.text);
     } else if (isExportedValue(statement)) {
       for (const name of declaredNames(statement)) refuse(name, name.text);
     }
@@ -153,20 +148,15 @@ export function namedExports(
 }
 
 /** `export { x }` of values of this file. */
-function localValues(
-  statement: ts.ExportDeclaration,
-  checker: ts.TypeChecker,
-): ts.ExportSpecifier[] {
+function localValues(file: ts.SourceFile, statement: ts.ExportDeclaration): ts.ExportSpecifier[] {
   if (statement.moduleSpecifier !== undefined || statement.isTypeOnly) return [];
   const clause = statement.exportClause;
   if (clause === undefined || !ts.isNamedExports(clause)) return [];
-  return clause.elements.filter((specifier) => {
-    if (specifier.isTypeOnly || specifier.name.text === 'default') return false;
-    const symbol = checker.getExportSpecifierLocalTargetSymbol(specifier);
-    if (symbol === undefined) return true;
-    const imported = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
-    return !imported && (symbol.flags & ts.SymbolFlags.Value) !== 0;
-  });
+  const values = new Set(file.statements.flatMap(declaredNames).map(({ text }) => text));
+  return clause.elements.filter(
+    ({ isTypeOnly, name, propertyName = name }) =>
+      !isTypeOnly && name.text !== 'default' && values.has(propertyName.text),
+  );
 }
 
 function isExportedValue(statement: ts.Statement): boolean {

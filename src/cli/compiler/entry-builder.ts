@@ -9,7 +9,14 @@ import {
   type DefinitionCall,
 } from './definition-call.ts';
 import type { Entry } from './entries.ts';
-import { callProblems, handleCalls, handleNames, usesCheckpoints } from './handle-calls.ts';
+import {
+  callProblems,
+  handleCalls,
+  handleCandidates,
+  handleMembers,
+  handleNames,
+  usesCheckpoints,
+} from './handle-calls.ts';
 import { CompileError, problemAt, type Problem } from './problem.ts';
 import { cannotFindModule, TypeChecker, type Checked } from './type-checker.ts';
 
@@ -18,6 +25,8 @@ export interface BuildParts {
   readonly own: OwnPackage;
   /** Called at the start of each step, to show progress. */
   readonly progress: (line: string) => void;
+  /** Program that runs the type checker; default: the checker itself. */
+  readonly checker?: string;
 }
 
 /** Facts from the source of an entry. */
@@ -32,24 +41,23 @@ export interface Built {
   readonly warnings: readonly Problem[];
 }
 
-/** Problems of a file, valid while neither it nor its imports change. */
+/** Of a file. */
 interface Found {
-  readonly isEntry: boolean;
+  readonly fileName: string;
   readonly reviewed: Reviewed | null;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
-/** Type-checks, reviews and bundles entries, each only when its files have changed. */
+/** Type-checks, reviews and bundles entries; what has not changed is neither read nor bundled again. */
 export class EntryBuilder implements AsyncDisposable {
   readonly #parts: BuildParts;
   readonly #checker: TypeChecker;
   readonly #bundler: Bundler;
-  readonly #found = new Map<string, Found>();
 
   constructor(parts: BuildParts) {
     this.#parts = parts;
-    this.#checker = new TypeChecker(parts.root, parts.own);
+    this.#checker = new TypeChecker(parts.root, parts.own, parts.checker);
     this.#bundler = new Bundler(parts.root);
   }
 
@@ -59,8 +67,8 @@ export class EntryBuilder implements AsyncDisposable {
     progress('Typechecking');
     const bundling = this.#bundler.bundle(entries);
     bundling.catch(() => undefined);
-    const checked = this.#checker.check(entries.map(({ path }) => path));
-    const found = this.#review(entries, checked);
+    const checked = await this.#checker.check(entries.map(({ path }) => path));
+    const found = await this.#review(entries, checked);
 
     progress(`Building ${entries.length} file${entries.length === 1 ? '' : 's'}`);
     const { bundles, problems: unbundled } = await bundling;
@@ -70,10 +78,9 @@ export class EntryBuilder implements AsyncDisposable {
       ...saidOnce(checked.problems, unbundled),
     ];
     if (problems.length > 0) throw new CompileError(problems);
-    const reviewed = entries.flatMap(({ path }) => {
-      const review = this.#found.get(checked.fileAt(path).fileName)?.reviewed ?? null;
-      return review === null ? [] : [[path, review] as const];
-    });
+    const reviewed = found.flatMap(({ fileName, reviewed: review }) =>
+      review === null ? [] : [[fileName, review] as const],
+    );
     return {
       bundles,
       reviewed: new Map(reviewed),
@@ -81,37 +88,32 @@ export class EntryBuilder implements AsyncDisposable {
     };
   }
 
-  #review(entries: readonly Entry[], checked: Checked): Found[] {
+  #review(entries: readonly Entry[], checked: Checked): Promise<Found[]> {
     const { root } = this.#parts;
-    const entryOf = new Map(
-      entries.map((entry) => [checked.fileAt(entry.path).fileName, entry] as const),
+    const entryOf = new Map(entries.map((entry) => [entry.path, entry]));
+    return Promise.all(
+      checked.files.map((file) => reviewFile(root, file, entryOf.get(file.fileName), checked)),
     );
-    return checked.files.map((file) => {
-      const entry = entryOf.get(file.fileName);
-      const existing = this.#found.get(file.fileName);
-      const isAsKnown = existing?.isEntry === (entry !== undefined);
-      if (existing !== undefined && isAsKnown && !checked.affected.has(file)) return existing;
-      const found = reviewFile(root, file, entry, checked.checker);
-      this.#found.set(file.fileName, found);
-      return found;
-    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#checker[Symbol.asyncDispose]();
     await this.#bundler[Symbol.asyncDispose]();
   }
 }
 
-function reviewFile(
+async function reviewFile(
   root: string,
   file: ts.SourceFile,
   entry: Entry | undefined,
-  checker: ts.TypeChecker,
-): Found {
-  const review = entry === undefined ? null : reviewEntry(root, entry, file, checker);
-  const calls = handleCalls(file, review?.names ?? new Set(), checker);
+  checked: Checked,
+): Promise<Found> {
+  const review = entry === undefined ? null : reviewEntry(root, entry, file);
+  const names = review?.names ?? new Set();
+  const typed = await checked.having(handleMembers, handleCandidates(file, names));
+  const calls = handleCalls(file, names, typed);
   return {
-    isEntry: entry !== undefined,
+    fileName: file.fileName,
     reviewed: review?.reviewed ?? null,
     problems: [...(review?.problems ?? []), ...callProblems(root, calls)],
     warnings: consoleUses(root, file),
@@ -134,13 +136,8 @@ interface Review {
   readonly names: ReadonlySet<string>;
 }
 
-function reviewEntry(
-  root: string,
-  entry: Entry,
-  file: ts.SourceFile,
-  checker: ts.TypeChecker,
-): Review {
-  const problems = namedExports(root, file, checker);
+function reviewEntry(root: string, entry: Entry, file: ts.SourceFile): Review {
+  const problems = namedExports(root, file);
   const call = definitionCall(root, file);
   if ('message' in call) return { reviewed: null, problems: [...problems, call], names: new Set() };
   if (call.kind !== entry.kind) {

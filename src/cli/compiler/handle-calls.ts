@@ -43,40 +43,45 @@ export function handleNames(functions: readonly (ts.SignatureDeclaration | null)
   );
 }
 
+/** Members by which the type of a handle is recognized. */
+export const handleMembers = ['uncontrolledFetch', 'getConnection', 'triggerAction'];
+
 /**
- * Calls of the handle within the node. The handle is recognized by the name of the parameter; with a checker also
- * by its type, so that helpers with a handle parameter are included.
+ * Calls of the handle within the node. The handle is recognized by the name of the parameter; `typed` are others, such
+ * as the parameter of a helper.
  */
 export function handleCalls(
   within: ts.Node,
   names: ReadonlySet<string>,
-  checker?: ts.TypeChecker,
+  typed: ReadonlySet<ts.Expression> = new Set(),
 ): HandleCall[] {
-  const calls: HandleCall[] = [];
+  return methodCalls(within)
+    .filter(({ value }) => isNamed(value, names) || typed.has(value))
+    .sort((a, b) => a.call.expression.end - b.call.expression.end);
+}
+
+/** Values that would be a handle by their type, where a method with rules is called. */
+export const handleCandidates = (within: ts.Node, names: ReadonlySet<string>): ts.Expression[] =>
+  methodCalls(within).flatMap(({ value, method }) => {
+    const hasRules = awaited.has(method) || http.has(method);
+    return hasRules && ts.isIdentifier(value) && !isNamed(value, names) ? [value] : [];
+  });
+
+function methodCalls(within: ts.Node): (HandleCall & { readonly value: ts.Expression })[] {
+  const calls: ReturnType<typeof methodCalls> = [];
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
       const { expression, name } = node.expression;
-      if (isHandle(expression, names, checker)) calls.push({ call: node, method: name.text });
+      calls.push({ call: node, method: name.text, value: unwrap(expression) });
     }
     ts.forEachChild(node, visit);
   };
   visit(within);
-  return calls.sort((a, b) => a.call.expression.end - b.call.expression.end);
+  return calls;
 }
 
-function isHandle(
-  expression: ts.Expression,
-  names: ReadonlySet<string>,
-  checker: ts.TypeChecker | undefined,
-): boolean {
-  const value = unwrap(expression);
-  if (ts.isIdentifier(value) && names.has(value.text)) return true;
-  if (checker === undefined || !ts.isIdentifier(value)) return false;
-  const type = checker.getTypeAtLocation(value);
-  return ['uncontrolledFetch', 'getConnection', 'triggerAction'].every(
-    (member) => type.getProperty(member) !== undefined,
-  );
-}
+const isNamed = (value: ts.Expression, names: ReadonlySet<string>): boolean =>
+  ts.isIdentifier(value) && names.has(value.text);
 
 /** Rules for each single call: awaited, and no `retryOn` without `retries`. */
 export function callProblems(root: string, calls: readonly HandleCall[]): Problem[] {

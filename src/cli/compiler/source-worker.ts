@@ -1,12 +1,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parentPort, workerData } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
+import { parentPort, resourceLimits, workerData } from 'node:worker_threads';
 import { openSandbox } from '../../adapters/sandbox/sandbox.ts';
-import type {
-  SourceCompiled,
-  SourceOrder,
-  SourceTarget,
+import {
+  tooMuchMemory,
+  type SourceCompiled,
+  type SourceOrder,
+  type SourceTarget,
 } from '../../modules/functions/functions/compile-source.ts';
 import type { FunctionKind } from '../../modules/functions/functions/state.ts';
 import { flowConfig } from '../deploy/package.ts';
@@ -15,6 +18,7 @@ import { functionPath, importLine } from '../project-layout.ts';
 import { artifactOf } from './artifacts.ts';
 import { ProjectCompiler, type CompiledFunction } from './compile.ts';
 import { CompileError, formatProblem } from './problem.ts';
+import { CheckerEnded } from './type-checker.ts';
 
 /** Compiles one file and exits; the type checker blocks its thread for seconds. */
 async function compileSource({ code, target }: SourceOrder): Promise<SourceCompiled> {
@@ -28,19 +32,42 @@ async function compileSource({ code, target }: SourceOrder): Promise<SourceCompi
     writeFileSync(join(root, 'index.ts'), importLine('integration', kind, 'function'));
     writeFileSync(join(root, 'package.json'), '{"type":"module"}');
     await using sandbox = await openSandbox({ childrenMax: 1, spares: 1 });
-    const parts = { root, own: ownPackage(), sandbox, progress: () => undefined };
+    const checker = limitedChecker();
+    const parts = { root, own: ownPackage(), sandbox, progress: () => undefined, ...checker };
     await using compiler = new ProjectCompiler(parts);
     const [compiled] = (await compiler.compile()).functions;
     if (compiled === undefined) throw new Error('the compiler lost the only file');
     const named = target === undefined ? compiled : namedAs(compiled, target);
     return { outcome: 'compiled', bundle: named.bundle, sent: flowConfig(named) };
   } catch (error) {
+    if (error instanceof CheckerEnded) return { outcome: 'refused', message: tooMuchMemory };
     if (!(error instanceof CompileError)) throw error;
     const problems = error.problems.map((problem) => formatProblem(problem));
     return { outcome: 'refused', message: [...problems, error.message].join('\n') };
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+/** Address space that the checker reserves before it reads a file. */
+const reservedMb = 640;
+
+/**
+ * The checker is a process of its own: it may have the memory of this thread too. Not on Windows, which has no such
+ * limit.
+ */
+function limitedChecker(): { readonly checker?: string } {
+  if (process.platform === 'win32') return {};
+  const megabytes = reservedMb + (resourceLimits.maxOldGenerationSizeMb ?? 0);
+  const native = createRequire(import.meta.resolve('typescript-native/package.json'));
+  const name = `@typescript/typescript-${process.platform}-${process.arch}/package.json`;
+  const variables = {
+    SVC_CHECK_KB: String(megabytes * 1024),
+    SVC_CHECK_PROGRAM: join(dirname(native.resolve(name)), 'lib/tsc'),
+  };
+  // oxlint-disable-next-line no-restricted-properties -- the environment of the child process
+  Object.assign(process.env, variables);
+  return { checker: fileURLToPath(new URL('limited-check.sh', import.meta.url)) };
 }
 
 /** The function that the source calls determines its kind; the folder must match. */

@@ -1,179 +1,212 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import ts from 'typescript';
+import {
+  API,
+  DiagnosticCategory,
+  type Diagnostic,
+  type Project,
+} from 'typescript-native/unstable/async';
 import type { OwnPackage } from '../package.ts';
-import { compilerChecks } from '../project-layout.ts';
+import { compilerChecks, generatedFolders } from '../project-layout.ts';
 import { inProject, type Problem } from './problem.ts';
 
 export interface Checked {
-  readonly checker: ts.TypeChecker;
   /** The entries and all project files that they import. */
   readonly files: readonly ts.SourceFile[];
-  /** Those of `files` whose text or imports have changed since the previous check. */
-  readonly affected: ReadonlySet<ts.SourceFile>;
-  /** Of all files, including unchanged ones. */
   readonly problems: readonly Problem[];
-  /** @throws Error when the path is no entry */
-  readonly fileAt: (path: string) => ts.SourceFile;
+  /** Those of the expressions of one file whose type has all of these members. */
+  readonly having: (
+    members: readonly string[],
+    expressions: readonly ts.Expression[],
+  ) => Promise<ReadonlySet<ts.Expression>>;
 }
 
 /** TypeScript's "cannot find module": the bundler's message is better where both report it. */
 export const cannotFindModule = 'Cannot find module';
 
-/**
- * Type-checks a project incrementally: a check only processes files whose text, or whose imports' types, have
- * changed since the previous one.
- */
-export class TypeChecker {
-  readonly #root: string;
-  readonly #options: ts.CompilerOptions;
-  readonly #host: ts.CompilerHost;
-  #builder: ts.SemanticDiagnosticsBuilderProgram | undefined;
-  readonly #problems = new Map<string, readonly Problem[]>();
+/** The process of the type checker ended, for example because it got no more memory. */
+export class CheckerEnded extends Error {
+  override readonly name = 'CheckerEnded';
+}
 
-  /** `svc` and `zod` are those of this package. */
-  constructor(root: string, own: OwnPackage) {
+const watchEveryMs = 200;
+
+/**
+ * Type-checks a project with the native TypeScript (docs/adr/0035-native-type-checks.md), whose process lives until
+ * this is disposed of: a later check reads only what has changed. The files are parsed here once more, for the
+ * rules of functions.
+ */
+export class TypeChecker implements AsyncDisposable {
+  readonly #root: string;
+  readonly #options: object;
+  readonly #api: API;
+  /** It exists only in memory. */
+  readonly #configFile: string;
+  #config = '';
+  /** What identifies the content of each file below the root, by path. */
+  #seen: ReadonlyMap<string, string> = new Map();
+  readonly #parsed = new Map<string, ts.SourceFile>();
+
+  /** `svc` and `zod` are those of this package. @param program that runs TypeScript; default: TypeScript itself */
+  constructor(root: string, own: OwnPackage, program?: string) {
     this.#root = root;
+    this.#configFile = join(root, '.svc', 'type-check.json');
     this.#options = {
       ...compilerChecks,
-      module: ts.ModuleKind.Node16,
-      moduleResolution: ts.ModuleResolutionKind.Node16,
-      target: ts.ScriptTarget.ESNext,
+      module: 'esnext',
+      // Relative imports may lack their extension, as for the bundler.
+      moduleResolution: 'bundler',
+      target: 'esnext',
       types: ['node'],
       typeRoots: [own.typeRoot],
       paths: { svc: [own.sdkPath], zod: [own.zodTypesPath] },
     };
-    this.#host = projectHost(root, this.#options);
+    const readFile = (path: string) => (path === this.#configFile ? this.#config : undefined);
+    const executable = program === undefined ? {} : { tsserverPath: program };
+    this.#api = new API({ cwd: root, fs: { readFile }, ...executable });
   }
 
-  /** Checks the files at these absolute paths with all their imports. */
-  check(paths: readonly string[]): Checked {
-    const builder = ts.createSemanticDiagnosticsBuilderProgram(
-      [...paths],
-      this.#options,
-      this.#host,
-      this.#builder,
-    );
-    this.#builder = builder;
-    const program = builder.getProgram();
-    const files = program.getSourceFiles().filter((file) => this.#isOwn(file));
-    const affected = this.#checkAffected(builder);
-    const names = new Set(files.map(({ fileName }) => fileName));
-    for (const name of this.#problems.keys()) if (!names.has(name)) this.#problems.delete(name);
-    const general = [...builder.getOptionsDiagnostics(), ...builder.getGlobalDiagnostics()];
+  /**
+   * Checks the files at these absolute paths with all their imports.
+   * @throws CheckerEnded
+   */
+  check(paths: readonly string[]): Promise<Checked> {
+    return this.#unlessEnded(this.#check(paths));
+  }
+
+  async #check(paths: readonly string[]): Promise<Checked> {
+    const { program, checker } = await this.#projectOf(paths);
+    const all = await program.getSourceFileNames();
+    const names = all.filter((name) => this.#isOwn(name));
+    const files = names.map((name) => this.#parse(name));
+    for (const name of this.#parsed.keys()) if (!names.includes(name)) this.#parsed.delete(name);
+    const found = await Promise.all([
+      program.getConfigFileParsingDiagnostics(),
+      program.getProgramDiagnostics(),
+      program.getGlobalDiagnostics(),
+      ...names.flatMap((name) => [
+        program.getSyntacticDiagnostics(name),
+        program.getSemanticDiagnostics(name),
+      ]),
+    ]);
+    const having: Checked['having'] = async (members, expressions) => {
+      const [first] = expressions;
+      if (first === undefined) return new Set();
+      const { fileName } = first.getSourceFile();
+      const positions = expressions.map((one) => one.getStart());
+      const types = await checker.getTypeAtPosition(fileName, positions);
+      const matching = expressions.map(async (expression, at) => {
+        const type = types[at];
+        if (type === undefined) return [];
+        const properties = members.map((name) => checker.getPropertyOfType(type, name));
+        return (await Promise.all(properties)).every(Boolean) ? [expression] : [];
+      });
+      return new Set((await Promise.all(matching)).flat());
+    };
     return {
-      checker: program.getTypeChecker(),
       files,
-      affected,
-      problems: [
-        ...general.map((one) => this.#problemOf(one)),
-        ...files.flatMap(({ fileName }) => this.#problems.get(fileName) ?? []),
-      ],
-      fileAt: (path) => {
-        const file = program.getSourceFile(path);
-        if (file === undefined) throw new Error(`the compiler lost ${path}`);
-        return file;
-      },
+      problems: found
+        .flat()
+        .filter(isError)
+        .map((one) => this.#problemOf(one)),
+      having: (members, expressions) => this.#unlessEnded(having(members, expressions)),
     };
   }
 
-  #checkAffected(builder: ts.SemanticDiagnosticsBuilderProgram): Set<ts.SourceFile> {
-    const affected = new Set<ts.SourceFile>();
-    for (;;) {
-      const next = builder.getSemanticDiagnosticsOfNextAffectedFile();
-      if (next === undefined) return affected;
-      const file = next.affected;
-      if (!('fileName' in file) || !this.#isOwn(file)) continue;
-      affected.add(file);
-      const diagnostics = [...builder.getSyntacticDiagnostics(file), ...next.result];
-      this.#problems.set(
-        file.fileName,
-        diagnostics.map((one) => this.#problemOf(one)),
-      );
+  /** What the process is asked for never ends if it has ended itself, and the API does not say so. */
+  async #unlessEnded<T>(work: Promise<T>): Promise<T> {
+    const { client } = this.#api as unknown as { client: { process?: ChildProcess } };
+    const ended = Promise.withResolvers<never>();
+    const watch = setInterval(() => {
+      const { exitCode = null, signalCode = null } = client.process ?? {};
+      if (exitCode !== null || signalCode !== null) ended.reject(new CheckerEnded());
+    }, watchEveryMs);
+    try {
+      return await Promise.race([work, ended.promise]);
+    } finally {
+      clearInterval(watch);
     }
   }
 
-  #isOwn(file: ts.SourceFile): boolean {
-    const path = inProject(this.#root, file.fileName);
-    return !file.isDeclarationFile && !path.startsWith('../') && !path.includes('node_modules/');
+  async #projectOf(paths: readonly string[]): Promise<Project> {
+    const before = this.#seen;
+    const after = new Map(filesBelow(this.#root));
+    const isFirst = this.#config === '';
+    this.#seen = after;
+    this.#config = JSON.stringify({ compilerOptions: this.#options, files: paths });
+    const snapshot = await this.#api.updateSnapshot({
+      ...(isFirst ? { openProjects: [this.#configFile] } : {}),
+      fileChanges: {
+        created: [...after.keys()].filter((path) => !before.has(path)),
+        deleted: [...before.keys()].filter((path) => !after.has(path)),
+        changed: [
+          this.#configFile,
+          ...[...after].flatMap(([path, state]) =>
+            before.has(path) && before.get(path) !== state ? [path] : [],
+          ),
+        ],
+      },
+    });
+    const project = snapshot.getProject(this.#configFile);
+    if (project === undefined) throw new Error('the compiler lost the project');
+    return project;
   }
 
-  #problemOf(diagnostic: ts.Diagnostic): Problem {
-    const message = ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n');
-    if (diagnostic.file === undefined) return { file: 'index.ts', line: 1, message };
-    const { file, start = 0, length = 0 } = diagnostic;
-    const position = file.getLineAndCharacterOfPosition(start);
+  #parse(path: string): ts.SourceFile {
+    const text = readFileSync(path, 'utf8');
+    const existing = this.#parsed.get(path);
+    if (existing?.text === text) return existing;
+    const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
+    this.#parsed.set(path, file);
+    return file;
+  }
+
+  #isOwn(fileName: string): boolean {
+    const path = inProject(this.#root, fileName);
+    const isSource = /\.[cm]?tsx?$/.test(path) && !/\.d\.[cm]?ts$/.test(path);
+    return isSource && !path.startsWith('../') && !path.includes('node_modules/');
+  }
+
+  #problemOf(diagnostic: Diagnostic): Problem {
+    const { fileName, pos, end } = diagnostic;
+    const message = textOf(diagnostic);
+    const file = fileName === undefined ? undefined : this.#parsed.get(fileName);
+    if (file === undefined) return { file: 'index.ts', line: 1, message };
+    const position = file.getLineAndCharacterOfPosition(pos);
     return {
       file: inProject(this.#root, file.fileName),
       line: position.line + 1,
       column: position.character + 1,
-      length,
+      length: end - pos,
       message,
     };
   }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // It fails if the process has ended.
+    await this.#api.close().catch(() => undefined);
+  }
 }
 
-/**
- * Files outside projects by path: those of the language, of Node, zod and `svc`. They never change, and take most
- * of the time of a first check.
- */
-const installed = new Map<string, ts.SourceFile>();
+const isError = ({ category }: Diagnostic): boolean => category === DiagnosticCategory.Error;
 
-/**
- * Caches parsed files until their text changes. Also resolves relative imports without an extension, which Node's
- * own rules would refuse.
- */
-function projectHost(root: string, options: ts.CompilerOptions): ts.CompilerHost {
-  const host = ts.createCompilerHost(options, true);
-  const packages = ts.createModuleResolutionCache(root, (name) => name, options);
-  const parsed = new Map<string, ts.SourceFile & { version?: string }>();
-  const unresolved = new Set<string>();
-  const isOwn = (path: string): boolean => {
-    const inside = inProject(root, path);
-    return !inside.startsWith('../') && !inside.includes('node_modules/');
-  };
-  return {
-    ...host,
-    getCurrentDirectory: () => root,
-    getSourceFile: (path, languageVersion) => {
-      const kept = isOwn(path) ? parsed : installed;
-      const existing = kept.get(path);
-      if (existing !== undefined && kept === installed) return existing;
-      const text = host.readFile(path);
-      if (text === undefined) {
-        kept.delete(path);
-        return undefined;
-      }
-      if (existing?.text === text) return existing;
-      const file: ts.SourceFile & { version?: string } = ts.createSourceFile(
-        path,
-        text,
-        languageVersion,
-        true,
-      );
-      file.version = createHash('sha256').update(text).digest('base64');
-      kept.set(path, file);
-      return file;
-    },
-    hasInvalidatedResolutions: (path) => unresolved.has(path),
-    resolveModuleNameLiterals: (literals, containing, redirect, _options, file) => {
-      unresolved.delete(containing);
-      return literals.map((literal) => {
-        const mode = ts.getModeForUsageLocation(file, literal, options);
-        const name = literal.text;
-        const isRelative = name.startsWith('.');
-        const cache = isRelative ? undefined : packages;
-        const found = ts.resolveModuleName(name, containing, options, host, cache, redirect, mode);
-        if (found.resolvedModule !== undefined || !isRelative) return found;
-        const base = resolve(dirname(containing), name);
-        const path = [`${base}.ts`, `${base}/index.ts`].find((candidate) => existsSync(candidate));
-        if (path === undefined) {
-          unresolved.add(containing);
-          return found;
-        }
-        return { resolvedModule: { resolvedFileName: path, extension: ts.Extension.Ts } };
-      });
-    },
-  };
+/** With the reasons below it, each further in than the one that it explains. */
+function textOf({ text, messageChain = [] }: Diagnostic, depth = 0): string {
+  const reasons = messageChain.map((one) => `\n${textOf(one, depth + 1)}`);
+  return `${'  '.repeat(depth)}${text}${reasons.join('')}`;
+}
+
+/** Path and state of each file of the project that may be imported. */
+function* filesBelow(folder: string): Generator<[path: string, state: string]> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (!generatedFolders.has(entry.name)) yield* filesBelow(path);
+      continue;
+    }
+    const { mtimeMs, size, ino } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    yield [path, `${mtimeMs} ${size} ${ino}`];
+  }
 }

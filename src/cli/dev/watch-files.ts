@@ -1,8 +1,6 @@
 import { readdirSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
-
-/** Project folders without sources of functions. */
-const ignored = new Set(['node_modules', '.svc', 'dist', 'build', '.git']);
+import { generatedFolders } from '../project-layout.ts';
 
 /** Calls the listener whenever a TypeScript file below the folder is created, changed, renamed or removed. */
 export class FileWatch implements Disposable {
@@ -21,7 +19,8 @@ export class FileWatch implements Disposable {
     watcher.on('error', () => this.#drop(folder));
     this.#folders.set(folder, watcher);
     for (const entry of this.#entriesOf(folder)) {
-      if (entry.isDirectory() && !ignored.has(entry.name)) this.#add(join(folder, entry.name));
+      if (entry.isDirectory() && !generatedFolders.has(entry.name))
+        this.#add(join(folder, entry.name));
     }
   }
 
@@ -34,7 +33,8 @@ export class FileWatch implements Disposable {
   #rescan(folder: string): void {
     const before = this.#folders.size;
     for (const entry of this.#entriesOf(folder)) {
-      if (entry.isDirectory() && !ignored.has(entry.name)) this.#add(join(folder, entry.name));
+      if (entry.isDirectory() && !generatedFolders.has(entry.name))
+        this.#add(join(folder, entry.name));
     }
     if (this.#folders.size !== before) this.#onChange();
   }

@@ -21,9 +21,9 @@ export type SourceCompiled =
   | { readonly outcome: 'compiled'; readonly bundle: string; readonly sent: JsonObject }
   | { readonly outcome: 'refused'; readonly message: string };
 
-/** Concurrent compilations on this node; each is a thread with a type checker of about 300 MB. */
+/** Concurrent compilations on this node; each is a thread, and a process that checks types. */
 const compilationsMax = 2;
-/** Of one compilation. */
+/** Of the thread, and of the process beyond what it reserves. */
 const heapMbMax = 1024;
 
 let running = 0;
@@ -80,10 +80,12 @@ function answerOf(worker: Worker, signal: AbortSignal): Promise<SourceCompiled> 
   });
 }
 
+export const tooMuchMemory =
+  'The type check of the file needs too much memory: simplify its types.';
+
 function failureOf(cause: Error): GatewayError {
   if (!('code' in cause) || cause.code !== 'ERR_WORKER_OUT_OF_MEMORY') {
     return new GatewayError('execution_environment_unavailable', {}, { cause });
   }
-  const message = 'The type check of the file needs too much memory: simplify its types.';
-  return new GatewayError('compilation_error', { message }, { cause });
+  return new GatewayError('compilation_error', { message: tooMuchMemory }, { cause });
 }

@@ -14,10 +14,24 @@ export default createAction({
 describe('a file that is compiled', () => {
   const target = { integrationKey: 'crm', name: 'add-one', kind: 'action' } as const;
 
+  it('is bundled, checked within that memory', async () => {
+    const { signal } = new AbortController();
+    const compiled = await compileSource({ code, target }, signal, { heapMb: 200 });
+    expect(compiled.sent).toMatchObject({ syncName: 'add-one', providerConfigKey: 'crm' });
+  });
+
   it('is refused when checking it takes more memory than it may have', async () => {
     const { signal } = new AbortController();
-    const heapMb = 24;
-    expect(await refusal(compileSource({ code, target }, signal, { heapMb }))).toMatchObject({
+    const hostile = `${code}
+type Choice<S extends string> = \`\${S}\${'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h'}\`;
+type Many = Choice<Choice<Choice<Choice<Choice<'x'>>>>>;
+type All = { [K in Many]: { [L in Many]: K extends L ? [K, L] : never }[Many] };
+const all: All = null as unknown as { [K in Many]: 1 };
+void all;
+`;
+    const heapMb = 200;
+    const compiling = compileSource({ code: hostile, target }, signal, { heapMb });
+    expect(await refusal(compiling)).toMatchObject({
       code: 'compilation_error',
       message: expect.stringContaining('too much memory') as string,
     });
