@@ -4,6 +4,7 @@ import { GatewayError } from '../kernel/errors.ts';
 import { authenticate, createUseNoter } from '../modules/access/api-keys/handlers.ts';
 import { isKeyFormat } from '../modules/access/api-keys/key-format.ts';
 import { openRevocations } from '../modules/access/api-keys/revocations.ts';
+import { holdsScope } from '../modules/access/api-keys/scopes.ts';
 import type { ApiKey } from '../modules/access/api-keys/state.ts';
 import { isConnectToken, sessionOf } from '../modules/connections/connect-sessions/handlers.ts';
 import type { Environment } from '../modules/access/environments/state.ts';
@@ -95,17 +96,6 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
       await revocations[Symbol.asyncDispose]();
     },
   };
-}
-
-/**
- * Whether the scopes include the wanted one: the same text, or `…:*` with the part before the star
- * (docs/reference/http.md#scopes). A `_credentials` scope includes the plain one.
- */
-export function holdsScope(granted: readonly string[], wanted: string): boolean {
-  return granted.some((scope) => {
-    if (scope === wanted || scope === `${wanted}_credentials`) return true;
-    return scope.endsWith(':*') && wanted.startsWith(scope.slice(0, -1));
-  });
 }
 
 function secretOf(header: string | undefined): string {

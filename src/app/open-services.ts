@@ -35,6 +35,7 @@ import { definitions } from './entities.ts';
 import { projections } from './projections.ts';
 import type { Config } from './config.ts';
 import { openDemo } from './open-demo.ts';
+import { findRecordReaders } from './record-readers.ts';
 import { createFaultPoint } from './fault-points.ts';
 import { scraped } from './scrape.ts';
 import type { Threads } from './start-threads.ts';
@@ -100,6 +101,7 @@ export async function openServices(
     records: { writer, reader },
     readableRuns: createReadableRuns({ log, reader }),
     runs,
+    recordReaders: findRecordReaders(control),
     ...createDependents({ ...context, runs, records: { writer } }),
     projections,
     settings,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DeployRequest } from '../../src/cli/deploy/package.ts';
-import type { DeployPlan } from '../../src/client/index.ts';
+import type { DeployPreview } from '../../src/client/index.ts';
 
 export interface Asked {
   readonly path: string;
@@ -18,12 +18,14 @@ export interface DeployServer extends AsyncDisposable {
   answer: { status: number; body: unknown };
 }
 
-export const emptyPlan: DeployPlan = {
+export const emptyPlan: DeployPreview = {
   created: [],
   updated: [],
   unchanged: [],
   deleted: [],
   deletedModels: [],
+  breaking: [],
+  syncs_pending: false,
 };
 
 export async function deployServer(): Promise<DeployServer> {

@@ -5,6 +5,8 @@ import { GatewayError } from '../../src/kernel/errors.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import { importConnection } from '../../src/modules/connections/connections/handlers.ts';
 import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';
+import { findRecordReaders } from '../../src/app/record-readers.ts';
+import type { DeployPreview } from '../../src/client/index.ts';
 import type { DeployPlan } from '../../src/modules/functions/functions/deploy.ts';
 import { functionRoutes } from '../../src/modules/functions/functions/routes.ts';
 import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
@@ -31,7 +33,7 @@ export interface FunctionsApi {
   /** The body and the query pass the route's own schemas. */
   call(method: string, path: string, sent?: Sent): Promise<unknown>;
   deploy(functions: readonly object[], scope?: Scope): Promise<DeployPlan>;
-  preview(functions: readonly object[], scope?: Scope): Promise<DeployPlan>;
+  preview(functions: readonly object[], scope?: Scope): Promise<DeployPreview>;
   connect(connectionId: string): Promise<unknown>;
   syncs(): SyncInstance[];
 }
@@ -62,7 +64,9 @@ async function openApi(node: ControlNode): Promise<FunctionsApi> {
   const call = async (method: string, path: string, sent: Sent = {}): Promise<unknown> =>
     answerOf(servicesOf(node, emptied), environmentUid, method, path, sent);
   const plan = async (path: string, functions: readonly object[], scope: Scope) =>
-    (await call('POST', path, { body: { reconciliationScope: scope, functions } })) as DeployPlan;
+    (await call('POST', path, {
+      body: { reconciliationScope: scope, functions },
+    })) as DeployPreview;
   const bundle = '/functions/deployments/bundle';
   return {
     environmentUid,
@@ -96,7 +100,9 @@ function servicesOf(node: ControlNode, emptied: string[]): Services {
     },
   };
   const { control, coordination } = node;
-  return { control, coordination, records: { writer }, clock: systemClock } as unknown as Services;
+  const recordReaders = findRecordReaders(control);
+  const used = { control, coordination, recordReaders, records: { writer }, clock: systemClock };
+  return used as unknown as Services;
 }
 
 interface Parser {

@@ -58,6 +58,7 @@ import {
 } from './control.ts';
 import { createDependents } from '../../src/app/dependents.ts';
 import { projections } from '../../src/app/projections.ts';
+import { findRecordReaders } from '../../src/app/record-readers.ts';
 
 const options = { actor: 'system' };
 const provider = aProvider();
@@ -209,6 +210,7 @@ export async function openRunWorld({
   const refresher = createRefresher(ground);
   const services: Services = {
     ...ground,
+    recordReaders: findRecordReaders(control),
     ...createDependents({ ...ground, runs, records: { writer: records.writer } }),
     projections,
     refresher,

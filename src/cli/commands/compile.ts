@@ -1,10 +1,12 @@
 import type { Sandbox } from '../../ports/sandbox.ts';
+import { compareWithBuild, type Difference } from '../compiler/compare.ts';
 import type { Compiled } from '../compiler/compile.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
 import { defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
+import { changeTexts } from '../deploy/changes.ts';
 import { alignDependencies } from '../dependencies.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import type { Output } from '../output.ts';
@@ -23,7 +25,8 @@ export const compile = defineCommand({
 
   async run({ values }, context) {
     await using sandbox = await context.openSandbox();
-    await compileStep(context, values, sandbox);
+    const { difference } = await compileStep(context, values, sandbox);
+    for (const line of differenceLines(difference, context.output.paint)) context.output.note(line);
     context.output.result('Compiled');
   },
 });
@@ -40,7 +43,7 @@ export async function compileStep(
   },
   sandbox: Sandbox,
   progress = showProgress(context.output),
-): Promise<Compiled> {
+): Promise<Compiled & { readonly difference: Difference }> {
   const { root, own, output } = context;
   requireProject(root);
   prepareProject(context, options);
@@ -50,8 +53,9 @@ export async function compileStep(
     for (const warning of compiled.warnings) {
       output.note(framedProblem(root, warning, 'warn', output.paint));
     }
+    const difference = compareWithBuild(root, compiled);
     writeCompiled(root, compiled);
-    return compiled;
+    return { ...compiled, difference };
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
     for (const problem of error.problems) {
@@ -59,6 +63,21 @@ export async function compileStep(
     }
     throw new CommandFailure(error.message, { exitCode: exitCodes.compileFailed });
   }
+}
+
+function differenceLines(
+  { added, changed, removed }: Difference,
+  paint: Output['paint'],
+): string[] {
+  if (added.length + changed.length + removed.length === 0) return ['No function has changed'];
+  return [
+    ...added.map((path) => paint('green', `+ ${path}`)),
+    ...changed.flatMap(({ path, changes }) => [
+      paint('yellow', `~ ${path}`),
+      ...changeTexts(changes).map((text) => `    ${text}`),
+    ]),
+    ...removed.map((path) => paint('red', `- ${path}`)),
+  ];
 }
 
 /** Prints what was loaded and aligns the dependencies, the first step of every command that compiles. */

@@ -14,6 +14,10 @@ const options = {
   action: ['-a, --action <name>', 'only this action; nothing is removed'],
   integration: ['-i, --integration <id>', 'only this integration; removals are limited to it'],
   'allow-destructive': ['--allow-destructive', 'with --auto-confirm: remove without asking'],
+  'allow-breaking': [
+    '--allow-breaking',
+    'remove fields of models and change their types without asking',
+  ],
   json: [
     '--json',
     '{created, updated, unchanged, deleted, deletedModels} on stdout, the plan on stderr',
@@ -55,7 +59,8 @@ Examples
     const deployment = packageFunctions(compiled.functions, values, values.version);
     const autoConfirm = values['auto-confirm'] === true || context.environment.deployAutoConfirm;
     const allowDestructive = values['allow-destructive'] === true;
-    const consent = { autoConfirm, allowDestructive, canAsk };
+    const allowBreaking = values['allow-breaking'] === true;
+    const consent = { autoConfirm, allowDestructive, allowBreaking, canAsk };
     const telling = { progress, isJson: values.json === true };
     await performDeployment(context, client, deployment, consent, telling);
   },

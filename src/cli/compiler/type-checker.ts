@@ -34,7 +34,7 @@ export class CheckerEnded extends Error {
 const watchEveryMs = 200;
 
 /**
- * Type-checks a project with the native TypeScript (docs/adr/0035-native-type-checks.md), whose process lives until
+ * Type-checks a project with the native TypeScript (docs/adr/0036-native-type-checks.md), whose process lives until
  * this is disposed of: a later check reads only what has changed. The files are parsed here once more, for the
  * rules of functions.
  */

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { Input } from '../../client/index.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import { CommandFailure, usageError } from '../exit.ts';
 
 export type DeployRequest = Input<'POST /functions/deployments/bundle'>['body'];
+export type PreviewRequest = Input<'POST /functions/deployments/bundle/preview'>['body'];
 type ReconciliationScope = DeployRequest['reconciliationScope'];
 
 /** The functions of a deployment. */
@@ -16,6 +18,8 @@ export interface Selection {
 /** The functions to deploy, and the label of their version. */
 export interface Deployment {
   readonly request: DeployRequest;
+  /** The same with digests in place of the files. */
+  readonly preview: PreviewRequest;
   readonly functions: readonly CompiledFunction[];
   /** The label of a function: the one of this deployment, or its own. */
   readonly version: (name: string, type: string, integrationId: string) => string;
@@ -38,6 +42,7 @@ export function packageFunctions(
   return {
     functions: labeled,
     request: deployRequest(reconciliationScope, labeled),
+    preview: previewRequest(reconciliationScope, labeled),
     version: (name, type, integrationId) =>
       labeled.find(
         ({ entry }) =>
@@ -103,6 +108,20 @@ export const deployRequest = (
   reconciliationScope,
   functions: functions.map(flowConfig) as unknown as DeployRequest['functions'],
 });
+
+/** Compares by digests, so that the files of unchanged functions are not sent. */
+export const previewRequest = (
+  reconciliationScope: ReconciliationScope,
+  functions: readonly CompiledFunction[],
+): PreviewRequest => ({
+  reconciliationScope,
+  functions: functions.map((one) => ({
+    ...flowConfig(one),
+    fileBody: { js_sha256: digestOf(one.bundle), ts_sha256: digestOf(one.source) },
+  })) as unknown as PreviewRequest['functions'],
+});
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A function in the form of the API (docs/reference/http.md#functions-and-deployments). */
 export function flowConfig({ entry, artifact, bundle, source }: CompiledFunction): JsonObject {

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { refusalText } from '../refusal-text.ts';
 import type { Deployment } from './package.ts';
-import { isDestructive, planLines, resultLines } from './plan.ts';
+import { isDestructive, isEmpty, planLines, resultLines } from './plan.ts';
 
 const deployFailed = { exitCode: exitCodes.deployFailed } as const;
 
@@ -11,6 +11,7 @@ const deployFailed = { exitCode: exitCodes.deployFailed } as const;
 export interface Consent {
   readonly autoConfirm: boolean;
   readonly allowDestructive: boolean;
+  readonly allowBreaking: boolean;
   readonly canAsk: boolean;
 }
 
@@ -35,11 +36,17 @@ export async function performDeployment(
   const { output } = context;
   try {
     progress('Comparing with what is deployed');
-    const { request: body } = deployment;
-    const plan = await client.request('POST /functions/deployments/bundle/preview', { body });
+    const { request: body, preview } = deployment;
+    const path = 'POST /functions/deployments/bundle/preview';
+    const plan = await client.request(path, { body: preview });
     for (const line of planLines(plan, output.paint)) {
       if (isJson) output.note(line);
       else output.result(line);
+    }
+    if (isEmpty(plan) && !plan.syncs_pending) {
+      const { syncs_pending: _pending, ...unchanged } = plan;
+      if (isJson) output.result(JSON.stringify(unchanged));
+      return;
     }
     await confirm(context, plan, consent);
     progress(`Deploying ${deployment.functions.length} functions`);
@@ -56,20 +63,25 @@ export async function performDeployment(
   }
 }
 
-/** @throws CommandFailure unless the plan removes nothing, or the user confirmed it */
+/** @throws CommandFailure unless the plan removes and breaks nothing, or the user confirmed it */
 async function confirm(
   context: Pick<Context, 'prompt'>,
   plan: DeployPlan,
   consent: Consent,
 ): Promise<void> {
-  if (!isDestructive(plan)) return;
-  if (consent.allowDestructive && consent.autoConfirm) return;
+  const isAllowed = consent.allowDestructive && consent.autoConfirm;
+  const open = [
+    ...(isDestructive(plan) && !isAllowed
+      ? ['removes something: add --allow-destructive and --auto-confirm to confirm']
+      : []),
+    ...(plan.breaking.length > 0 && !consent.allowBreaking
+      ? ['breaks readers of records: add --allow-breaking to confirm']
+      : []),
+  ];
+  if (open.length === 0) return;
   if (!consent.canAsk) {
-    throw new CommandFailure(
-      'This deployment removes something, and a prompt is not possible: ' +
-        'add --allow-destructive and --auto-confirm to confirm.',
-      deployFailed,
-    );
+    const message = `A prompt is not possible, and this deployment\n  ${open.join('\n  ')}`;
+    throw new CommandFailure(message, deployFailed);
   }
   const answer = await context.prompt('Are you sure you want to continue y/n? ');
   if (/^y(es)?$/i.test(answer)) return;

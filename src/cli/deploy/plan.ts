@@ -1,5 +1,6 @@
-import type { DeployedItem, DeployPlan } from '../../client/index.ts';
-import type { Output } from '../output.ts';
+import type { DeployedItem, DeployPlan, DeployPreview } from '../../client/index.ts';
+import { printable, type Output } from '../output.ts';
+import { changeTexts, fieldTexts } from './changes.ts';
 
 const kinds = [
   ['sync', 'Syncs'],
@@ -14,23 +15,42 @@ const nameColumns = 32;
 export const isDestructive = (plan: DeployPlan): boolean =>
   plan.deleted.length > 0 || plan.deletedModels.length > 0;
 
+/** Whether the plan changes no function. */
+export const isEmpty = (plan: DeployPlan): boolean =>
+  plan.created.length + plan.updated.length === 0 && !isDestructive(plan);
+
 /** The effect of the deployment as readable text (docs/reference/cli.md#deployment). */
-export function planLines(plan: DeployPlan, paint: Output['paint']): string[] {
-  const { created, updated, deleted } = plan;
-  if (created.length + deleted.length + plan.deletedModels.length === 0) {
-    return updated.length === 0 ? [' Nothing to change'] : [' Only updates', ...summary(plan)];
+export function planLines(plan: DeployPreview, paint: Output['paint']): string[] {
+  const { created, updated, unchanged } = plan;
+  if (isEmpty(plan)) {
+    const functions = `${unchanged.length} function${unchanged.length === 1 ? '' : 's'}`;
+    const pending =
+      ' The syncs of connections are behind an interrupted deployment, and follow now.';
+    return [
+      ` Nothing to change: ${functions} as deployed`,
+      ...(plan.syncs_pending ? [pending] : []),
+    ];
   }
-  const lines = [paint('bold', ' svc will perform this plan:'), ''];
+  const isUpdate = created.length === 0 && !isDestructive(plan);
+  const heading = isUpdate ? ' Only updates' : paint('bold', ' svc will perform this plan:');
+  const lines = [heading, ''];
   for (const [type, title] of kinds) {
     const added = created.filter((item) => item.type === type);
-    const removed = deleted.filter((item) => item.type === type);
-    if (added.length + removed.length === 0) continue;
-    lines.push(` [${title} +${added.length} -${removed.length}]`);
+    const changed = updated.filter((item) => item.type === type);
+    const removed = plan.deleted.filter((item) => item.type === type);
+    if (added.length + changed.length + removed.length === 0) continue;
+    const changes = changed.length === 0 ? '' : ` ~${changed.length}`;
+    lines.push(` [${title} +${added.length}${changes} -${removed.length}]`);
     lines.push(...added.map((item) => paint('green', itemLine('+', item))));
+    for (const item of changed) {
+      const texts = changeTexts(item.changes).map((text) => `     ${text}`);
+      lines.push(paint('yellow', ` ~ ${item.integrationId} -> ${item.name}`), ...texts);
+    }
     lines.push(...removed.map((item) => paint('red', itemLine('-', item))));
   }
   lines.push('', ...summary(plan));
   if (plan.deletedModels.length > 0) lines.push('', ...modelWarning(plan.deletedModels, paint));
+  if (plan.breaking.length > 0) lines.push('', ...breakingLines(plan, paint));
   return lines;
 }
 
@@ -60,6 +80,27 @@ function modelWarning(models: readonly string[], paint: Output['paint']): string
       'red',
       ' A renamed model is a new one: it starts empty, and the records of the old one are lost.',
     ),
+  ];
+}
+
+/** Each model with the fields that its readers lose, and the readers that the service knows. */
+function breakingLines({ breaking }: DeployPlan, paint: Output['paint']): string[] {
+  return [
+    paint('red', ' These changes break readers of records:'),
+    ...breaking.flatMap(({ integrationId, model, fields, readers }) => {
+      const existing = [
+        ['API keys', readers.api_keys],
+        ['webhook endpoints', readers.webhook_endpoints],
+        ['typed topics', readers.typed_topics],
+      ] as const;
+      const named = existing.flatMap(([what, names]) =>
+        names.length === 0 ? [] : [`     ${what}: ${names.map(printable).join(', ')}`],
+      );
+      return [
+        paint('red', `   ${model} of ${integrationId}: ${fieldTexts(fields)}`),
+        ...(named.length === 0 ? ['     no reader is known'] : named),
+      ];
+    }),
   ];
 }
 

@@ -1,6 +1,11 @@
 import type { Client } from '../../client/index.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
-import { deployRequest, flowConfig, type DeployRequest } from '../deploy/package.ts';
+import {
+  deployRequest,
+  flowConfig,
+  previewRequest,
+  type PreviewRequest,
+} from '../deploy/package.ts';
 import { isDestructive } from '../deploy/plan.ts';
 
 /**
@@ -20,8 +25,10 @@ export class HotDeployment {
   async bring(functions: readonly CompiledFunction[]): Promise<CompiledFunction[]> {
     const fresh = functions.filter((one) => this.#sent.get(nameOf(one)) !== contentOf(one));
     if (fresh.length === 0) return [];
-    const whole = deployRequest({ kind: 'environment' }, functions);
-    if (fresh.length === functions.length && (await this.#removesNothing(whole))) {
+    const scope = { kind: 'environment' } as const;
+    const isWhole = fresh.length === functions.length;
+    if (isWhole && (await this.#removesNothing(previewRequest(scope, functions)))) {
+      const whole = deployRequest(scope, functions);
       await this.#client.request('POST /functions/deployments/bundle', { body: whole });
       for (const one of fresh) this.#sent.set(nameOf(one), contentOf(one));
       return fresh;
@@ -35,7 +42,7 @@ export class HotDeployment {
     return fresh;
   }
 
-  async #removesNothing(body: DeployRequest): Promise<boolean> {
+  async #removesNothing(body: PreviewRequest): Promise<boolean> {
     const path = 'POST /functions/deployments/bundle/preview';
     return !isDestructive(await this.#client.request(path, { body }));
   }

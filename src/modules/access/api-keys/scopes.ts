@@ -63,6 +63,17 @@ function isKnown(scope: string): boolean {
     : existing.includes(scope);
 }
 
+/**
+ * Whether the scopes include the wanted one: the same text, or `…:*` with the part before the star
+ * (docs/reference/http.md#scopes). A `_credentials` scope includes the plain one.
+ */
+export function holdsScope(granted: readonly string[], wanted: string): boolean {
+  return granted.some((scope) => {
+    if (scope === wanted || scope === `${wanted}_credentials`) return true;
+    return scope.endsWith(':*') && wanted.startsWith(scope.slice(0, -1));
+  });
+}
+
 /** A scope of an environment, or a group of them: `environment:connections:*`. */
 export const environmentScope = z
   .string()

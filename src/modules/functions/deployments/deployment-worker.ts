@@ -10,7 +10,10 @@ import { deploymentRef } from './entity.ts';
 import type { Deployment, DeploymentFailure } from './state.ts';
 import type { FunctionsServices } from '../services.ts';
 
-type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records' | 'logger'>;
+type Deps = Pick<
+  FunctionsServices,
+  'control' | 'coordination' | 'records' | 'recordReaders' | 'logger'
+>;
 
 /** Waits for another deployment of the environment, or for other compilations. */
 const waitedFor: readonly string[] = ['concurrent_deployment', 'execution_environment_unavailable'];

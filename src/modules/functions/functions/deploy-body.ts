@@ -10,14 +10,20 @@ import {
 } from '../../../http/fields.ts';
 import { stableJson } from '../../../kernel/stable-json.ts';
 import type { DeployedParts } from './decider.ts';
+import type { DeployedFunction } from './state.ts';
 
 /** The body of a deployment (docs/reference/http.md#functions-and-deployments). */
 
 const descriptionCharsMax = 2000;
 
+/** `js` is the bundle, `ts` the source of the entry. */
+const files = z.strictObject({ js: z.string(), ts: z.string() });
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+/** Of the files, as lower-case hexadecimal SHA-256: what has not changed need not be sent to be compared. */
+const digests = z.strictObject({ js_sha256: sha256, ts_sha256: sha256 });
+
 const common = {
-  /** `js` is the bundle, `ts` the source of the entry. */
-  fileBody: z.strictObject({ js: z.string(), ts: z.string() }),
   version: text(0, 255).default(''),
   metadata: z
     .strictObject({
@@ -49,41 +55,83 @@ const flow = {
   features: z.array(z.literal('checkpoints')).default([]),
 };
 
-const deployedItem = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('sync'), ...flow }).meta({ id: 'SyncToDeploy' }),
-  z.strictObject({ type: z.literal('action'), ...flow }).meta({ id: 'ActionToDeploy' }),
+/** A function with its files, or with what stands for them. @param suffix of the names of the schemas */
+const itemWith = <F extends z.ZodType>(fileBody: F, suffix: string) =>
+  z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('sync'), ...flow, fileBody }).meta({ id: `Sync${suffix}` }),
+    z
+      .strictObject({ type: z.literal('action'), ...flow, fileBody })
+      .meta({ id: `Action${suffix}` }),
+    z
+      .strictObject({
+        type: z.literal('on-event'),
+        ...common,
+        fileBody,
+        name: functionName,
+        integrationId: integrationKey,
+        event: z.enum([
+          'post-connection-creation',
+          'pre-connection-deletion',
+          'validate-connection',
+        ]),
+      })
+      .meta({ id: `OnEvent${suffix}` }),
+  ]);
+
+const reconciliationScope = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('environment') }).meta({ id: 'EnvironmentScope' }),
+  z
+    .strictObject({ kind: z.literal('integration'), integrationId: integrationKey })
+    .meta({ id: 'IntegrationScope' }),
   z
     .strictObject({
-      type: z.literal('on-event'),
-      ...common,
-      name: functionName,
+      kind: z.literal('function'),
       integrationId: integrationKey,
-      event: z.enum(['post-connection-creation', 'pre-connection-deletion', 'validate-connection']),
+      name: functionName,
+      type: z.enum(['sync', 'action', 'on-event']),
     })
-    .meta({ id: 'OnEventToDeploy' }),
+    .meta({ id: 'FunctionScope' }),
 ]);
 
 export const deployBody = z.strictObject({
-  reconciliationScope: z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('environment') }).meta({ id: 'EnvironmentScope' }),
-    z
-      .strictObject({ kind: z.literal('integration'), integrationId: integrationKey })
-      .meta({ id: 'IntegrationScope' }),
-    z
-      .strictObject({
-        kind: z.literal('function'),
-        integrationId: integrationKey,
-        name: functionName,
-        type: z.enum(['sync', 'action', 'on-event']),
-      })
-      .meta({ id: 'FunctionScope' }),
-  ]),
-  functions: z.array(deployedItem),
+  reconciliationScope,
+  functions: z.array(itemWith(files, 'ToDeploy')),
 });
+
+/** The same, where the files of a function may be their digests. */
+export const previewBody = z.strictObject({
+  reconciliationScope,
+  functions: z.array(itemWith(z.union([files, digests]), 'ToCompare')),
+});
+
+export type PreviewBody = z.output<typeof previewBody>;
 
 export type DeployBody = z.output<typeof deployBody>;
 export type ReconciliationScope = DeployBody['reconciliationScope'];
 type SentFunction = DeployBody['functions'][number];
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/**
+ * The deployment of a preview. Where digests stand for files, they are those of the deployed function, or other ones
+ * if it has none of these digests.
+ */
+export function withFiles(
+  body: PreviewBody,
+  deployed: (
+    sent: PreviewBody['functions'][number],
+  ) => Pick<DeployedFunction, 'bundle' | 'source'> | null,
+): DeployBody {
+  const functions = body.functions.map((sent) => {
+    const { fileBody } = sent;
+    if ('js' in fileBody) return { ...sent, fileBody };
+    const { js_sha256: js, ts_sha256: ts } = fileBody;
+    const { bundle = '', source = '' } = deployed(sent) ?? {};
+    const isSame = digestOf(bundle) === js && digestOf(source) === ts;
+    return { ...sent, fileBody: isSame ? { js: bundle, ts: source } : { js, ts } };
+  });
+  return { ...body, functions };
+}
 
 /** The command to the function's entity, with the hash that detects an unchanged function. */
 export function deployedParts(

@@ -8,6 +8,7 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import type { Coordination } from '../../../ports/coordination.ts';
 import { connectionsOfIntegration } from '../../connections/connections/queries.ts';
 import { requireIntegration } from '../../connections/integrations/queries.ts';
+import { breakingChanges, changesOf, type FieldChange, type FunctionChange } from './changes.ts';
 import type { DeployedParts } from './decider.ts';
 import { deployedParts, type DeployBody } from './deploy-body.ts';
 import {
@@ -19,6 +20,7 @@ import {
 } from './deploy-rules.ts';
 import { functionRef } from './entity.ts';
 import { listFunctions } from './queries.ts';
+import type { FindRecordReaders, RecordReaders } from './record-readers.ts';
 import type { DeployedFunction, FunctionKind } from './state.ts';
 
 /** One entry of a plan, in the format of the API. */
@@ -31,13 +33,27 @@ interface PlanItem {
   readonly auto_start: boolean;
 }
 
+interface UpdatedItem extends PlanItem {
+  readonly changes: readonly FunctionChange[];
+}
+
+/** A model whose records will lack a field, or have another type in it. */
+interface BreakingModel {
+  readonly integrationId: string;
+  readonly function: string;
+  readonly model: string;
+  readonly fields: readonly FieldChange[];
+  readonly readers: RecordReaders;
+}
+
 export interface DeployPlan {
   readonly created: readonly PlanItem[];
-  readonly updated: readonly PlanItem[];
+  readonly updated: readonly UpdatedItem[];
   readonly unchanged: readonly PlanItem[];
   readonly deleted: readonly PlanItem[];
   /** Models whose records are deleted. */
   readonly deletedModels: readonly string[];
+  readonly breaking: readonly BreakingModel[];
 }
 
 /** A deployment and its conditions. */
@@ -51,10 +67,15 @@ export interface DeployWork {
   readonly along?: readonly Executed[];
 }
 
+interface Update {
+  readonly parts: DeployedParts;
+  readonly changes: readonly FunctionChange[];
+}
+
 /** The effects of a deployment, in domain terms. */
 interface Difference {
   readonly created: readonly DeployedParts[];
-  readonly updated: readonly DeployedParts[];
+  readonly updated: readonly Update[];
   readonly unchanged: readonly DeployedParts[];
   readonly deleted: readonly DeployedFunction[];
   readonly deletedModels: readonly string[];
@@ -65,13 +86,12 @@ interface Difference {
  * @throws GatewayError `integration_not_found`, `missing_required_fields_on_deploy`, `invalid_body`, …
  */
 export async function planDeployment(
-  control: ControlPlane,
+  deps: PlanDeps,
   environmentUid: string,
   body: DeployBody,
 ): Promise<DeployPlan> {
-  await control.view.caughtUp();
-  const difference = await differenceOf(control, environmentUid, { body });
-  return presentPlan(control, environmentUid, difference);
+  const difference = await differenceOf(deps.control, environmentUid, { body });
+  return presentPlan(deps, environmentUid, difference);
 }
 
 /**
@@ -80,8 +100,12 @@ export async function planDeployment(
  */
 const leaseMs = 120_000;
 
-export interface DeployDeps {
+export interface PlanDeps {
   readonly control: ControlPlane;
+  readonly recordReaders: FindRecordReaders;
+}
+
+export interface DeployDeps extends PlanDeps {
   readonly coordination: Coordination;
   /** Creates, changes and deletes the syncs of the connections; idempotent. */
   readonly reconcileSyncs: (integrationKeys: readonly string[]) => Promise<void>;
@@ -108,7 +132,7 @@ export async function deployFunctions(
   try {
     await control.view.caughtUp();
     const difference = await differenceOf(control, environmentUid, task);
-    const plan = presentPlan(control, environmentUid, difference);
+    const plan = presentPlan(deps, environmentUid, difference);
     task.approve?.(plan);
     const commands = [...commandsOf(environmentUid, difference), ...(task.along ?? [])];
     if (commands.length > 0) await control.askAll(commands, options);
@@ -148,12 +172,15 @@ async function differenceOf(
   const syncsAfter = [...others, ...wanted].filter(({ kind }) => kind === 'sync');
   checkSyncCounts(syncsAfter);
   checkModelOwners(syncsAfter);
-  const hashBefore = (parts: DeployedParts): string | undefined =>
-    present.get(keyOf(parts))?.contentHash;
+  const before = (parts: DeployedParts) => present.get(keyOf(parts));
   return {
-    created: wanted.filter((parts) => hashBefore(parts) === undefined),
-    updated: wanted.filter((parts) => ![undefined, parts.contentHash].includes(hashBefore(parts))),
-    unchanged: wanted.filter((parts) => hashBefore(parts) === parts.contentHash),
+    created: wanted.filter((parts) => before(parts) === undefined),
+    updated: wanted.flatMap((parts) => {
+      const was = before(parts);
+      if (was === undefined || was.contentHash === parts.contentHash) return [];
+      return [{ parts, changes: changesOf(was, parts) }];
+    }),
+    unchanged: wanted.filter((parts) => before(parts)?.contentHash === parts.contentHash),
     deleted,
     deletedModels: modelsLost([...present.values()], syncsAfter),
   };
@@ -184,7 +211,7 @@ function commandsOf(environmentUid: string, difference: Difference): Executed[] 
     functionRef(environmentUid, integrationKey, kind, name);
   return [
     ...difference.deleted.map((one) => ({ ref: refOf(one), body: { type: 'Delete' } })),
-    ...[...difference.created, ...difference.updated].map((parts) => ({
+    ...[...difference.created, ...difference.updated.map(({ parts }) => parts)].map((parts) => ({
       ref: refOf(parts),
       body: { type: 'Deploy', parts },
     })),
@@ -204,7 +231,7 @@ function touchedIntegrations(
 }
 
 function presentPlan(
-  control: ControlPlane,
+  { control, recordReaders }: PlanDeps,
   environmentUid: string,
   difference: Difference,
 ): DeployPlan {
@@ -228,9 +255,20 @@ function presentPlan(
     }));
   return {
     created: items(difference.created),
-    updated: items(difference.updated),
+    updated: difference.updated.flatMap(({ parts, changes }) =>
+      items([parts]).map((item) => ({ ...item, changes })),
+    ),
     unchanged: items(difference.unchanged),
     deleted: items(difference.deleted),
     deletedModels: difference.deletedModels,
+    breaking: difference.updated.flatMap(({ parts: { kind, name, integrationKey }, changes }) =>
+      breakingChanges(kind, changes).map(({ model, fields }) => ({
+        integrationId: integrationKey,
+        function: name,
+        model: model ?? '',
+        fields,
+        readers: recordReaders(environmentUid, integrationKey, model ?? ''),
+      })),
+    ),
   };
 }

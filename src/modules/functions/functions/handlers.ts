@@ -1,15 +1,42 @@
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { reconcileSyncInstances } from '../syncs/reconcile.ts';
-import { deployFunctions, type DeployPlan, type DeployWork } from './deploy.ts';
+import { areSyncsCurrent, reconcileSyncInstances } from '../syncs/reconcile.ts';
+import { withFiles, type PreviewBody } from './deploy-body.ts';
+import { deployFunctions, planDeployment, type DeployPlan, type DeployWork } from './deploy.ts';
 import { functionRef } from './entity.ts';
+import { findFunction } from './queries.ts';
 import type { DeployedFunction } from './state.ts';
 import type { FunctionsServices } from '../services.ts';
 
-type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records'>;
+type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records' | 'recordReaders'>;
 
 /** Timeout: many functions are decided together, after earlier commands of the owner. */
 const deployTimeoutMs = 60_000;
+
+/**
+ * What a deployment would do; `syncs_pending`: an earlier one was cut off before the syncs of the connections
+ * followed, which the next one makes up for.
+ * @throws GatewayError as `planDeployment`
+ */
+export async function previewDeployment(
+  services: Pick<Deps, 'control' | 'recordReaders'>,
+  environmentUid: string,
+  body: PreviewBody,
+): Promise<DeployPlan & { readonly syncs_pending: boolean }> {
+  const { control } = services;
+  await control.view.caughtUp();
+  const whole = withFiles(body, (sent) =>
+    sent.type === 'on-event'
+      ? findFunction(control, environmentUid, sent.integrationId, sent.type, sent.name)
+      : findFunction(control, environmentUid, sent.providerConfigKey, sent.type, sent.syncName),
+  );
+  const plan = await planDeployment(services, environmentUid, whole);
+  const keys = new Set(plan.unchanged.map(({ integrationId }) => integrationId));
+  return {
+    ...plan,
+    syncs_pending: ![...keys].every((key) => areSyncsCurrent(control, environmentUid, key)),
+  };
+}
 
 /**
  * Deploys, and reconciles the syncs of the connections.
@@ -21,10 +48,9 @@ export async function deployWithSyncs(
   task: DeployWork,
   options: ExecuteOptions,
 ): Promise<DeployPlan> {
-  const { control, coordination } = services;
   const reconcileSyncs = (integrationKeys: readonly string[]) =>
     reconcile(services, environmentUid, integrationKeys, options.actor);
-  const deps = { control, coordination, reconcileSyncs };
+  const deps = { ...services, reconcileSyncs };
   return deployFunctions(deps, environmentUid, task, { timeoutMs: deployTimeoutMs, ...options });
 }
 
@@ -46,7 +72,7 @@ export async function deleteFunction(
 }
 
 function reconcile(
-  { control, records }: Deps,
+  { control, records }: Pick<Deps, 'control' | 'records'>,
   environmentUid: string,
   integrationKeys: readonly string[],
   actor: string,

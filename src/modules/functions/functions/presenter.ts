@@ -89,16 +89,65 @@ const planItem = z
   })
   .meta({ id: 'DeployedItem' });
 
-/** The effects of a deployment, or of its dry run. */
-export const planShape = z
+const fieldChange = z.strictObject({
+  field: z.string().describe('Name of the field; nested ones as `address.city`'),
+  change: z.enum(['added', 'removed', 'retyped']),
+  from: z.string().nullable().describe('Type before'),
+  to: z.string().nullable().describe('Type after'),
+});
+
+const updatedItem = z
   .strictObject({
-    created: z.array(planItem),
-    updated: z.array(planItem),
-    unchanged: z.array(planItem),
-    deleted: z.array(planItem),
-    deletedModels: z.array(z.string()),
+    ...planItem.shape,
+    changes: z.array(
+      z.strictObject({
+        part: z.string().describe('`code`, `model`, or the name of a setting such as `frequency`'),
+        model: z.string().nullable().describe('The changed model'),
+        from: z.string().nullable().describe('The setting before'),
+        to: z.string().nullable().describe('The setting after'),
+        fields: z.array(fieldChange).describe('Changed fields of the model'),
+      }),
+    ),
   })
-  .meta({ id: 'DeployPlan' });
+  .meta({ id: 'UpdatedItem' });
+
+const breakingModel = z
+  .strictObject({
+    integrationId: z.string(),
+    function: z.string(),
+    model: z.string(),
+    fields: z.array(fieldChange).describe('Removed fields, and those of another type'),
+    readers: z
+      .strictObject({
+        api_keys: z.array(z.string()).describe('Names of keys that may read records'),
+        webhook_endpoints: z.array(z.string()).describe('Names of endpoints for syncs'),
+        typed_topics: z.array(z.string()).describe('Topics of the model'),
+      })
+      .describe('Who reads records of the model, as far as the gateway knows'),
+  })
+  .meta({ id: 'BreakingModel' });
+
+const plan = {
+  created: z.array(planItem),
+  updated: z.array(updatedItem),
+  unchanged: z.array(planItem),
+  deleted: z.array(planItem),
+  deletedModels: z.array(z.string()),
+  breaking: z.array(breakingModel).describe('Models with changes that readers notice'),
+};
+
+/** The effects of a deployment. */
+export const planShape = z.strictObject(plan).meta({ id: 'DeployPlan' });
+
+/** Those of a dry run. */
+export const previewShape = z
+  .strictObject({
+    ...plan,
+    syncs_pending: z
+      .boolean()
+      .describe('Whether syncs of connections lag behind an interrupted deployment'),
+  })
+  .meta({ id: 'DeployPreview' });
 
 /** Functions in the format of the API. */
 

@@ -10,9 +10,8 @@ import { listIntegrations, requireIntegration } from '../../connections/integrat
 import { checkCliVersion } from './cli-version.ts';
 import { compileSource } from './compile-source.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
-import { deployBody } from './deploy-body.ts';
-import { planDeployment } from './deploy.ts';
-import { deleteFunction, deployWithSyncs } from './handlers.ts';
+import { deployBody, previewBody } from './deploy-body.ts';
+import { deleteFunction, deployWithSyncs, previewDeployment } from './handlers.ts';
 import {
   presentConfiguration,
   presentFunction,
@@ -23,6 +22,7 @@ import {
   functionsShape,
   oneFunctionShape,
   planShape,
+  previewShape,
   removedShape,
 } from './presenter.ts';
 import { listFunctions } from './queries.ts';
@@ -180,12 +180,12 @@ const previewRoute = defineRoute({
   scopes: ['environment:deploy'],
   summary: 'What a deployment would do; changes nothing.',
   headers: deployHeaders,
-  body: deployBody,
-  answers: { 200: json('What would change.', planShape) },
+  body: previewBody,
+  answers: { 200: json('What would change.', previewShape) },
   errors: deployErrors,
   async handle({ body, headers, caller, services }) {
     checkCliVersion(headers['user-agent'], services);
-    const plan = await planDeployment(services.control, caller.environmentUid, body);
+    const plan = await previewDeployment(services, caller.environmentUid, body);
     return { status: 200, body: plan };
   },
 });

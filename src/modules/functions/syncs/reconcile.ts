@@ -86,22 +86,29 @@ async function reconcileConnection(
   }
 }
 
-/** Instances of removed functions; that of a webhook function is removed with its sync. */
 async function dropCheckpoints(
   { control }: ReconcileDeps,
   connection: Connection,
   functions: readonly DeployedFunction[],
   actor: string,
 ): Promise<void> {
-  const kept = new Set(functions.map(({ kind, name }) => `${kind}/${name}`));
-  for (const { ref, state } of control.view.list<Checkpoint>(
-    'checkpoint',
-    connectionPathOf(connection),
-  )) {
-    const kind = state.kind === 'webhook' ? 'sync' : state.kind;
-    if (kept.has(`${kind}/${state.functionName}`)) continue;
+  for (const { ref } of strayCheckpoints(control, connection, functions)) {
     await control.execute(ref, { type: 'Delete' }, { actor });
   }
+}
+
+/** Those of removed functions; that of a webhook function is removed with its sync. */
+function strayCheckpoints(
+  { view }: Pick<ControlPlane, 'view'>,
+  connection: Connection,
+  functions: readonly DeployedFunction[],
+) {
+  const kept = new Set(functions.map(({ kind, name }) => `${kind}/${name}`));
+  return view
+    .list<Checkpoint>('checkpoint', connectionPathOf(connection))
+    .filter(({ state: { kind, functionName } }) => {
+      return !kept.has(`${kind === 'webhook' ? 'sync' : kind}/${functionName}`);
+    });
 }
 
 /**
@@ -113,15 +120,50 @@ export async function createInstancesFor(
   connection: Connection,
   actor: string,
 ): Promise<void> {
-  const path = connectionPathOf(connection);
-  const { environmentUid, integrationKey } = connection;
-  for (const fn of listFunctions(control, environmentUid, { integrationKey, kind: 'sync' })) {
-    const existing = control.view.find<SyncInstance>('sync', [...path, fn.name, 'base']);
-    if (existing?.connectionUid !== connection.uid) {
-      await createInstance(control, { connection, fn, variant: 'base' }, actor);
-    }
+  for (const fn of missingSyncs(control, connection)) {
+    await createInstance(control, { connection, fn, variant: 'base' }, actor);
   }
 }
+
+/** Deployed syncs without an instance for the connection. */
+function missingSyncs(control: ControlPlane, connection: Connection): DeployedFunction[] {
+  const path = connectionPathOf(connection);
+  const { environmentUid, integrationKey, uid } = connection;
+  return listFunctions(control, environmentUid, { integrationKey, kind: 'sync' }).filter(
+    ({ name }) =>
+      control.view.find<SyncInstance>('sync', [...path, name, 'base'])?.connectionUid !== uid,
+  );
+}
+
+/** Whether `reconcileSyncInstances` would change nothing. */
+export function areSyncsCurrent(
+  control: ControlPlane,
+  environmentUid: string,
+  integrationKey: string,
+): boolean {
+  const all = listFunctions(control, environmentUid, { integrationKey });
+  const connections = connectionsOfIntegration(control, environmentUid, integrationKey);
+  return connections
+    .filter(({ isDeleting }) => !isDeleting)
+    .every((connection) => {
+      const instances = control.view.list<SyncInstance>('sync', connectionPathOf(connection));
+      const areDeployed = instances.every(({ state }) => {
+        const fn = all.find(({ kind, name }) => kind === 'sync' && name === state.syncName);
+        return fn !== undefined && isDeployed(state, fn);
+      });
+      return (
+        areDeployed &&
+        missingSyncs(control, connection).length === 0 &&
+        strayCheckpoints(control, connection, all).length === 0
+      );
+    });
+}
+
+/** Whether the instance runs by the function as it is deployed. */
+const isDeployed = (instance: SyncInstance, fn: DeployedFunction): boolean =>
+  instance.frequencyMs === frequencyOf(fn) &&
+  instance.functionVersion === fn.version &&
+  instance.models.join() === fn.models.join();
 
 /** @throws GatewayError `unknown_connection` when the connection is deleted or being deleted */
 export async function createInstance(
@@ -178,12 +220,8 @@ async function redeploy(
   fn: DeployedFunction,
   actor: string,
 ): Promise<void> {
+  if (isDeployed(instance, fn)) return;
   const frequencyMs = frequencyOf(fn);
-  const isSame =
-    instance.frequencyMs === frequencyMs &&
-    instance.functionVersion === fn.version &&
-    instance.models.join() === fn.models.join();
-  if (isSame) return;
   const dropped = instance.models.filter((model) => !fn.models.includes(model));
   const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
   const body = { type: 'Redeploy', models: fn.models, functionVersion: fn.version, frequencyMs };

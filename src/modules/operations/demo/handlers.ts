@@ -10,7 +10,7 @@ import { demoClientId, demoNames, type DemoName } from './definitions.ts';
 
 type Deps = Pick<
   OperationsServices,
-  'control' | 'vault' | 'coordination' | 'records' | 'providers' | 'demo'
+  'control' | 'vault' | 'coordination' | 'records' | 'recordReaders' | 'providers' | 'demo'
 >;
 
 export interface DemoIntegration {

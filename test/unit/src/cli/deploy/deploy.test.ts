@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
 import { openClient } from '../../../../../src/cli/client.ts';
@@ -6,7 +7,7 @@ import { packageFunctions, type Selection } from '../../../../../src/cli/deploy/
 import { performDeployment, type Consent } from '../../../../../src/cli/deploy/perform.ts';
 import { CommandFailure } from '../../../../../src/cli/exit.ts';
 import { outputTo } from '../../../../../src/cli/output.ts';
-import type { DeployPlan } from '../../../../../src/client/index.ts';
+import type { DeployPreview } from '../../../../../src/client/index.ts';
 import { compile } from '../../../../support/compile.ts';
 import { deployServer, emptyPlan, type DeployServer } from '../../../../support/deploy-server.ts';
 import { actionText, functionsProject, syncText } from '../../../../support/functions-project.ts';
@@ -66,7 +67,8 @@ async function deploy(options: With = {}) {
     },
   };
   const client = openClient({ host: server.url, secretKey: 'the-key', version: '1.2.3' });
-  const given = { autoConfirm: false, allowDestructive: false, canAsk: false, ...consent };
+  const none = { autoConfirm: false, allowDestructive: false, allowBreaking: false, canAsk: false };
+  const given = { ...none, ...consent };
   try {
     const deployment = packageFunctions(compiled.functions, selection, version);
     const telling = { progress: () => undefined, isJson: false };
@@ -90,7 +92,7 @@ const item = (type: 'sync' | 'action' | 'on-event', name: string, connections = 
   auto_start: true,
 });
 
-const removal: DeployPlan = {
+const removal: DeployPreview = {
   ...emptyPlan,
   created: [item('sync', 'contacts', 12), { ...item('sync', 'notes', 12), auto_start: false }],
   deleted: [item('sync', 'old-contacts', 3), item('action', 'gone')],
@@ -120,8 +122,9 @@ describe('a deployment', () => {
   });
 
   it('sends each function whole', async () => {
+    server.answer.body = { ...emptyPlan, created: [item('sync', 'contacts')] };
     await deploy({ version: '9.9.9' });
-    const functions = server.asked[0]?.body.functions ?? [];
+    const functions = server.asked[1]?.body.functions ?? [];
     expect(functions).toHaveLength(4);
     expect(functions[0]).toMatchObject({
       type: 'sync',
@@ -184,11 +187,57 @@ describe('a deployment', () => {
     expect(server.asked).toEqual([]);
   });
 
-  it('says so when there are only updates, and when everything was removed', async () => {
-    server.answer.body = { ...emptyPlan, updated: [item('sync', 'contacts')] };
-    expect((await deploy()).out).toContain('Only updates');
-    server.answer.body = emptyPlan;
-    expect((await deploy()).out).toContain('Successfully removed the syncs/actions.');
+  it('names what changes about each function', async () => {
+    const none = { model: null, from: null, to: null, fields: [] };
+    const changes = [
+      { ...none, part: 'code' },
+      {
+        ...none,
+        part: 'model',
+        model: 'Contact',
+        fields: [
+          { field: 'email', change: 'added', from: null, to: 'string' },
+          { field: 'size', change: 'retyped', from: 'number', to: 'string\u001b[31m' },
+        ],
+      },
+      { ...none, part: 'frequency', from: 'every hour', to: 'every day' },
+    ];
+    server.answer.body = { ...emptyPlan, updated: [{ ...item('sync', 'contacts'), changes }] };
+    const { out } = await deploy();
+    expect(out).toContain(
+      ' Only updates\n\n [Syncs +0 ~1 -0]\n ~ crm -> contacts\n     code\n' +
+        '     Contact: + email (string), size: number → string\\x1b[31m\n' +
+        '     frequency: every hour → every day\n',
+    );
+  });
+
+  it('says so when everything was removed', async () => {
+    server.answer.body = { ...emptyPlan, deleted: [item('action', 'gone')] };
+    const consent = { allowDestructive: true, autoConfirm: true };
+    expect((await deploy({ consent })).out).toContain('Successfully removed the syncs/actions.');
+  });
+
+  it('that changes nothing sends digests, says so, and ends there', async () => {
+    const unchanged = [item('sync', 'contacts'), item('action', 'create-contact')];
+    server.answer.body = { ...emptyPlan, unchanged };
+    expect(await deploy()).toMatchObject({
+      exitCode: 0,
+      out: ' Nothing to change: 2 functions as deployed\n',
+    });
+    expect(paths()).toEqual([preview]);
+    const sent = server.asked[0]?.body.functions.map(({ fileBody }) => fileBody);
+    const { bundle: js = '', source: ts = '' } = compiled.functions[0] ?? {};
+    const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+    expect(sent?.[0]).toEqual({ js_sha256: digest(js), ts_sha256: digest(ts) });
+    expect(JSON.stringify(sent)).not.toContain('module.exports');
+  });
+
+  it('that changes nothing still repairs the syncs of an interrupted one', async () => {
+    const unchanged = [item('sync', 'contacts')];
+    server.answer.body = { ...emptyPlan, unchanged, syncs_pending: true };
+    const { exitCode, out } = await deploy();
+    expect({ exitCode, paths: paths() }).toEqual({ exitCode: 0, paths: [preview, bundle] });
+    expect(out).toContain('behind an interrupted deployment');
   });
 });
 
@@ -228,6 +277,39 @@ describe('a deployment that removes something', () => {
     if (!isDeployed && consent.canAsk !== true) {
       expect(ended.error).toContain('--allow-destructive and --auto-confirm');
     }
+  });
+});
+
+describe('a deployment that breaks readers', () => {
+  const field = { field: 'phone', change: 'removed', from: 'string', to: null } as const;
+  const readers = { api_keys: ['crm app'], webhook_endpoints: [], typed_topics: ['svc.cdc.v1'] };
+  beforeEach(() => {
+    const of = { integrationId: 'crm', function: 'contacts', model: 'Contact' };
+    server.answer.body = {
+      ...emptyPlan,
+      updated: [{ ...item('sync', 'contacts'), changes: [] }],
+      breaking: [{ ...of, fields: [field], readers }],
+    };
+  });
+
+  it('names model, field and readers', async () => {
+    expect((await deploy()).out).toContain(
+      ' These changes break readers of records:\n   Contact of crm: - phone (string)\n' +
+        '     API keys: crm app\n     typed topics: svc.cdc.v1\n',
+    );
+  });
+
+  it.each<[string, Partial<Consent>, string, boolean]>([
+    ['nobody can be asked', {}, '', false],
+    ['only removals are agreed to', { allowDestructive: true, autoConfirm: true }, '', false],
+    ['--allow-breaking is given', { allowBreaking: true }, '', true],
+    ['somebody says yes', { canAsk: true }, 'yes', true],
+    ['somebody says no', { canAsk: true }, 'n', false],
+  ])('when %s', async (_what, consent, answer, isDeployed) => {
+    const ended = await deploy({ consent, answer });
+    expect(ended.exitCode).toBe(isDeployed ? 0 : 11);
+    expect(paths()).toEqual(isDeployed ? [preview, bundle] : [preview]);
+    if (!isDeployed && consent.canAsk !== true) expect(ended.error).toContain('--allow-breaking');
   });
 });
 

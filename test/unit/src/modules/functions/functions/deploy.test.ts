@@ -1,10 +1,18 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createKey } from '../../../../../../src/modules/access/api-keys/handlers.ts';
+import {
+  deployBody,
+  deployedParts,
+} from '../../../../../../src/modules/functions/functions/deploy-body.ts';
+import { functionRef } from '../../../../../../src/modules/functions/functions/entity.ts';
 import type { DeployPlan } from '../../../../../../src/modules/functions/functions/deploy.ts';
 import {
   aSync,
   anAction,
   anOnEvent,
   everything,
+  fileBody,
   openFunctionsWorld,
   refusal,
   type FunctionsApi,
@@ -40,11 +48,101 @@ describe('a deployment', () => {
 
     const next = [aSync('contacts', { version: '2' }), anOnEvent];
     const planned = await api.preview(next);
-    expect(await api.deploy(next)).toEqual(planned);
+    const { syncs_pending: isPending, ...plan } = planned;
+    expect(isPending).toBe(false);
+    expect(await api.deploy(next)).toEqual(plan);
     expect(names(planned.updated)).toEqual(['crm/sync/contacts']);
     expect(names(planned.deleted)).toEqual(['crm/action/create']);
     expect(names(planned.unchanged)).toEqual(['mail/on-event/greet']);
     expect(names((await api.preview(next)).unchanged)).toHaveLength(2);
+  });
+
+  it('is compared by digests without its files', async () => {
+    await api.deploy([aSync('contacts'), anAction('create')]);
+    const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+    const { js, ts } = fileBody;
+    const same = { fileBody: { js_sha256: digest(js), ts_sha256: digest(ts) } };
+    const other = { fileBody: { js_sha256: digest('more'), ts_sha256: digest(ts) } };
+    const plan = await api.preview([
+      aSync('contacts', same),
+      anAction('create', other),
+      anAction('new', other),
+    ]);
+    expect(names(plan.unchanged)).toEqual(['crm/sync/contacts']);
+    expect(plan.updated).toMatchObject([{ name: 'create', changes: [{ part: 'code' }] }]);
+    expect(names(plan.created)).toEqual(['crm/action/new']);
+    await expect(api.deploy([aSync('contacts', same)])).rejects.toThrow('fileBody');
+  });
+
+  it('names the changes of each function, and who reads a model that they break', async () => {
+    const model = (properties: object) => ({
+      models_json_schema: {
+        definitions: { Contact: { type: 'object', properties, required: Object.keys(properties) } },
+      },
+    });
+    const text = { type: 'string' };
+    const options = { actor: 'system' };
+    const { environmentUid, node } = api;
+    for (const [displayName, scopes] of [
+      ['reader', ['environment:*']],
+      ['deployer', ['environment:deploy']],
+    ] as const) {
+      await createKey(node, { environmentUid, displayName, scopes }, options);
+    }
+    await api.deploy([aSync('contacts', model({ id: text, phone: text, size: text }))]);
+    const next = aSync('contacts', {
+      ...model({ id: text, email: text, size: { type: ['number', 'null'] } }),
+      runs: 'every day',
+    });
+    const plan = await api.preview([next]);
+    expect(plan.updated[0]?.changes).toMatchObject([
+      {
+        part: 'model',
+        model: 'Contact',
+        fields: [
+          { field: 'email', change: 'added', to: 'string' },
+          { field: 'phone', change: 'removed', from: 'string' },
+          { field: 'size', change: 'retyped', from: 'string', to: 'number or null' },
+        ],
+      },
+      { part: 'frequency', to: 'every day' },
+    ]);
+    expect(plan.breaking).toMatchObject([
+      {
+        integrationId: 'crm',
+        function: 'contacts',
+        model: 'Contact',
+        fields: [{ field: 'phone' }, { field: 'size' }],
+        readers: {
+          api_keys: expect.arrayContaining(['reader']) as string[],
+          webhook_endpoints: [],
+          typed_topics: [],
+        },
+      },
+    ]);
+    expect(plan.breaking[0]?.readers.api_keys).not.toContain('deployer');
+    await api.deploy([next]);
+    expect(await api.preview([next])).toMatchObject({ updated: [], breaking: [] });
+  });
+
+  it('says when the syncs of an interrupted one are behind, and the next one makes up for it', async () => {
+    await api.connect('acme');
+    await api.deploy([aSync('contacts')]);
+    expect(await api.preview([aSync('contacts')])).toMatchObject({ syncs_pending: false });
+    // As a deployment leaves it that was cut off between its functions and their syncs.
+    const changed = aSync('contacts', { version: '2' });
+    const parts = deployedParts(
+      api.environmentUid,
+      deployBody.shape.functions.element.parse(changed),
+      undefined,
+    );
+    const ref = functionRef(api.environmentUid, 'crm', 'sync', 'contacts');
+    await api.node.control.execute(ref, { type: 'Deploy', parts }, { actor: 'system' });
+    const plan = await api.preview([changed]);
+    expect(plan).toMatchObject({ updated: [], syncs_pending: true });
+    await api.deploy([changed]);
+    expect(api.syncs().map(({ functionVersion }) => functionVersion)).toEqual(['2']);
+    expect(await api.preview([changed])).toMatchObject({ updated: [], syncs_pending: false });
   });
 
   it('previews without changing anything', async () => {
