@@ -1,5 +1,5 @@
 import { useQueries, useQueryClient } from '@tanstack/preact-query';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Answer, Input, PagedOperation } from '../../client/index.ts';
 import { useAccess } from '../session/context.tsx';
 import {
@@ -82,7 +82,7 @@ export function useScrolledList<O extends PagedOperation, Item>(
     }),
   });
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pages = results.map(({ data }, n) => ({ data, cursor: cursors[n] ?? null }));
     const found = withPages(extents, from, pages);
     if (found !== extents) setPosition((now) => ({ ...ofThisList(now), extents: found }));

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 import {
   elementScroll,
   observeElementOffset,
@@ -121,8 +121,9 @@ function useVirtualRows(count: number, frame: { readonly current: HTMLDivElement
   };
   const virtualizer = useMemo(() => new Virtualizer<HTMLDivElement, Element>(options), []);
   virtualizer.setOptions(options);
-  useEffect(() => virtualizer._didMount(), [virtualizer]);
-  useEffect(() => virtualizer._willUpdate());
+  // Before the browser paints: a frame without rows would come first.
+  useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
+  useLayoutEffect(() => virtualizer._willUpdate());
   return { items: virtualizer.getVirtualItems(), total: virtualizer.getTotalSize() };
 }
 
