@@ -45,7 +45,10 @@ import { webhookRoute } from '../modules/webhooks/webhooks-in/ingress.ts';
 import { webhookDeliveryRoutes } from '../modules/webhooks/webhooks-in/routes.ts';
 import { webhookMessageRoutes } from '../modules/webhooks/webhooks-out/routes.ts';
 import type { AnyRoute } from '../http/define-route.ts';
+import type { Endpoints } from '../http/openapi/document.ts';
 import type { AnyStreamRoute } from '../http/stream-route.ts';
+import { fieldNames } from './field-names.ts';
+import { tags } from './tags.ts';
 
 /** Every endpoint of the API. */
 export const routes: readonly AnyRoute[] = [
@@ -85,7 +88,7 @@ export const routes: readonly AnyRoute[] = [
   ...rootKeyRoutes,
   ...mcpRoutes,
   ...docsSiteRoutes,
-  ...referenceRoutes(() => ({ routes, streamRoutes })),
+  ...referenceRoutes(() => endpoints),
   ...webhookEndpointRoutes,
   ...webhookMessageRoutes,
   ...webhookDeliveryRoutes,
@@ -100,3 +103,6 @@ export const streamRoutes: readonly AnyStreamRoute[] = [
   changeFeedRoute,
   webhookRoute,
 ];
+
+/** With the words that describe them. */
+export const endpoints: Endpoints = { routes, streamRoutes, tags, fieldNames };

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { openapiDocument } from '../http/openapi/document.ts';
 import { clientTypes } from '../http/openapi/typescript.ts';
-import { routes, streamRoutes } from '../api/routes.ts';
+import { endpoints } from '../api/routes.ts';
 import { overlaySchema } from '../modules/connections/providers/overlay-schema.ts';
 import { asyncapiDocument } from '../modules/operations/topics/asyncapi.ts';
 import { loadConfig } from './config.ts';
@@ -65,7 +65,6 @@ export const overlaySchemaFile = new URL('../../schemas/provider.schema.json', i
 
 /** The types of the client (`src/client/operations.ts`). */
 export async function clientOperations(): Promise<string> {
-  const endpoints = { routes, streamRoutes };
   return clientTypes(await openapiDocument(endpoints, { version: version(), publicUrl: '' }));
 }
 

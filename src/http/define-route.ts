@@ -99,6 +99,8 @@ interface Route<
   /** Any one of these suffices; empty = any key of the right kind. `environment:` or `account:` included. */
   readonly scopes: readonly string[];
   readonly summary: string;
+  /** What the summary leaves open: effects, units, defaults, what happens next. Markdown. */
+  readonly description?: string;
   readonly query?: Q;
   readonly body?: B;
   readonly headers?: H;

@@ -105,7 +105,7 @@ function isEmail(value: string): boolean {
 /** `end_user` in a request. */
 export const endUserInput = z
   .strictObject({
-    id: text(1, 255),
+    id: text(1, 255).describe('Id of the end user in the application.'),
     email: text(5, 255).optional(),
     display_name: text(0, 255).optional(),
     tags: tags.optional(),

@@ -42,6 +42,10 @@ export interface StreamRoute<S = unknown> {
   readonly credential: Credential;
   readonly scopes: readonly string[];
   readonly summary: string;
+  /** As of other routes. */
+  readonly description?: string;
+  /** Parameters of the path, for a route whose response is passed through. */
+  readonly params?: z.ZodObject;
   /** The request headers that it reads. */
   readonly headers: z.ZodObject;
   /** For an exact path; its handler checks it with `checkQuery`. */

@@ -3,12 +3,21 @@ import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { AnyRoute } from '../define-route.ts';
 import type { AnyStreamRoute } from '../stream-route.ts';
 import { operationOf, streamOperation } from './operation.ts';
-import { createSchemaPool } from './schemas.ts';
+import { createSchemaPool, type FieldNames } from './schemas.ts';
 
 /** Everything that the document describes. */
 export interface Endpoints {
   readonly routes: readonly AnyRoute[];
   readonly streamRoutes: readonly AnyStreamRoute[];
+  readonly tags: readonly Tag[];
+  readonly fieldNames: FieldNames;
+}
+
+/** A noun, and the paths of its operations: a path belongs to the tag with the longest beginning that fits. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+  readonly paths: readonly string[];
 }
 
 const bearer = (description: string): JsonObject => ({
@@ -40,20 +49,21 @@ carries \`X-Request-Id\`, and with a rate limit \`X-RateLimit-Limit\`, \`X-RateL
  * @throws Error when two schemas have one name
  */
 export async function openapiDocument(
-  { routes, streamRoutes }: Endpoints,
+  { routes, streamRoutes, tags, fieldNames }: Endpoints,
   info: { readonly version: string; readonly publicUrl: string },
 ): Promise<JsonObject> {
-  const pool = createSchemaPool();
+  const pool = createSchemaPool(fieldNames);
+  const parts = { pool, tagOf: (path: string) => tagOf(path, tags) };
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     const path = (paths[route.path] ??= {});
-    path[route.method.toLowerCase()] = operationOf(route, pool);
+    path[route.method.toLowerCase()] = operationOf(route, parts);
     await breath();
   }
   for (const route of streamRoutes) {
     const path = (paths[route.path] ??= {});
     for (const method of route.methods) {
-      path[method.toLowerCase()] = streamOperation(route, method, pool);
+      path[method.toLowerCase()] = streamOperation(route, method, parts);
     }
   }
   const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
@@ -61,11 +71,18 @@ export async function openapiDocument(
     openapi: '3.1.0',
     info: { title: 'svc', version: info.version, description, license },
     servers: [{ url: info.publicUrl === '' ? '/' : info.publicUrl }],
-    tags: tagsOf(Object.keys(paths)),
+    tags: tags.map(({ name, description: text }) => ({ name, description: text })),
     paths,
     components: { securitySchemes, schemas: pool.components, responses: pool.responses },
   };
 }
 
-const tagsOf = (paths: readonly string[]): JsonObject[] =>
-  [...new Set(paths.map((path) => path.split('/')[1] ?? ''))].map((name) => ({ name }));
+/** @throws Error for a path without a tag */
+function tagOf(path: string, tags: readonly Tag[]): string {
+  const fitting = tags.flatMap(({ name, paths }) =>
+    paths.filter((start) => path.startsWith(start)).map((start) => ({ name, start })),
+  );
+  const [tag] = fitting.toSorted((a, b) => b.start.length - a.start.length);
+  if (tag === undefined) throw new Error(`no tag for ${path}`);
+  return tag.name;
+}

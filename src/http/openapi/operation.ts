@@ -11,13 +11,20 @@ import { pipelineErrors } from '../pipeline-errors.ts';
 /** The location of a parameter. */
 type Place = 'path' | 'query' | 'header';
 
+/** The document that operations are parts of. */
+interface Parts {
+  readonly pool: SchemaPool;
+  readonly tagOf: (path: string) => string;
+}
+
 /** A route as an operation of the document. */
-export function operationOf(route: AnyRoute, pool: SchemaPool): JsonObject {
+export function operationOf(route: AnyRoute, { pool, tagOf }: Parts): JsonObject {
   const { method, path, summary } = route;
   const body = route.body as z.ZodType | undefined;
   return {
     operationId: operationId(method, path),
     summary,
+    description: descriptionOf(route, method),
     tags: [tagOf(path)],
     ...(route.isDeprecated === true ? { deprecated: true } : {}),
     ...security(route),
@@ -33,14 +40,10 @@ export function operationOf(route: AnyRoute, pool: SchemaPool): JsonObject {
 }
 
 /** A route whose response streams. */
-export function streamOperation(
-  route: AnyStreamRoute,
-  method: string,
-  pool: SchemaPool,
-): JsonObject {
+export function streamOperation(route: AnyStreamRoute, method: string, parts: Parts): JsonObject {
   return route.answers === undefined
-    ? passingOperation(route, method, pool)
-    : ownStreamOperation(route, route.answers, method, pool);
+    ? passingOperation(route, method, parts)
+    : ownStreamOperation(route, route.answers, method, parts);
 }
 
 /** A streaming route with a response of its own. */
@@ -48,13 +51,14 @@ function ownStreamOperation(
   route: AnyStreamRoute,
   answered: Responses,
   method: string,
-  pool: SchemaPool,
+  { pool, tagOf }: Parts,
 ): JsonObject {
   const { path, summary, query, headers } = route;
   const own = Object.entries(answered).map(([status, shape]) => [status, answer(shape, pool)]);
   return {
     operationId: operationId(method, path),
     summary,
+    description: descriptionOf(route, method),
     tags: [tagOf(path)],
     ...security(route),
     parameters: [...parameters(query, 'query', pool), ...parameters(headers, 'header', pool)],
@@ -63,16 +67,22 @@ function ownStreamOperation(
 }
 
 /** A route that passes request and response through: their bodies are not described. */
-function passingOperation(route: AnyStreamRoute, method: string, pool: SchemaPool): JsonObject {
-  const text = { in: 'path', required: true, schema: { type: 'string' }, example: 'contacts' };
-  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, ...text }));
+function passingOperation(
+  route: AnyStreamRoute,
+  method: string,
+  { pool, tagOf }: Parts,
+): JsonObject {
   const any = { '*/*': { schema: {} } };
   return {
     operationId: operationId(method, route.path),
     summary: route.summary,
+    description: descriptionOf(route, method),
     tags: [tagOf(route.path)],
     ...security(route),
-    parameters: [...names, ...parameters(route.headers, 'header', pool)],
+    parameters: [
+      ...parameters(route.params, 'path', pool),
+      ...parameters(route.headers, 'header', pool),
+    ],
     ...(method === 'GET' ? {} : { requestBody: { content: any } }),
     responses: {
       ...anyBeside(refusals(route, pool)),
@@ -103,7 +113,24 @@ function operationId(method: string, path: string): string {
   return method.toLowerCase() + words.map(capital).join('');
 }
 
-const tagOf = (path: string): string => path.split('/')[1] ?? '';
+/** What the route says of itself, and who may call it. */
+function descriptionOf(route: AnyRoute | AnyStreamRoute, method: string): string {
+  const { credential, scopes, description } = route;
+  const held = { environment: 'an environment key', account: 'an account key', key: 'any key' };
+  const scoped = scopes.length === 0 ? '' : ` with any one of the scopes ${listed(scopes)}`;
+  const token = 'takesConnectToken' in route ? ', or the token of a connect session' : '';
+  const access =
+    credential === 'none'
+      ? 'Needs no credential.'
+      : credential === 'connect'
+        ? 'Needs the token of a connect session.'
+        : `Needs ${held[credential]}${scoped}${token}.`;
+  const isOnce = !('prefix' in route) && takesIdempotencyKey(route) && method !== 'DELETE';
+  const once = isOnce ? ' With an `Idempotency-Key` a repeated request is done once.' : '';
+  return [...(description === undefined ? [] : [description]), access + once].join('\n\n');
+}
+
+const listed = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
 
 function security(route: AnyRoute | AnyStreamRoute): JsonObject {
   const { credential, scopes } = route;
@@ -131,12 +158,13 @@ function parameters(schema: z.ZodType | undefined, place: Place, pool: SchemaPoo
   return Object.entries(objectOf(properties))
     .filter(([name]) => !reserved.has(name))
     .map(([name, member]) => {
-      const existing = member as JsonObject;
+      const { description = '', ...existing } = member as JsonObject;
       const isObject = existing['type'] === 'object';
       const isNeeded = place === 'path' || needed.includes(name);
       return {
         name,
         in: place,
+        description,
         required: isNeeded,
         ...(isObject && place === 'query' ? { style: 'deepObject', explode: true } : {}),
         schema: existing,
@@ -177,9 +205,17 @@ function answer({ description, type, schema }: ResponseShape, pool: SchemaPool):
   if (schema === null) {
     return { description, content: { [type]: { schema: { type: 'string' } } } };
   }
-  const existing = pool.output(schema);
+  const existing = withResult(pool.output(schema), description);
   const example = exampleOf(existing, pool.components);
   return { description, content: { [type]: { schema: existing, example } } };
+}
+
+/** `data` of a response is what the response is said to be. */
+function withResult(schema: JsonObject, description: string): JsonObject {
+  const properties = objectOf(schema['properties']);
+  const { data } = properties;
+  if (!isJsonObject(data) || 'description' in data) return schema;
+  return { ...schema, properties: { ...properties, data: { description, ...data } } };
 }
 
 /** Refusals that most operations share. */
@@ -204,19 +240,20 @@ function refusals(route: AnyRoute | AnyStreamRoute, pool: SchemaPool): JsonObjec
     const whole = isShownToPeople(route) ? withPage(withOwn) : withOwn;
     return [String(status), isStream ? whole : pool.shared(sharedNames[status], whole)] as const;
   });
-  return { ...Object.fromEntries(entries), ...unread(error, pool) };
+  const shared = isStream ? undefined : pool.shared;
+  return { ...Object.fromEntries(entries), ...unread(error, shared) };
 }
 
 /**
  * Refusals of the server before it knows the operation: a request that is too slow, or whose line and headers are
  * too long.
  */
-function unread(error: JsonObject, pool: SchemaPool): JsonObject {
-  const refused = (status: number) => refusalResponse(status, ['invalid_request'], error);
-  return {
-    408: pool.shared('TooSlow', refused(408)),
-    431: pool.shared('HeadersTooLong', refused(431)),
+function unread(error: JsonObject, shared?: SchemaPool['shared']): JsonObject {
+  const refused = (status: number, name: string) => {
+    const response = refusalResponse(status, ['invalid_request'], error);
+    return shared?.(name, response) ?? response;
   };
+  return { 408: refused(408, 'TooSlow'), 431: refused(431, 'HeadersTooLong') };
 }
 
 function besides(response: Record<string, Json>, own: JsonObject): JsonObject {
@@ -257,6 +294,7 @@ const isFilled = (value: Json | undefined): value is Json[] =>
 
 function ofType(schema: JsonObject, components: JsonObject): Json {
   const { type, minimum, format, items } = schema;
+  if (Array.isArray(type) && type.includes('null')) return null;
   switch (Array.isArray(type) ? type[0] : type) {
     case 'object':
       return ofObject(schema, components);
@@ -290,23 +328,25 @@ function ofObject(schema: JsonObject, components: JsonObject): JsonObject {
 const issue = z.strictObject({
   code: z.string(),
   message: z.string(),
-  path: z.array(z.string()),
+  path: z.array(z.string()).describe('Names of the fields from the root to the invalid value.'),
 });
 
 /** The uniform body of a refusal (docs/reference/errors.md#body). */
 const refusalShape = z
   .strictObject({
-    error: z.strictObject({
-      code: z.string().meta({ description: 'Stable name of what went wrong.' }),
-      message: z.string().optional(),
-      fix: z.string().optional().meta({ description: 'What to do about it.' }),
-      errors: z.array(issue).optional().meta({ description: 'What is wrong with which part.' }),
-      payload: anyJson.optional(),
-      upstream: anyJson.optional().meta({ description: 'What the provider answered.' }),
-      method: z.string().optional().meta({ description: 'Of a 429.' }),
-      path: z.string().optional().meta({ description: 'Of a 429.' }),
-      request_id: z.uuid().optional().meta({ description: 'Of `X-Request-Id`.' }),
-    }),
+    error: z
+      .strictObject({
+        code: z.string().meta({ description: 'Stable name of what went wrong.' }),
+        message: z.string().optional(),
+        fix: z.string().optional().meta({ description: 'What to do about it.' }),
+        errors: z.array(issue).optional().meta({ description: 'What is wrong with which part.' }),
+        payload: anyJson.optional().describe('Details of the failure, by its code.'),
+        upstream: anyJson.optional().meta({ description: 'What the provider answered.' }),
+        method: z.string().optional().meta({ description: 'Of a 429.' }),
+        path: z.string().optional().meta({ description: 'Of a 429.' }),
+        request_id: z.uuid().optional().meta({ description: 'Of `X-Request-Id`.' }),
+      })
+      .describe('The refusal.'),
   })
   .meta({ id: 'Error' });
 

@@ -17,14 +17,23 @@ export interface SchemaPool {
 
 const componentsPath = '#/components/schemas/';
 
+/** What the names of fields stand for; a description or example in the schema takes precedence. */
+export interface FieldNames {
+  /** Of names with one meaning everywhere: a description, and an example. */
+  readonly descriptions: Readonly<Record<string, readonly [text: string, example?: Json]>>;
+  /** Examples of fields that are texts, or lists of them. */
+  readonly examples: Readonly<Record<string, string>>;
+}
+
 /** Named by `meta({ id })`; two schemas with one name are a bug. */
-export function createSchemaPool(): SchemaPool {
+export function createSchemaPool(names: FieldNames): SchemaPool {
   const components: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
   const converted = (schema: z.ZodType, io: 'input' | 'output'): JsonObject => {
     const made = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
     // The generated schema is plain JSON except for undefined members.
-    const plain = JSON.parse(JSON.stringify(made)) as Record<string, Json>;
+    const whole = JSON.parse(JSON.stringify(made)) as JsonObject;
+    const plain = described(whole, names) as Record<string, Json>;
     const { $schema: _dialect, $defs: definitions, ...rest } = plain;
     for (const [name, definition] of Object.entries(objectOf(definitions))) {
       keep(components, name, definition as JsonObject);
@@ -47,6 +56,50 @@ export function createSchemaPool(): SchemaPool {
     },
   };
 }
+
+/** Each field at every depth with its own description, or that of its name. */
+function described(value: Json, names: FieldNames): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => described(item, names));
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([keyword, item]) => {
+    if (isData.has(keyword)) return [keyword, item];
+    if (keyword !== 'properties') return [keyword, described(item ?? null, names)];
+    const fields = Object.entries(objectOf(item)).map(([name, field]) => {
+      return [name, describedField(name, described(field ?? {}, names) as JsonObject, names)];
+    });
+    return [keyword, Object.fromEntries(fields) as JsonObject];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** Keywords whose values are no schemas. */
+const isData = new Set(['examples', 'default', 'const', 'enum', 'required']);
+
+function describedField(name: string, field: JsonObject, names: FieldNames): Json {
+  const [description, example] = ownOf(names.descriptions, name) ?? [];
+  const isMeant = description !== undefined && !('description' in field);
+  const shown = isMeant && example !== undefined ? example : exampleOfText(name, field, names);
+  const hasExample = ['examples', 'const', 'enum', 'default', '$ref'].some((one) => one in field);
+  return {
+    ...(isMeant ? { description } : {}),
+    ...(shown === undefined || hasExample ? {} : { examples: [shown] }),
+    ...field,
+  };
+}
+
+const ownOf = <V>(map: Readonly<Record<string, V>>, name: string): V | undefined =>
+  Object.hasOwn(map, name) ? map[name] : undefined;
+
+function exampleOfText(name: string, field: JsonObject, names: FieldNames): Json | undefined {
+  const example = ownOf(names.examples, name);
+  const { items } = field;
+  if (example === undefined) return undefined;
+  if (isText(field)) return example;
+  return isJsonObject(items) && isText(items) ? [example] : undefined;
+}
+
+const isText = ({ type, ...rest }: JsonObject): boolean =>
+  [type].flat().includes('string') && !('format' in rest || 'enum' in rest);
 
 function keep(components: Record<string, Json>, name: string, schema: JsonObject): void {
   const { id: _name, ...made } = referring(schema) as Record<string, Json>;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
 import { errorAt } from '../../http/define-route.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -18,7 +19,14 @@ export const proxyRoute: StreamRoute<FunctionsServices> = {
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
   credential: 'environment',
   scopes: ['environment:proxy'],
-  summary: "Forwards the request to the provider with the connection's credentials.",
+  summary: 'Send a request to the provider.',
+  description:
+    'It is forwarded with the credentials of the connection, and the response is passed on as it arrives. Headers named `Svc-Proxy-<Name>` are sent as `<Name>`.',
+  params: z.object({
+    path: z
+      .string()
+      .meta({ description: 'Path at the provider, with any query.', examples: ['contacts'] }),
+  }),
   headers: callHeadersShape,
   bodyIdleMs: limits.proxyIdleMs,
   errors: [

@@ -25,7 +25,13 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
   methods: ['POST'],
   credential: 'none',
   scopes: [],
-  summary: 'Takes a webhook of a provider: keeps it, verifies it, forwards it and starts runs.',
+  summary: 'Receive a webhook of a provider.',
+  description:
+    'It is verified, stored, forwarded to the application, and starts the syncs that subscribe to it.',
+  params: z.object({
+    environmentUuid: z.uuid().describe('UUID of the environment.'),
+    providerConfigKey: integrationKey,
+  }),
   headers: z.object({}),
   errors: [
     'invalid_uri_params',

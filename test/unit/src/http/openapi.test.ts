@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openapiDocument } from '../../../../src/http/openapi/document.ts';
-import { routes, streamRoutes } from '../../../../src/api/routes.ts';
+import { endpoints as api, routes, streamRoutes } from '../../../../src/api/routes.ts';
 import { codeOf, statusOf } from '../../../../src/http/define-route.ts';
 import { draft2020 } from '../../../support/json-schema.ts';
 
@@ -34,10 +34,10 @@ let ajv: Ajv2020;
 /** By the schema in the document: operations share their refusals. */
 const validators = new Map<object, ValidateFunction>();
 beforeAll(async () => {
-  const made = await openapiDocument(
-    { routes, streamRoutes },
-    { version: '1.2.3', publicUrl: 'https://gateway.example.com' },
-  );
+  const made = await openapiDocument(api, {
+    version: '1.2.3',
+    publicUrl: 'https://gateway.example.com',
+  });
   document = JSON.parse(JSON.stringify(made)) as Document;
   ajv = draft2020();
   ajv.addSchema(document, 'openapi');
