@@ -135,6 +135,7 @@ const descriptions: FieldNames['descriptions'] = {
   // Headers of requests
   'accept-encoding': ['Codings that the client accepts; `br` and `gzip` are used.', 'br'],
   'accept-language': ['Languages that the person reads.', 'en'],
+  'if-none-match': ['`ETag` of the copy that the browser has.'],
   cookie: ['Holds the cookie of the session.'],
   host: ['Host of this gateway, against which `Origin` is compared.'],
   origin: ['Origin of the page that sends the request.'],

@@ -145,102 +145,102 @@ export type WebhookMessage = { readonly id: string; readonly endpoint_id: string
 export type WebhookDelivery = { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed' | 'refused'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly refused_count: number | null; readonly received_at: string; readonly decided_at: string | null };
 
 export interface Operations {
-  /** Whether the process answers. */
+  /** Check that the process answers. */
   'GET /health': {
     readonly answer: { readonly result: string; readonly reasons?: readonly string[] };
   };
-  /** Whether this node can do its work; the reasons when it cannot. */
+  /** Check that this node can do its work. */
   'GET /ready': {
     readonly answer: { readonly result: string; readonly reasons?: readonly string[] };
   };
-  /** The whole catalog as a map of names. */
+  /** Get the whole catalog of providers. */
   'GET /providers.json': {
     readonly answer: { readonly [name: string]: Provider };
   };
-  /** The providers of the catalog. */
+  /** List the providers of the catalog. */
   'GET /providers': {
     readonly query?: { readonly search?: string };
     readonly headers?: { readonly 'accept-language'?: string };
     readonly answer: { readonly data: readonly Provider[] };
   };
-  /** One provider of the catalog. */
+  /** Get a provider of the catalog. */
   'GET /providers/{provider}': {
     readonly params: { readonly provider: string };
     readonly headers?: { readonly 'accept-language'?: string };
     readonly answer: { readonly data: Provider };
   };
-  /** A logo of a provider. */
+  /** Get the logo of a provider. */
   'GET /images/template-logos/{file}': {
     readonly params: { readonly file: string };
     readonly answer: string;
   };
-  /** The integrations of the environment; those that a connect session allows. */
+  /** List the integrations of the environment. */
   'GET /integrations': {
     readonly query?: { readonly credentials?: 'none' };
     readonly answer: { readonly data: readonly Integration[] };
   };
-  /** Configures a provider for the environment. */
+  /** Create an integration. */
   'POST /integrations': {
     readonly body: { readonly provider: string; readonly unique_key: string; readonly display_name?: string; readonly credentials?: unknown; readonly forward_webhooks?: boolean; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string } };
     readonly answer: { readonly data: Integration };
   };
-  /** One integration; `include` adds its webhook address and its credentials. */
+  /** Get an integration. */
   'GET /integrations/{uniqueKey}': {
     readonly params: { readonly uniqueKey: string };
     readonly query?: { readonly include?: readonly ('webhook' | 'credentials')[] };
     readonly answer: { readonly data: Integration };
   };
-  /** Changes an integration; only one without connections can be renamed. */
+  /** Update an integration. */
   'PATCH /integrations/{uniqueKey}': {
     readonly params: { readonly uniqueKey: string };
     readonly body?: { readonly unique_key?: string; readonly display_name?: string; readonly credentials?: unknown; readonly forward_webhooks?: boolean; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string } };
     readonly answer: { readonly data: Integration };
   };
-  /** Deletes an integration with its connections, syncs and functions. */
+  /** Delete an integration. */
   'DELETE /integrations/{uniqueKey}': {
     readonly params: { readonly uniqueKey: string };
     readonly answer: Success;
   };
-  /** Connections, newest first. */
+  /** List connections, newest first. */
   'GET /connections': {
     readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any' | 'none'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
     readonly answer: { readonly connections: readonly ConnectionEntry[]; readonly next_cursor: string | null };
   };
-  /** Imports a connection, or gives a known one new credentials. */
+  /** Create or update a connection with given credentials. */
   'POST /connections': {
     readonly body: { readonly provider_config_key: string; readonly connection_id?: string; readonly metadata?: { readonly [name: string]: unknown }; readonly connection_config?: { readonly [name: string]: unknown }; readonly webhook_url_override?: string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string }; readonly credentials: unknown };
     readonly answer: Connection;
   };
-  /** One connection, with its credentials where the key may see them. */
+  /** Get a connection. */
   'GET /connections/{connectionId}': {
     readonly params: { readonly connectionId: string };
     readonly query: { readonly provider_config_key: string; readonly force_refresh?: boolean; readonly refresh_token?: boolean; readonly refresh_github_app_jwt_token?: boolean; readonly credentials?: 'masked' };
     readonly answer: Connection;
   };
-  /** Changes end user, tags and webhook address. */
+  /** Update end user, tags and webhook address of a connection. */
   'PATCH /connections/{connectionId}': {
     readonly params: { readonly connectionId: string };
     readonly query: { readonly provider_config_key: string };
     readonly body?: { readonly webhook_url_override?: string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string } };
     readonly answer: Success;
   };
-  /** Deletes a connection with its syncs, records and key. */
+  /** Delete a connection. */
   'DELETE /connections/{connectionId}': {
     readonly params: { readonly connectionId: string };
     readonly query: { readonly provider_config_key: string };
     readonly answer: Success;
   };
-  /** Replaces the whole metadata of one or more connections. */
+  /** Replace the metadata of connections. */
   'POST /connections/metadata': {
     readonly body: ConnectionsMetadata;
     readonly answer: ConnectionsMetadata;
   };
-  /** Merges top-level keys into the metadata of one or more connections. */
+  /** Merge keys into the metadata of connections. */
   'PATCH /connections/metadata': {
     readonly body: ConnectionsMetadata;
     readonly answer: ConnectionsMetadata;
   };
-  /** Connections, newest first. Deprecated: use /connections. */
+  /** List connections, newest first. Deprecated: use /connections. */
   'GET /connection': {
     readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any' | 'none'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
     readonly answer: { readonly connections: readonly ConnectionEntry[]; readonly next_cursor: string | null };
@@ -249,24 +249,24 @@ export interface Operations {
   'POST /connection': {
     readonly answer: never;
   };
-  /** One connection, with its credentials where the key may see them. Deprecated: use /connections/{connectionId}. */
+  /** Get a connection. Deprecated: use /connections/{connectionId}. */
   'GET /connection/{connectionId}': {
     readonly params: { readonly connectionId: string };
     readonly query: { readonly provider_config_key: string; readonly force_refresh?: boolean; readonly refresh_token?: boolean; readonly refresh_github_app_jwt_token?: boolean; readonly credentials?: 'masked' };
     readonly answer: Connection;
   };
-  /** Deletes a connection with its syncs, records and key. Deprecated: use /connections/{connectionId}. */
+  /** Delete a connection. Deprecated: use /connections/{connectionId}. */
   'DELETE /connection/{connectionId}': {
     readonly params: { readonly connectionId: string };
     readonly query: { readonly provider_config_key: string };
     readonly answer: Success;
   };
-  /** Replaces the whole metadata of one or more connections. Deprecated: use /connections/metadata. */
+  /** Replace the metadata of connections. Deprecated: use /connections/metadata. */
   'POST /connection/metadata': {
     readonly body: ConnectionsMetadata;
     readonly answer: ConnectionsMetadata;
   };
-  /** Merges top-level keys into the metadata of one or more connections. Deprecated: use /connections/metadata. */
+  /** Merge keys into the metadata of connections. Deprecated: use /connections/metadata. */
   'PATCH /connection/metadata': {
     readonly body: ConnectionsMetadata;
     readonly answer: ConnectionsMetadata;
@@ -281,620 +281,620 @@ export interface Operations {
     readonly params: { readonly connectionId: string };
     readonly answer: never;
   };
-  /** Lets one end user connect for 30 minutes. */
+  /** Create a connect session. */
   'POST /connect/sessions': {
     readonly body: { readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly organization?: { readonly id: string; readonly display_name?: string }; readonly tags?: { readonly [name: string]: string }; readonly integrations_config_defaults?: { readonly [name: string]: { readonly user_scopes?: string; readonly authorization_params?: { readonly [name: string]: string }; readonly connection_config?: { readonly [name: string]: unknown } } }; readonly overrides?: { readonly [name: string]: { readonly docs_connect?: string } }; readonly webhook_url_override?: string; readonly allowed_integrations?: readonly string[] };
     readonly answer: { readonly data: ConnectToken };
   };
-  /** Lets the end user of one connection authorize it again. */
+  /** Create a connect session that renews a connection. */
   'POST /connect/sessions/reconnect': {
     readonly body: { readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly organization?: { readonly id: string; readonly display_name?: string }; readonly tags?: { readonly [name: string]: string }; readonly integrations_config_defaults?: { readonly [name: string]: { readonly user_scopes?: string; readonly authorization_params?: { readonly [name: string]: string }; readonly connection_config?: { readonly [name: string]: unknown } } }; readonly overrides?: { readonly [name: string]: { readonly docs_connect?: string } }; readonly webhook_url_override?: string; readonly connection_id: string; readonly integration_id: string };
     readonly answer: { readonly data: ConnectToken };
   };
-  /** What the connect page needs to know of its session. */
+  /** Get the connect session of the token. */
   'GET /connect/session': {
     readonly answer: { readonly data: ConnectSession };
   };
-  /** Ends the session: its token is worth nothing any more. */
+  /** End the connect session of the token. */
   'DELETE /connect/session': {
     readonly answer: undefined;
   };
-  /** Sends the person to the provider to authorize a connection. */
+  /** Start an authorization at the provider. */
   'GET /oauth/connect/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly ws_client_id?: string; readonly params?: { readonly [name: string]: string }; readonly authorization_params?: { readonly [name: string]: string }; readonly user_scope?: string; readonly credentials?: { readonly oauth_client_id_override?: string; readonly oauth_client_secret_override?: string; readonly oauth_refresh_token_override?: string } };
     readonly answer: string;
   };
-  /** Where a provider sends the person back to. */
+  /** Complete an authorization. */
   'GET /oauth/callback': {
     readonly headers?: { readonly cookie?: string; readonly referer?: string };
     readonly answer: string;
   };
-  /** Where a provider sends the person back to who has installed an app. */
+  /** Complete the installation of an app. */
   'GET /app-auth/connect': {
     readonly headers?: { readonly cookie?: string; readonly referer?: string };
     readonly answer: string;
   };
-  /** Connects with client credentials. */
+  /** Create a connection with client credentials. */
   'POST /oauth2/auth/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with a provider that announces the installation later. */
+  /** Create a connection that waits for an installation. */
   'POST /auth/oauth-outbound/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with an API key. */
+  /** Create a connection with an API key. */
   'POST /api-auth/api-key/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with user name and password. */
+  /** Create a connection with user name and password. */
   'POST /api-auth/basic/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with a token of an account. */
+  /** Create a connection with a token of an account. */
   'POST /auth/tba/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with a key that signs tokens. */
+  /** Create a connection with a key that signs tokens. */
   'POST /auth/jwt/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with a login that gives a session. */
+  /** Create a connection with a login that yields a session. */
   'POST /auth/bill/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with fields that a token is given for. */
+  /** Create a connection with fields that yield a token. */
   'POST /auth/two-step/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with user name and password that sign. */
+  /** Create a connection with credentials that sign requests. */
   'POST /auth/signature/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with nothing: the provider asks for no credentials. */
+  /** Create a connection with no credentials. */
   'POST /auth/unauthenticated/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Connects with a key of the store. */
+  /** Create a connection with a key of the App Store. */
   'POST /app-store-auth/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** The environments of the account, by name. */
+  /** List the environments of the account. */
   'GET /environments': {
     readonly answer: { readonly data: readonly ({ readonly id: number; readonly name: string; readonly is_production: boolean })[] };
   };
-  /** Makes an environment with its first key and its signing key. */
+  /** Create an environment. */
   'POST /environments': {
     readonly body: { readonly name: string; readonly is_production?: boolean };
     readonly answer: { readonly data: { readonly id: number; readonly name: string } };
   };
-  /** One environment with its settings. */
+  /** Get an environment with its settings. */
   'GET /environments/{environmentId}': {
     readonly params: { readonly environmentId: number };
     readonly answer: { readonly data: Environment };
   };
-  /** Changes the settings that are sent; an empty webhook address clears it. */
+  /** Update the settings of an environment. */
   'PATCH /environments/{environmentId}': {
     readonly params: { readonly environmentId: number };
     readonly body?: { readonly name?: string; readonly is_production?: boolean; readonly webhook_url?: string | null; readonly webhook_url_secondary?: string | null; readonly on_auth_creation?: boolean; readonly on_auth_refresh_error?: boolean; readonly on_sync_error?: boolean; readonly on_sync_completion_always?: boolean; readonly on_async_action_completion?: boolean; readonly webhook_retry_waits_seconds?: readonly number[]; readonly payload_mode?: 'plain' | 'sealed'; readonly retention?: { readonly prune_after_days?: number; readonly delete_after_days?: number }; readonly validation?: 'off' | 'warn' | 'error'; readonly connect_ui?: { readonly theme?: { readonly light?: { readonly primary: string }; readonly dark?: { readonly primary: string } }; readonly default_theme?: 'light' | 'dark' | 'system'; readonly show_watermark?: boolean; readonly logo?: string; readonly texts?: { readonly en?: { readonly [name: string]: string }; readonly de?: { readonly [name: string]: string }; readonly fr?: { readonly [name: string]: string }; readonly es?: { readonly [name: string]: string }; readonly ja?: { readonly [name: string]: string } } } };
     readonly answer: { readonly data: Environment };
   };
-  /** Deletes an environment and everything in it. */
+  /** Delete an environment. */
   'DELETE /environments/{environmentId}': {
     readonly params: { readonly environmentId: number };
     readonly answer: undefined;
   };
-  /** The key that signs webhooks, in clear; the read is audited. */
+  /** Get the key that signs webhooks. */
   'GET /environment/webhook-signing-key': {
     readonly answer: { readonly data: WebhookSigningKeys };
   };
-  /** A new key signs webhooks from now on; the one before signs beside it for a day. */
+  /** Rotate the key that signs webhooks. */
   'POST /environment/webhook-signing-key/rotate': {
     readonly answer: { readonly data: { readonly webhook_signing_key: string } };
   };
-  /** What retention would prune and delete now; nothing is changed. */
+  /** Preview what retention would prune and delete. */
   'GET /environments/{environmentId}/retention': {
     readonly params: { readonly environmentId: number };
     readonly answer: { readonly data: { readonly prune_after_days: number; readonly delete_after_days: number; readonly clock_is_ahead: boolean; readonly prune: { readonly records: number; readonly streams: number }; readonly delete: { readonly records: number; readonly streams: number }; readonly streams: readonly ({ readonly action: 'prune' | 'delete'; readonly records: number; readonly provider_config_key: string; readonly connection_id: string; readonly model: string; readonly variant: string; readonly last_run_at: string | null })[] } };
   };
-  /** The keys of an environment, oldest first; secrets are masked. */
+  /** List the API keys of an environment, oldest first. */
   'GET /environment/api-keys': {
     readonly query: { readonly environment_id: number };
     readonly answer: { readonly data: readonly ApiKey[] };
   };
-  /** Makes a key of an environment: with these scopes, with those of a profile, or else with full access. */
+  /** Create an API key of an environment. */
   'POST /environment/api-keys': {
     readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly string[]; readonly profile?: 'auth' | 'deploy' | 'backend' };
     readonly answer: { readonly data: ApiKeyWithSecret };
   };
-  /** Deletes a key of an environment; it stops working at once. */
+  /** Delete an API key of an environment. */
   'DELETE /environment/api-keys': {
     readonly body: { readonly environment_id: number; readonly key_id: string };
     readonly answer: Success;
   };
-  /** The secret of a key of an environment. */
+  /** Reveal the secret of an API key. */
   'POST /environment/api-keys/{id}/reveal': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: ApiKeyWithSecret };
   };
-  /** The keys of the account, oldest first; secrets are masked. */
+  /** List the API keys of the account, oldest first. */
   'GET /account/api-keys': {
     readonly answer: { readonly data: readonly ApiKey[] };
   };
-  /** Makes a key of the account; the answer holds its secret. */
+  /** Create an API key of the account. */
   'POST /account/api-keys': {
     readonly body: { readonly display_name: string };
     readonly answer: { readonly data: ApiKeyWithSecret };
   };
-  /** Deletes a key of the account; the one that asks stays. */
+  /** Delete an API key of the account. */
   'DELETE /account/api-keys': {
     readonly body: { readonly key_id: string };
     readonly answer: Success;
   };
-  /** Signs a browser in to the console with a key or a one-time code, or adds the key to its session. */
+  /** Sign a browser in to the console. */
   'POST /console/session': {
     readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string };
     readonly body: { readonly key?: string; readonly code?: string };
     readonly answer: ConsoleSession;
   };
-  /** The session of the console in this browser, with its CSRF token and its keys. */
+  /** Get the session of the console. */
   'GET /console/session': {
     readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string };
     readonly answer: ConsoleSession;
   };
-  /** Signs the browser out of the console. */
+  /** Sign the browser out of the console. */
   'DELETE /console/session': {
     readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string; readonly 'svc-csrf-token'?: string };
     readonly answer: undefined;
   };
-  /** Takes a key out of the session of the console; without its last key it ends. */
+  /** Remove a key from the session of the console. */
   'DELETE /console/session/keys/{keyId}': {
     readonly params: { readonly keyId: string };
     readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string; readonly 'svc-csrf-token'?: string };
     readonly answer: undefined;
   };
-  /** Makes a link that signs a browser in to the console once, with the calling key. */
+  /** Create a link that signs a browser in to the console. */
   'POST /console/codes': {
     readonly answer: { readonly data: ConsoleCode };
   };
-  /** The variables that functions of the environment see. */
+  /** List the variables of the environment. */
   'GET /environment-variables': {
     readonly answer: readonly Variable[];
   };
-  /** Sets a variable. */
+  /** Set a variable of the environment. */
   'PUT /environment-variables/{name}': {
     readonly params: { readonly name: string };
     readonly body: { readonly value: string };
     readonly answer: Variable;
   };
-  /** Removes a variable. */
+  /** Delete a variable of the environment. */
   'DELETE /environment-variables/{name}': {
     readonly params: { readonly name: string };
     readonly answer: Success;
   };
-  /** Records of a model in the order of their modification. */
+  /** List records in the order of their modification. */
   'GET /records': {
     readonly query: { readonly model: string; readonly variant?: string; readonly limit?: number; readonly cursor?: string; readonly modified_after?: string; readonly delta?: string; readonly filter?: string; readonly ids?: readonly string[]; readonly as_of?: string };
     readonly headers: { readonly 'connection-id': string; readonly 'provider-config-key': string };
     readonly answer: { readonly records: readonly Record[]; readonly next_cursor: string | null };
   };
-  /** Empties the payloads of records up to a cursor; their metadata stays. */
+  /** Prune the payloads of records up to a cursor. */
   'PATCH /records/prune': {
     readonly headers: { readonly 'connection-id': string; readonly 'provider-config-key': string };
     readonly body: { readonly model: string; readonly variant?: string; readonly until_cursor: string; readonly limit?: number };
     readonly answer: { readonly count: number; readonly has_more: boolean };
   };
-  /** The changes of one record, newest first, with who and which run wrote each. */
+  /** List the changes of a record, newest first. */
   'GET /records/history': {
     readonly query: { readonly model: string; readonly variant?: string; readonly id: string; readonly cursor?: string; readonly limit?: number };
     readonly headers: { readonly 'connection-id': string; readonly 'provider-config-key': string };
     readonly answer: { readonly id: string; readonly changes: readonly RecordChange[]; readonly next_cursor: string | null; readonly earlier_changes: number | null };
   };
-  /** The functions deployed for an integration, a page at a time. */
+  /** List the functions of an integration. */
   'GET /integrations/{uniqueKey}/functions': {
     readonly params: { readonly uniqueKey: string };
     readonly query?: { readonly type?: 'sync' | 'action' | 'on-event'; readonly search?: string; readonly page?: number; readonly limit?: number };
     readonly answer: { readonly data: readonly Function[]; readonly pagination: { readonly total: number; readonly page: number; readonly limit: number } };
   };
-  /** One function of an integration. */
+  /** Get a function of an integration. */
   'GET /integrations/{uniqueKey}/functions/{name}': {
     readonly params: { readonly uniqueKey: string; readonly name: string };
     readonly query?: { readonly type?: 'sync' | 'action' | 'on-event' };
     readonly answer: { readonly data: Function };
   };
-  /** Removes a function that no deployed project manages. */
+  /** Delete a function. */
   'DELETE /integrations/{uniqueKey}/functions/{name}': {
     readonly params: { readonly uniqueKey: string; readonly name: string };
     readonly query: { readonly type: 'sync' | 'action' };
     readonly answer: { readonly data: { readonly success: true } };
   };
-  /** The TypeScript source of a function. */
+  /** Get the TypeScript source of a function. */
   'GET /integrations/{uniqueKey}/functions/{name}/code': {
     readonly params: { readonly uniqueKey: string; readonly name: string };
     readonly query?: { readonly type?: 'sync' | 'action' | 'on-event' };
     readonly answer: { readonly type: 'sync' | 'action' | 'on-event'; readonly code: string };
   };
-  /** All functions of the environment by integration, or its actions as tools. */
+  /** Get the functions of the environment. */
   'GET /scripts/config': {
     readonly query?: { readonly format?: 'svc' | 'openai' };
     readonly answer: readonly ({ readonly providerConfigKey: string; readonly provider: string | null; readonly syncs: readonly ConfiguredFunction[]; readonly actions: readonly ConfiguredFunction[]; readonly 'on-events': readonly ConfiguredFunction[] })[] | { readonly data: readonly ({ readonly name: string; readonly description: string; readonly parameters: { readonly type: 'object'; readonly properties: { readonly [name: string]: unknown }; readonly required: readonly string[] } })[] };
   };
-  /** Checks and bundles one file of functions. */
+  /** Compile a function. */
   'POST /functions/compile': {
     readonly body: { readonly code: string };
     readonly answer: { readonly bundle_size_bytes: number; readonly bundled_js: string; readonly compiled_at: string };
   };
-  /** Tries a function out on a connection; nothing that it writes stays. */
+  /** Start a dry run of a function. */
   'POST /functions/dryruns': {
     readonly body: { readonly integration_id: string; readonly function_type: 'sync' | 'action'; readonly code: string; readonly connection_id: string; readonly input?: unknown; readonly metadata?: { readonly [name: string]: unknown }; readonly checkpoint?: { readonly [name: string]: unknown }; readonly last_sync_date?: string };
     readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly created_at: string };
   };
-  /** How a dry run stands, and what came of it. */
+  /** Get a dry run. */
   'GET /functions/dryruns/{id}': {
     readonly params: { readonly id: string };
     readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly integration_id: string; readonly function_type: 'sync' | 'action'; readonly created_at: string; readonly updated_at: string; readonly started_at?: string; readonly completed_at?: string; readonly duration_ms?: number; readonly output?: unknown; readonly result?: unknown; readonly error?: { readonly code: string; readonly message: string; readonly payload?: unknown } };
   };
-  /** What a deployment would do; changes nothing. */
+  /** Preview a deployment. */
   'POST /functions/deployments/bundle/preview': {
     readonly headers?: { readonly 'user-agent'?: string };
     readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | FunctionScope; readonly functions: readonly (SyncToCompare | ActionToCompare | OnEventToCompare)[] };
     readonly answer: DeployPreview;
   };
-  /** Deploys functions: all of them or none. */
+  /** Deploy a project of functions. */
   'POST /functions/deployments/bundle': {
     readonly headers?: { readonly 'user-agent'?: string };
     readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | FunctionScope; readonly functions: readonly (SyncToDeploy | ActionToDeploy | OnEventToDeploy)[] };
     readonly answer: DeployPlan;
   };
-  /** Deploys one function from its source; it is then part of no project. */
+  /** Deploy one function from its source. */
   'POST /functions/deployments': {
     readonly body: { readonly type: 'function'; readonly integration_id: string; readonly function_name: string; readonly function_type: 'sync' | 'action'; readonly code: string; readonly version?: string; readonly allow_destructive?: boolean };
     readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly created_at: string };
   };
-  /** How a deployment from source stands, and what came of it; for seven days. */
+  /** Get a deployment from source. */
   'GET /functions/deployments/{id}': {
     readonly params: { readonly id: string };
     readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly integration_id: string; readonly function_name: string; readonly function_type: 'sync' | 'action'; readonly created_at: string; readonly updated_at: string; readonly started_at?: string; readonly completed_at?: string; readonly duration_ms?: number; readonly deployed?: boolean; readonly deployed_functions?: readonly ({ readonly name: string; readonly version: string })[]; readonly error?: { readonly code: string; readonly message: string } };
   };
-  /** Runs syncs once, now. */
+  /** Trigger syncs once. */
   'POST /sync/trigger': {
     readonly headers?: { readonly 'provider-config-key'?: string; readonly 'connection-id'?: string };
     readonly body: { readonly syncs: readonly SyncName[]; readonly provider_config_key?: string; readonly connection_id?: string; readonly opts?: { readonly reset?: boolean; readonly emptyCache?: boolean }; readonly sync_mode?: 'incremental' | 'full_refresh' | 'full_refresh_and_clear_cache'; readonly full_resync?: boolean };
     readonly answer: Success;
   };
-  /** Stops the schedules of syncs. */
+  /** Pause the schedules of syncs. */
   'POST /sync/pause': {
     readonly body: { readonly syncs: readonly SyncName[]; readonly provider_config_key: string; readonly connection_id?: string };
     readonly answer: Success;
   };
-  /** Starts the schedules of syncs, each with a run now. */
+  /** Start the schedules of syncs, each with a run. */
   'POST /sync/start': {
     readonly body: { readonly syncs: readonly SyncName[]; readonly provider_config_key: string; readonly connection_id?: string };
     readonly answer: Success;
   };
-  /** Status of syncs: state, schedule, last run, records. */
+  /** Get the status of syncs. */
   'GET /sync/status': {
     readonly query: { readonly syncs: string; readonly provider_config_key: string; readonly connection_id?: string };
     readonly answer: { readonly syncs: readonly SyncStatus[] };
   };
-  /** Sets how often a sync of one connection runs. */
+  /** Set the frequency of a sync of a connection. */
   'PUT /sync/update-connection-frequency': {
     readonly body: { readonly sync_name: string; readonly sync_variant?: string; readonly provider_config_key: string; readonly connection_id: string; readonly frequency: string | null };
     readonly answer: { readonly frequency: string };
   };
-  /** Creates a variant of a sync for one connection and runs it. */
+  /** Create a variant of a sync. */
   'POST /sync/{name}/variant/{variant}': {
     readonly params: { readonly name: string; readonly variant: string };
     readonly body: { readonly provider_config_key: string; readonly connection_id: string };
     readonly answer: { readonly id: string; readonly name: string; readonly variant: string };
   };
-  /** Removes a variant of a sync with its records. */
+  /** Delete a variant of a sync. */
   'DELETE /sync/{name}/variant/{variant}': {
     readonly params: { readonly name: string; readonly variant: string };
     readonly body: { readonly provider_config_key: string; readonly connection_id: string };
     readonly answer: Success;
   };
-  /** Runs of functions, newest first; those of the last 24 hours unless a time is named. */
+  /** List runs, newest first. */
   'GET /runs': {
     readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'webhook' | 'dryrun' | 'revert')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly Run[]; readonly pagination: { readonly cursor: string | null } };
   };
-  /** One run with what it did: requests, saves, checkpoints, lines of its log. */
+  /** Get a run with its timeline. */
   'GET /runs/{id}': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly id: string; readonly kind: string; readonly function: string; readonly function_version: string; readonly provider_config_key: string; readonly connection_id: string; readonly variant: string; readonly models: readonly string[]; readonly trigger: string | null; readonly status: string; readonly attempt: number; readonly queued_at: string; readonly started_at: string | null; readonly ended_at: string | null; readonly duration_ms: number | null; readonly counts: { readonly [name: string]: { readonly added: number; readonly updated: number; readonly deleted: number; readonly unchanged: number } }; readonly checkpoint_from: unknown; readonly checkpoint_to: unknown; readonly records_readable: boolean | null; readonly error: { readonly code: string; readonly message: string } | null; readonly log_id: string; readonly timeline: readonly ({ readonly at: string; readonly attempt: number; readonly what: string; readonly method?: string; readonly path?: string; readonly status?: number; readonly duration_ms?: number; readonly model?: string; readonly count?: number; readonly level?: string; readonly message?: string })[]; readonly events: readonly ({ readonly topic: string; readonly model: string | null; readonly partition: number; readonly first_offset: number | null; readonly last_offset: number; readonly count: number })[] } };
   };
-  /** The input of the run of an action, while it is stored. */
+  /** Get the input of the run of an action. */
   'GET /runs/{id}/input': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly stored: boolean; readonly input: unknown } };
   };
-  /** Cancels a run that is queued or going. */
+  /** Cancel a run. */
   'POST /runs/{id}/cancel': {
     readonly params: { readonly id: string };
     readonly answer: Success;
   };
-  /** Takes back what a run did to records, by changes of a run of its own. */
+  /** Revert what a run did to records. */
   'POST /runs/{id}/revert': {
     readonly params: { readonly id: string };
     readonly body?: { readonly dry_run?: boolean };
     readonly answer: { readonly data: { readonly run_id: string; readonly revert_run_id: string | null; readonly dry_run: boolean; readonly counts: { readonly [name: string]: { readonly deleted: number; readonly updated: number; readonly restored: number; readonly unchanged: number; readonly left: number } }; readonly left: readonly ({ readonly model: string; readonly id: string; readonly reason: 'changed_since' | 'former_pruned' | 'former_gone' | 'purged'; readonly actor: string | null; readonly run_id: string | null })[] } };
   };
-  /** Runs an action and answers with its output. */
+  /** Run an action. */
   'POST /action/trigger': {
     readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly 'x-async'?: boolean; readonly 'x-max-retries'?: number };
     readonly body: { readonly action_name: string; readonly input?: unknown; readonly [name: string]: unknown };
     readonly answer: unknown | QueuedAction;
   };
-  /** The output of an action that was triggered asynchronously. */
+  /** Get the output of an asynchronous action. */
   'GET /action/{id}': {
     readonly params: { readonly id: string };
     readonly answer: unknown;
   };
-  /** Operations of the log, newest first; those of the last 24 hours unless a period is named. */
+  /** List operations of the log, newest first. */
   'POST /logs/operations': {
     readonly body?: { readonly search?: string; readonly limit?: number; readonly cursor?: string | null; readonly states?: readonly ('all' | 'waiting' | 'running' | 'success' | 'failed' | 'timeout' | 'cancelled')[]; readonly types?: readonly string[]; readonly integrations?: readonly string[]; readonly connections?: readonly string[]; readonly syncs?: readonly string[]; readonly levels?: readonly ('debug' | 'info' | 'warn' | 'error')[]; readonly period?: { readonly from: string; readonly to: string } };
     readonly answer: { readonly data: readonly LogOperation[]; readonly pagination: { readonly total: number; readonly cursor: string | null } };
   };
-  /** One operation of the log. */
+  /** Get an operation of the log. */
   'GET /logs/operations/{operationId}': {
     readonly params: { readonly operationId: string };
     readonly answer: { readonly data: LogOperation };
   };
-  /** Messages of one operation, newest first. */
+  /** List the messages of an operation, newest first. */
   'POST /logs/messages': {
     readonly body: { readonly operationId: string; readonly limit?: number; readonly search?: string; readonly states?: readonly ('all' | 'waiting' | 'running' | 'success' | 'failed' | 'timeout' | 'cancelled')[]; readonly levels?: readonly ('debug' | 'info' | 'warn' | 'error')[]; readonly cursorBefore?: string | null; readonly cursorAfter?: string | null; readonly period?: { readonly from: string; readonly to: string } };
     readonly answer: { readonly data: readonly LogMessage[]; readonly pagination: { readonly total: number; readonly cursorBefore: string | null; readonly cursorAfter: string | null } };
   };
-  /** Who did what to which thing, from where and with which outcome; newest first. */
+  /** List events of the audit, newest first. */
   'GET /audit': {
     readonly query?: { readonly environment?: string; readonly actor?: string; readonly action?: string; readonly target?: string; readonly outcome?: string; readonly from?: string; readonly to?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly AuditEvent[]; readonly next_cursor: string | null };
   };
-  /** How long each chain is and the hash that it ends with, as its owner keeps it. */
+  /** List the chains of the audit. */
   'GET /audit/chains': {
     readonly answer: { readonly data: readonly ({ readonly environment: string; readonly name: string | null; readonly length: number; readonly hash: string })[] };
   };
-  /** The figures of this process, and how far projections and consumers are, for Prometheus. */
+  /** Get the metrics of this process. */
   'GET /metrics': {
     readonly answer: string;
   };
-  /** What happened in the environment over time: runs, calls, webhooks, authorizations. */
+  /** Get statistics of the environment. */
   'GET /statistics': {
     readonly query?: { readonly range?: '1h' | '24h' | '7d' };
     readonly answer: { readonly data: Statistics };
   };
-  /** Whether this gateway has the demo provider. */
+  /** Check whether this gateway has the demo provider. */
   'GET /demo': {
     readonly answer: { readonly data: Demo };
   };
-  /** Creates the integrations of the demo provider, and deploys their functions. */
+  /** Set up the demo. */
   'POST /demo': {
     readonly answer: { readonly data: DemoSetUp };
   };
-  /** The projections with their generations, positions, ends and lags. */
+  /** List the projections. */
   'GET /projections': {
     readonly answer: { readonly data: readonly Projection[] };
   };
-  /** One projection with its generations. */
+  /** Get a projection. */
   'GET /projections/{name}': {
     readonly params: { readonly name: string };
     readonly answer: { readonly data: Projection };
   };
-  /** Starts to rebuild the tables from the log, beside those that are read. */
+  /** Start to rebuild a projection. */
   'POST /projections/{name}/rebuild': {
     readonly params: { readonly name: string };
     readonly body?: { readonly pace_percent?: number };
     readonly answer: { readonly data: Projection };
   };
-  /** Begins to compare the generation beside the one that is read, by counts and checksums. */
+  /** Start to verify a rebuilt generation. */
   'POST /projections/{name}/verify': {
     readonly params: { readonly name: string };
     readonly answer: { readonly data: Projection };
   };
-  /** Has the verified generation read; with `force` also one that was not verified. */
+  /** Switch to the verified generation. */
   'POST /projections/{name}/switch': {
     readonly params: { readonly name: string };
     readonly body?: { readonly force?: boolean };
     readonly answer: { readonly data: Projection };
   };
-  /** Has the former generation read again. */
+  /** Switch back to the former generation. */
   'POST /projections/{name}/rollback': {
     readonly params: { readonly name: string };
     readonly answer: { readonly data: Projection };
   };
-  /** Stops feeding a generation: the one being built, or the named one. */
+  /** Pause a generation: the one being built, or the given one. */
   'POST /projections/{name}/pause': {
     readonly params: { readonly name: string };
     readonly body?: { readonly generation?: number };
     readonly answer: { readonly data: Projection };
   };
-  /** Feeds a paused generation again, from where it stands. */
+  /** Resume a paused generation at its position. */
   'POST /projections/{name}/resume': {
     readonly params: { readonly name: string };
     readonly body?: { readonly generation?: number };
     readonly answer: { readonly data: Projection };
   };
-  /** Drops the tables of a generation that is not read; its building ends. */
+  /** Drop a generation that is not read. */
   'DELETE /projections/{name}/generations/{generation}': {
     readonly params: { readonly name: string; readonly generation: number };
     readonly answer: { readonly data: Projection };
   };
-  /** The public topics as an AsyncAPI document. */
+  /** Get the public topics as an AsyncAPI document. */
   'GET /asyncapi.json': {
     readonly answer: { readonly [name: string]: unknown };
   };
-  /** The public topics, with their settings and the lag of the groups of the service. */
+  /** List the public topics. */
   'GET /topics': {
     readonly answer: { readonly data: readonly Topic[] };
   };
-  /** One public topic with the schemas of its values and headers. */
+  /** Get a public topic. */
   'GET /topics/{name}': {
     readonly params: { readonly name: string };
     readonly answer: { readonly data: TopicWithSchema };
   };
-  /** Messages of a topic, decoded: from an offset or a time on, of a key, or else the newest first. */
+  /** Search the messages of a topic. */
   'GET /topics/{name}/messages': {
     readonly params: { readonly name: string };
     readonly query?: { readonly partition?: number; readonly offset?: number; readonly since?: string; readonly key?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly TopicMessage[]; readonly ranges: readonly ({ readonly partition: number; readonly start: number; readonly end: number })[]; readonly next_cursor: string | null };
   };
-  /** The consumer groups of the service, with their position and lag in each partition. */
+  /** List the consumer groups of the service. */
   'GET /consumer-groups': {
     readonly answer: { readonly data: readonly ConsumerGroup[] };
   };
-  /** One consumer group. */
+  /** Get a consumer group. */
   'GET /consumer-groups/{name}': {
     readonly params: { readonly name: string };
     readonly answer: { readonly data: ConsumerGroup };
   };
-  /** Moves the position of a consumer group; with `dry_run` only says what it would do. */
+  /** Reset the position of a consumer group. */
   'POST /consumer-groups/{name}/reset': {
     readonly params: { readonly name: string };
     readonly body: { readonly to: 'start' | 'end' | TimePosition | OffsetPosition; readonly partitions?: readonly number[]; readonly dry_run?: boolean; readonly repeat?: boolean; readonly skip?: boolean };
     readonly answer: { readonly data: ConsumerGroupReset };
   };
-  /** The models that have a topic of their own. */
+  /** List the models with a topic of their own. */
   'GET /typed-topics': {
     readonly answer: { readonly data: readonly TypedTopic[] };
   };
-  /** Gives a model a topic of its own, filled with what the records topic has of it. */
+  /** Create a typed topic for a model. */
   'PUT /typed-topics/{integration}/{model}': {
     readonly params: { readonly integration: string; readonly model: string };
     readonly answer: { readonly data: TypedTopic };
   };
-  /** Writes no more changes of the model to its topic; what is there leaves within 30 days. */
+  /** Stop the typed topic of a model. */
   'DELETE /typed-topics/{integration}/{model}': {
     readonly params: { readonly integration: string; readonly model: string };
     readonly answer: Success;
   };
-  /** Messages that consumers could not process, newest first. */
+  /** List dead letters, newest first. */
   'GET /dead-letters': {
     readonly query?: { readonly state?: 'parked' | 'retrying' | 'resolved' | 'dropped'; readonly consumer?: string; readonly topic?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly DeadLetter[]; readonly next_cursor: string | null };
   };
-  /** One dead letter with its message; payloads and sealed values are not shown. */
+  /** Get a dead letter with its message. */
   'GET /dead-letters/{id}': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: DeadLetterWithMessage };
   };
-  /** Says that nobody will try the message again. */
+  /** Drop a dead letter. */
   'DELETE /dead-letters/{id}': {
     readonly params: { readonly id: string };
     readonly answer: Success;
   };
-  /** Gives the message once more to the consumer that gave it up. */
+  /** Retry a dead letter. */
   'POST /dead-letters/{id}/retry': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: DeadLetter };
   };
-  /** Where alerts go, oldest first; URLs without their paths. */
+  /** List the alert destinations, oldest first. */
   'GET /alert-destinations': {
     readonly answer: { readonly data: readonly AlertDestination[] };
   };
-  /** Adds a URL, an incoming webhook of Slack or a mail address that alerts go to. */
+  /** Create an alert destination. */
   'POST /alert-destinations': {
     readonly body: { readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly display_name?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled?: boolean };
     readonly answer: { readonly data: AlertDestination };
   };
-  /** Changes the target or the alerts that it wants; null: all of them. */
+  /** Update an alert destination. */
   'PATCH /alert-destinations/{id}': {
     readonly params: { readonly id: string };
     readonly body?: { readonly display_name?: string; readonly target?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled?: boolean };
     readonly answer: { readonly data: AlertDestination };
   };
-  /** Removes the destination. */
+  /** Delete an alert destination. */
   'DELETE /alert-destinations/{id}': {
     readonly params: { readonly id: string };
     readonly answer: Success;
   };
-  /** The state of each alert. It is observed while the environment has an alert destination. */
+  /** List the alerts with their state. */
   'GET /alerts': {
     readonly answer: { readonly data: readonly Alert[] };
   };
-  /** Sends a test to the destination and returns its outcome; a few per minute. */
+  /** Send a test to an alert destination. */
   'POST /alert-destinations/{id}/test': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly delivered: boolean; readonly status: number | null; readonly error: string | null } };
   };
-  /** The page on which a person connects an account; its script reads the query. */
+  /** Get the connect page. */
   'GET /connect/ui/': {
     readonly answer: string;
   };
-  /** A script or style of the connect page; its name changes with its content. */
+  /** Get a script or style of the connect page. */
   'GET /connect/ui/assets/{file}': {
     readonly params: { readonly file: string };
     readonly headers?: { readonly 'accept-encoding'?: string };
     readonly answer: unknown;
   };
-  /** The script with which a page of an application shows the connect page. */
+  /** Get the script that embeds the connect page. */
   'GET /connect/embed.js': {
     readonly headers?: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string };
     readonly answer: string;
   };
-  /** The web console. */
+  /** Get the web console. */
   'GET /console': {
     readonly answer: string;
   };
-  /** A script or style of the console; its name changes with its content. */
+  /** Get a script or style of the console. */
   'GET /console/assets/{file}': {
     readonly params: { readonly file: string };
     readonly headers?: { readonly 'accept-encoding'?: string };
     readonly answer: unknown;
   };
-  /** The web console at one of its pages. */
+  /** Get a page of the web console. */
   'GET /console/{page}': {
     readonly params: { readonly page: string };
     readonly answer: string;
   };
-  /** The root keys by id, what each wraps, and how far a rewrap is. */
+  /** List the root keys. */
   'GET /root-keys': {
     readonly answer: { readonly data: RootKeys };
   };
-  /** Begins to have the first root key wrap every data key; reads and writes go on. */
+  /** Start to wrap every data key with the first root key. */
   'POST /root-keys/rewrap': {
     readonly answer: { readonly data: RootKeys };
   };
-  /** The actions of an integration as tools: JSON-RPC of the Model Context Protocol. */
+  /** Call the MCP server. */
   'POST /mcp': {
     readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly 'mcp-protocol-version'?: string };
     readonly body?: { readonly [name: string]: unknown } | readonly ({ readonly [name: string]: unknown })[];
     readonly answer: JsonRpcResponse | readonly JsonRpcResponse[] | undefined;
   };
-  /** There is no stream of events: always refused. */
+  /** Refused: the MCP server has no stream of events. */
   'GET /mcp': {
     readonly answer: never;
   };
@@ -908,7 +908,7 @@ export interface Operations {
     readonly headers?: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string };
     readonly answer: unknown;
   };
-  /** This API as an OpenAPI 3.1 document. */
+  /** Get this API as an OpenAPI 3.1 document. */
   'GET /openapi.json': {
     readonly answer: { readonly [name: string]: unknown };
   };
@@ -920,134 +920,134 @@ export interface Operations {
   'GET /docs/api/style.css': {
     readonly answer: string;
   };
-  /** This API for language models. */
+  /** Get this API as text for language models. */
   'GET /llms.txt': {
     readonly answer: string;
   };
-  /** Where webhooks go: the addresses of the environment, then the endpoints, oldest first. */
+  /** List the webhook endpoints. */
   'GET /webhook-endpoints': {
     readonly answer: { readonly data: readonly WebhookEndpoint[] };
   };
-  /** Adds an address that webhooks go to, of every kind or of some. */
+  /** Create a webhook endpoint. */
   'POST /webhook-endpoints': {
     readonly body: { readonly url: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean };
     readonly answer: { readonly data: WebhookEndpoint };
   };
-  /** Changes what is sent; null takes a filter away. */
+  /** Update a webhook endpoint. */
   'PATCH /webhook-endpoints/{id}': {
     readonly params: { readonly id: string };
     readonly body?: { readonly url?: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean };
     readonly answer: { readonly data: WebhookEndpoint };
   };
-  /** Takes the address away; what waits for it is cancelled. */
+  /** Delete a webhook endpoint. */
   'DELETE /webhook-endpoints/{id}': {
     readonly params: { readonly id: string };
     readonly answer: Success;
   };
-  /** Sends a webhook of the type test to the address: an endpoint, or primary or secondary. */
+  /** Send a test webhook to an endpoint. */
   'POST /webhook-endpoints/{id}/test': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly message_ids: readonly string[] } };
   };
-  /** Webhooks to the application, one line for each endpoint, newest first. */
+  /** List webhook messages, newest first. */
   'GET /webhook-messages': {
     readonly query?: { readonly kind?: 'auth' | 'sync' | 'async_action' | 'forward' | 'test'; readonly state?: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly endpoint_id?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly WebhookMessage[]; readonly next_cursor: string | null };
   };
-  /** One webhook with its body, and its attempts at each endpoint. */
+  /** Get a webhook message. */
   'GET /webhook-messages/{id}': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly id: string; readonly kind: string | null; readonly payload: unknown; readonly deliveries: readonly ({ readonly id: string; readonly endpoint_id: string; readonly kind: string; readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly status: number | null; readonly error_code: string | null; readonly next_attempt_at: string | null; readonly replay_of: string | null; readonly created_at: string; readonly updated_at: string; readonly attempt_list: readonly ({ readonly attempt: number; readonly at: string; readonly success: boolean; readonly status: number | null; readonly error_code: string | null; readonly latency_ms: number | null; readonly next_attempt_at: string | null })[] })[] } };
   };
-  /** Sends one webhook once more, to all endpoints that it went to or to one of them. */
+  /** Resend a webhook message. */
   'POST /webhook-messages/{id}/resend': {
     readonly params: { readonly id: string };
     readonly body?: { readonly endpoint_id?: string };
     readonly answer: { readonly data: { readonly message_ids: readonly string[] } };
   };
-  /** Sends once more what failed since a time and was not recovered yet. */
+  /** Resend failed webhook messages. */
   'POST /webhook-messages/recover': {
     readonly body: { readonly since: string; readonly endpoint_id?: string; readonly dry_run?: boolean; readonly limit?: number };
     readonly answer: { readonly data: { readonly dry_run: boolean; readonly matched: number; readonly replayed: number; readonly gone: number; readonly message_ids: readonly string[]; readonly has_more: boolean; readonly last_created_at: string | null } };
   };
-  /** Sends once more what is named, or what matches the filter from a time on. */
+  /** Replay webhook messages. */
   'POST /webhook-messages/replay': {
     readonly body: { readonly ids?: readonly string[]; readonly kind?: 'auth' | 'sync' | 'async_action' | 'forward' | 'test'; readonly state?: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly endpoint_id?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly dry_run?: boolean; readonly limit?: number };
     readonly answer: { readonly data: { readonly dry_run: boolean; readonly matched: number; readonly replayed: number; readonly gone: number; readonly message_ids: readonly string[]; readonly has_more: boolean; readonly last_created_at: string | null } };
   };
-  /** Webhooks of providers, those that were rejected too, newest first. */
+  /** List webhooks of providers, newest first. */
   'GET /webhook-deliveries': {
     readonly query?: { readonly disposition?: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed' | 'refused'; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly WebhookDelivery[]; readonly next_cursor: string | null };
   };
-  /** One webhook of a provider with its body as text, null where that was not kept. */
+  /** Get a webhook of a provider. */
   'GET /webhook-deliveries/{id}': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed' | 'refused'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly refused_count: number | null; readonly received_at: string; readonly decided_at: string | null; readonly body: string | null } };
   };
-  /** Verifies and routes a webhook once more, after the cause of its rejection was fixed. */
+  /** Process a webhook of a provider again. */
   'POST /webhook-deliveries/{id}/process': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: WebhookDelivery };
   };
-  /** Forwards the request to the provider with the connection's credentials. */
+  /** Send a request to the provider. */
   'GET /proxy/{path}': {
     readonly params: { readonly path: string };
     readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly retries?: number; readonly 'retry-on'?: string; readonly 'base-url-override'?: string; readonly decompress?: boolean; readonly 'forward-headers-on-redirect'?: boolean };
     readonly answer: unknown;
   };
-  /** Forwards the request to the provider with the connection's credentials. */
+  /** Send a request to the provider. */
   'POST /proxy/{path}': {
     readonly params: { readonly path: string };
     readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly retries?: number; readonly 'retry-on'?: string; readonly 'base-url-override'?: string; readonly decompress?: boolean; readonly 'forward-headers-on-redirect'?: boolean };
     readonly body?: unknown;
     readonly answer: unknown;
   };
-  /** Forwards the request to the provider with the connection's credentials. */
+  /** Send a request to the provider. */
   'PUT /proxy/{path}': {
     readonly params: { readonly path: string };
     readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly retries?: number; readonly 'retry-on'?: string; readonly 'base-url-override'?: string; readonly decompress?: boolean; readonly 'forward-headers-on-redirect'?: boolean };
     readonly body?: unknown;
     readonly answer: unknown;
   };
-  /** Forwards the request to the provider with the connection's credentials. */
+  /** Send a request to the provider. */
   'PATCH /proxy/{path}': {
     readonly params: { readonly path: string };
     readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly retries?: number; readonly 'retry-on'?: string; readonly 'base-url-override'?: string; readonly decompress?: boolean; readonly 'forward-headers-on-redirect'?: boolean };
     readonly body?: unknown;
     readonly answer: unknown;
   };
-  /** Forwards the request to the provider with the connection's credentials. */
+  /** Send a request to the provider. */
   'DELETE /proxy/{path}': {
     readonly params: { readonly path: string };
     readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly retries?: number; readonly 'retry-on'?: string; readonly 'base-url-override'?: string; readonly decompress?: boolean; readonly 'forward-headers-on-redirect'?: boolean };
     readonly body?: unknown;
     readonly answer: unknown;
   };
-  /** The log as it is written, as server-sent events. */
+  /** Follow the log. */
   'GET /logs/tail': {
     readonly query?: { readonly integrations?: readonly string[]; readonly connections?: readonly string[]; readonly syncs?: readonly string[]; readonly levels?: readonly ('debug' | 'info' | 'warn' | 'error')[]; readonly operationId?: string };
     readonly headers?: { readonly 'last-event-id'?: string };
     readonly answer: string;
   };
-  /** Runs as they are queued, start and end, as server-sent events. */
+  /** Follow the runs. */
   'GET /runs/tail': {
     readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'webhook' | 'dryrun' | 'revert')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string };
     readonly headers?: { readonly 'last-event-id'?: string };
     readonly answer: string;
   };
-  /** The chain of an environment, or of `account`, as lines of JSON. */
+  /** Export a chain of the audit. */
   'GET /audit/export': {
     readonly query: { readonly environment: string; readonly from?: number; readonly limit?: number };
     readonly answer: string;
   };
-  /** Records of a model as they are modified, as server-sent events. */
+  /** Follow the records of a model. */
   'GET /records/stream': {
     readonly query: { readonly model: string; readonly variant?: string; readonly cursor?: string };
     readonly headers: { readonly 'connection-id': string; readonly 'provider-config-key': string; readonly 'last-event-id'?: string };
     readonly answer: string;
   };
-  /** Takes a webhook of a provider: keeps it, verifies it, forwards it and starts runs. */
+  /** Receive a webhook of a provider. */
   'POST /webhook/{environmentUuid}/{providerConfigKey}': {
     readonly params: { readonly environmentUuid: string; readonly providerConfigKey: string };
     readonly body?: unknown;

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { version } from '../../src/app/version.ts';
-import { routes, streamRoutes } from '../../src/api/routes.ts';
+import { endpoints } from '../../src/api/routes.ts';
 import { openapiDocument } from '../../src/http/openapi/document.ts';
 import { cached, cachePath } from '../services/cache.ts';
 import { announce, requireJava, run, ServiceUnavailable } from '../services/commands.ts';
@@ -70,7 +70,6 @@ export async function generateClient(language: Language, folder: string): Promis
 
 /** Without constants that are true or false: the generator of Java makes enums of texts of them. */
 async function documentForGenerator(): Promise<string> {
-  const endpoints = { routes, streamRoutes };
   const document = await openapiDocument(endpoints, { version: version(), publicUrl: '' });
   return JSON.stringify(document, (_name, value: unknown) => {
     const { const: constant, ...rest } = (value ?? {}) as { readonly const?: unknown };

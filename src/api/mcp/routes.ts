@@ -5,16 +5,18 @@ import { type AnyRoute, errorAt } from '../../http/define-route.ts';
 import { connectionId, integrationKey, jsonObject } from '../../http/fields.ts';
 import { requireConnection } from '../../modules/connections/connections/queries.ts';
 
-const id = z.union([z.string(), z.number()]).nullable();
+const id = z.union([z.string(), z.number()]).nullable().describe('Id of the request.');
 
 const rpcErrorShape = z
   .strictObject({
     jsonrpc: z.literal('2.0'),
-    error: z.strictObject({
-      code: z.int(),
-      message: z.string(),
-      data: anyJson.optional(),
-    }),
+    error: z
+      .strictObject({
+        code: z.int().describe('Code of JSON-RPC.'),
+        message: z.string(),
+        data: anyJson.optional().describe('Further facts of the error.'),
+      })
+      .describe('The error, as JSON-RPC defines it.'),
     id: id.optional(),
   })
   .meta({
@@ -25,7 +27,11 @@ const rpcErrorShape = z
   });
 
 const rpcResult = z
-  .strictObject({ jsonrpc: z.literal('2.0'), result: anyJson, id })
+  .strictObject({
+    jsonrpc: z.literal('2.0'),
+    result: anyJson.describe('Result of the method.'),
+    id,
+  })
   .meta({ id: 'JsonRpcResult', examples: [{ jsonrpc: '2.0', result: { tools: [] }, id: 1 }] });
 
 const one = z.union([rpcResult, rpcErrorShape]).meta({ id: 'JsonRpcResponse' });
@@ -44,11 +50,17 @@ const post = defineRoute({
   path: '/mcp',
   credential: 'environment',
   scopes,
-  summary: 'The actions of an integration as tools: JSON-RPC of the Model Context Protocol.',
+  summary: 'Call the MCP server.',
+  description:
+    'JSON-RPC of the Model Context Protocol, stateless, over streamable HTTP. The tools are the actions of an integration.',
   headers: z.object({
     'provider-config-key': integrationKey,
     'connection-id': connectionId,
-    'mcp-protocol-version': z.string().max(64).optional(),
+    'mcp-protocol-version': z
+      .string()
+      .max(64)
+      .optional()
+      .describe('Version of the protocol that the client uses.'),
   }),
   body: z.union([message, z.array(message).min(1).max(100)]),
   answers: {
@@ -88,7 +100,7 @@ const get = defineRoute({
   path: '/mcp',
   credential: 'environment',
   scopes,
-  summary: 'There is no stream of events: always refused.',
+  summary: 'Refused: the MCP server has no stream of events.',
   answers: { 405: json('Send POST.', rpcErrorShape) },
   errors: [],
   async handle() {

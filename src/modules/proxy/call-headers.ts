@@ -111,12 +111,22 @@ const isNamed = (list: string, name: string): boolean =>
 export const callHeadersShape = z.object({
   'provider-config-key': integrationKey,
   'connection-id': connectionId,
-  retries: wholeNumber(0, retriesMax).optional(),
+  retries: wholeNumber(0, retriesMax)
+    .optional()
+    .describe('Retries of a failed request, up to 10; 0 by default.'),
   'retry-on': z
     .string()
     .regex(/^\d{3}(,\s*\d{3})*$/)
-    .optional(),
-  'base-url-override': z.url().optional(),
-  decompress: flag.optional(),
-  'forward-headers-on-redirect': flag.optional(),
+    .optional()
+    .describe('Statuses to retry besides 401, 429 and 5xx, separated by commas.'),
+  'base-url-override': z
+    .url()
+    .optional()
+    .describe('URL in place of the base URL of the provider; the egress policy applies.'),
+  decompress: flag
+    .optional()
+    .describe('Whether the response is decompressed; by default as the provider is defined.'),
+  'forward-headers-on-redirect': flag
+    .optional()
+    .describe('Whether credentials follow a redirect to another origin; no by default.'),
 });

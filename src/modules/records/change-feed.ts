@@ -39,7 +39,8 @@ export const changeFeedRoute: StreamRoute<RecordsServices> = {
   methods: ['GET'],
   credential: 'environment',
   scopes: ['environment:records:read'],
-  summary: 'Records of a model as they are modified, as server-sent events.',
+  summary: 'Follow the records of a model.',
+  description: 'Server-sent events: one for each modified record, in order, from `cursor` on.',
   query,
   headers,
   answers: {

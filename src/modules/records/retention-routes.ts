@@ -19,20 +19,29 @@ const dueShape = data(
   z.strictObject({
     prune_after_days: z.int(),
     delete_after_days: z.int(),
-    clock_is_ahead: z.boolean(),
-    prune: counted,
-    delete: counted,
-    streams: z.array(
-      z.strictObject({
-        action: z.enum(['prune', 'delete']),
-        records: z.int(),
-        provider_config_key: z.string(),
-        connection_id: z.string(),
-        model: z.string(),
-        variant: z.string(),
-        last_run_at: z.string().nullable(),
-      }),
-    ),
+    clock_is_ahead: z
+      .boolean()
+      .describe(
+        'Whether the clock of the owner is over a day ahead of the log; retention then stops.',
+      ),
+    prune: counted.describe('What is due to lose its payload.'),
+    delete: counted.describe('What is due to be deleted.'),
+    streams: z
+      .array(
+        z.strictObject({
+          action: z.enum(['prune', 'delete']).describe('What retention would do.'),
+          records: z.int(),
+          provider_config_key: z.string(),
+          connection_id: z.string(),
+          model: z.string(),
+          variant: z.string(),
+          last_run_at: z
+            .string()
+            .nullable()
+            .describe('Time at which a run last used the stream (RFC 3339); null if none has.'),
+        }),
+      )
+      .describe('Streams that are due; the first hundred.'),
   }),
 );
 
@@ -60,7 +69,8 @@ const previewRetention = defineRoute({
   path: '/environments/{environmentId}/retention',
   credential: 'account',
   scopes: ['account:environments:read'],
-  summary: 'What retention would prune and delete now; nothing is changed.',
+  summary: 'Preview what retention would prune and delete.',
+  description: 'Nothing is changed.',
   params: z.strictObject({ environmentId: wholeNumber(0, Number.MAX_SAFE_INTEGER) }),
   answers: { 200: json('What would go.', dueShape) },
   errors: ['not_found'],

@@ -33,15 +33,26 @@ const filter = z.string().transform((value, context) => {
 const listQuery = z.strictObject({
   model: modelName,
   variant: functionName.optional(),
-  limit: wholeNumber(1, limits.recordsPageSizeMax).optional(),
+  limit: wholeNumber(1, limits.recordsPageSizeMax).default(limits.recordsPageSizeDefault),
   cursor: cursor.optional(),
-  modified_after: timestamp.optional(),
+  modified_after: timestamp
+    .optional()
+    .describe('Only records modified at or after this time (RFC 3339).'),
   /** Deprecated name of `modified_after`. */
-  delta: timestamp.optional(),
-  filter: filter.optional(),
-  ids: listOf(text(1, 256)).pipe(z.array(z.string()).max(limits.recordsIdsMax)).optional(),
+  delta: timestamp.optional().describe('Deprecated name of `modified_after`; it takes precedence.'),
+  filter: filter
+    .optional()
+    .describe(
+      '`added`, `updated`, `deleted`, or a list with commas: the last action of the records.',
+    ),
+  ids: listOf(text(1, 256))
+    .pipe(z.array(z.string()).max(limits.recordsIdsMax))
+    .optional()
+    .describe('Only records with one of these ids.'),
   /** A time, or a cursor for its time. */
-  as_of: cursor.optional(),
+  as_of: cursor
+    .optional()
+    .describe('The records as they stood at a time (RFC 3339), or at the time of a cursor.'),
 });
 
 const list = defineRoute({
@@ -49,7 +60,9 @@ const list = defineRoute({
   path: '/records',
   credential: 'environment',
   scopes: ['environment:records:read'],
-  summary: 'Records of a model in the order of their modification.',
+  summary: 'List records in the order of their modification.',
+  description:
+    'A reader that follows `next_cursor` sees each modification once that no later one has overwritten. `next_cursor` is null only when nothing readable follows.',
   query: listQuery,
   headers,
   answers: { 200: json('A page.', pageShape) },
@@ -62,7 +75,7 @@ const list = defineRoute({
       modifiedAfter: query.delta ?? query.modified_after ?? null,
       actions: query.filter ?? null,
       ids: query.ids ?? null,
-      limit: query.limit ?? limits.recordsPageSizeDefault,
+      limit: query.limit,
     };
     const page =
       query.as_of === undefined
@@ -77,11 +90,12 @@ const history = defineRoute({
   path: '/records/history',
   credential: 'environment',
   scopes: ['environment:records:read'],
-  summary: 'The changes of one record, newest first, with who and which run wrote each.',
+  summary: 'List the changes of a record, newest first.',
+  description: 'Each with its actor, its run, and the payload if the log still has it.',
   query: z.strictObject({
     model: modelName,
     variant: functionName.optional(),
-    id: text(1, limits.recordIdCharsMax),
+    id: text(1, limits.recordIdCharsMax).describe('Id of the record.'),
     cursor: cursor.optional(),
     limit: wholeNumber(1, limits.historyPageSizeMax).default(limits.recordsPageSizeDefault),
   }),
@@ -101,13 +115,19 @@ const prune = defineRoute({
   path: '/records/prune',
   credential: 'environment',
   scopes: ['environment:records:write'],
-  summary: 'Empties the payloads of records up to a cursor; their metadata stays.',
+  summary: 'Prune the payloads of records up to a cursor.',
+  description: 'Ids and metadata stay. A later save restores the payload.',
   headers,
   body: z.strictObject({
     model: modelName,
     variant: functionName.optional(),
-    until_cursor: cursor,
-    limit: z.number().int().min(1).max(limits.recordsPageSizeMax).optional(),
+    until_cursor: cursor.describe('Cursor of the last record to prune.'),
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .max(limits.recordsPageSizeMax)
+      .default(limits.pruneRecordsDefault),
   }),
   answers: { 200: json('How many lost their payload.', prunedShape) },
   errors: [errorAt(400, 'unknown_connection'), 'invalid_cursor_value'],
@@ -115,8 +135,10 @@ const prune = defineRoute({
     const { reader, writer } = services.records;
     const stream = await streamOf(services, caller, sent, body);
     const position = await reader.positionOf(stream, body.until_cursor);
-    const limit = body.limit ?? limits.pruneRecordsDefault;
-    const { count, lastPosition } = await writer.prune(stream, caller.actor, { position, limit });
+    const { count, lastPosition } = await writer.prune(stream, caller.actor, {
+      position,
+      limit: body.limit,
+    });
     return { status: 200, body: { count, has_more: count > 0 && lastPosition !== position } };
   },
 });

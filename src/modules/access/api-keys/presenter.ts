@@ -6,7 +6,7 @@ import type { ApiKey } from './state.ts';
 
 const scope = z.string().meta({ examples: ['environment:records:read'] });
 const keyFields = {
-  id: [z.uuid(), ({ id }: ApiKey) => id],
+  id: [z.uuid().describe('Id of the key.'), ({ id }: ApiKey) => id],
   display_name: [
     z.string().meta({ examples: ['Backend'] }),
     ({ displayName }: ApiKey) => displayName,

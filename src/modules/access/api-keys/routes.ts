@@ -21,7 +21,8 @@ const list = defineRoute({
   path: '/environment/api-keys',
   credential: 'account',
   scopes: ['account:environments:api_keys:list'],
-  summary: 'The keys of an environment, oldest first; secrets are masked.',
+  summary: 'List the API keys of an environment, oldest first.',
+  description: 'Secrets are masked.',
   query: z.strictObject({ environment_id: wholeNumber(0, Number.MAX_SAFE_INTEGER) }),
   answers: { 200: json('The keys.', keysShape) },
   errors: ['not_found'],
@@ -36,14 +37,23 @@ const create = defineRoute({
   path: '/environment/api-keys',
   credential: 'account',
   scopes: ['account:environments:api_keys:create'],
-  summary:
-    'Makes a key of an environment: with these scopes, with those of a profile, or else with full access.',
+  summary: 'Create an API key of an environment.',
+  description:
+    'With `scopes`, with those of a `profile`, or else with full access. It works at once on every node.',
   body: z
     .strictObject({
       environment_id: environmentId,
       display_name: displayName,
-      scopes: z.array(environmentScope).min(1).max(100).optional(),
-      profile: z.enum(profileNames).optional(),
+      scopes: z
+        .array(environmentScope)
+        .min(1)
+        .max(100)
+        .optional()
+        .describe('Scopes of the key; without them and `profile` it has full access.'),
+      profile: z
+        .enum(profileNames)
+        .optional()
+        .describe('Set of scopes in place of `scopes`: `auth`, `deploy` or `backend`.'),
     })
     .superRefine(({ scopes, profile }, context) => {
       if (scopes === undefined || profile === undefined) return;
@@ -78,8 +88,9 @@ const reveal = defineRoute({
   path: '/environment/api-keys/{id}/reveal',
   credential: 'account',
   scopes: ['account:environments:api_keys:reveal'],
-  summary: 'The secret of a key of an environment.',
-  params: z.strictObject({ id: keyId }),
+  summary: 'Reveal the secret of an API key.',
+  description: 'The read is audited.',
+  params: z.strictObject({ id: keyId.describe('Id of the key.') }),
   answers: { 200: json('The key with its secret.', secretKeyShape) },
   errors: ['not_found'],
   async handle({ params, services }) {
@@ -94,7 +105,8 @@ const remove = defineRoute({
   path: '/environment/api-keys',
   credential: 'account',
   scopes: ['account:environments:api_keys:delete'],
-  summary: 'Deletes a key of an environment; it stops working at once.',
+  summary: 'Delete an API key of an environment.',
+  description: 'It stops working at once, on every node.',
   body: z.strictObject({ environment_id: environmentId, key_id: keyId }),
   answers: succeeded,
   errors: ['not_found'],
@@ -111,7 +123,8 @@ const listAccount = defineRoute({
   path: '/account/api-keys',
   credential: 'account',
   scopes: ['account:api_keys:list'],
-  summary: 'The keys of the account, oldest first; secrets are masked.',
+  summary: 'List the API keys of the account, oldest first.',
+  description: 'Secrets are masked.',
   answers: { 200: json('The keys.', keysShape) },
   errors: [],
   async handle({ services }) {
@@ -124,7 +137,8 @@ const createAccount = defineRoute({
   path: '/account/api-keys',
   credential: 'account',
   scopes: ['account:api_keys:create'],
-  summary: 'Makes a key of the account; the answer holds its secret.',
+  summary: 'Create an API key of the account.',
+  description: 'The response holds its secret, which cannot be read again.',
   body: z.strictObject({ display_name: displayName }),
   answers: { 200: json('The key with its secret.', secretKeyShape) },
   errors: ['conflict', 'resource_capped'],
@@ -140,7 +154,8 @@ const removeAccount = defineRoute({
   path: '/account/api-keys',
   credential: 'account',
   scopes: ['account:api_keys:delete'],
-  summary: 'Deletes a key of the account; the one that asks stays.',
+  summary: 'Delete an API key of the account.',
+  description: 'A key cannot delete itself.',
   body: z.strictObject({ key_id: keyId }),
   answers: succeeded,
   errors: ['not_found', 'conflict'],

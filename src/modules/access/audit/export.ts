@@ -11,8 +11,10 @@ import type { AccessServices } from '../services.ts';
 const pageSize = 5_000;
 
 const query = z.strictObject({
-  environment: text(1, 255),
-  from: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
+  environment: text(1, 255).describe('UUID of the environment, or `account`.'),
+  from: wholeNumber(1, Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('Number of the first event, from 1.'),
   limit: wholeNumber(1, 1_000_000_000).optional(),
 });
 
@@ -23,7 +25,8 @@ export const auditExportRoute: StreamRoute<AccessServices> = {
   methods: ['GET'],
   credential: 'account',
   scopes: ['account:audit:read'],
-  summary: 'The chain of an environment, or of `account`, as lines of JSON.',
+  summary: 'Export a chain of the audit.',
+  description: 'One event a line, in order, for verification.',
   query,
   headers: z.object({}),
   answers: { 200: content('One event a line.', 'application/x-ndjson') },

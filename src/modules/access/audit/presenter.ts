@@ -8,22 +8,40 @@ import type { AuditRow } from './queries.ts';
 
 /** An event for people. */
 const event = representation<ChainedEntry & { readonly hash: string }>()({
-  environment: [z.string(), ({ environment }) => environment],
-  seq: [z.int(), ({ seq }) => seq],
+  environment: [
+    z.string().describe('UUID of the environment, or `account`.'),
+    ({ environment }) => environment,
+  ],
+  seq: [z.int().describe('Number of the event in its chain, from 1.'), ({ seq }) => seq],
   at: [timestamp, ({ occurred_at: at }) => isoMicros(at)],
   actor: [
     z.string().meta({ examples: ['key:0198c1a2-7d30-7000-8000-000000000001'] }),
     ({ actor }) => actor,
   ],
-  action: [z.string().meta({ examples: ['api_key.create'] }), ({ action }) => action],
-  target: [z.string(), ({ target }) => target],
-  outcome: [z.string().meta({ examples: ['success'] }), ({ outcome }) => outcome],
-  ip_prefix: [z.string().nullable(), ({ ip_prefix: prefix }) => prefix],
+  action: [
+    z.string().meta({ description: 'The action, as noun and verb.', examples: ['api_key.create'] }),
+    ({ action }) => action,
+  ],
+  target: [z.string().describe('What the action was about.'), ({ target }) => target],
+  outcome: [
+    z.string().meta({ description: '`success`, or the code of the error.', examples: ['success'] }),
+    ({ outcome }) => outcome,
+  ],
+  ip_prefix: [
+    z
+      .string()
+      .nullable()
+      .describe('Network of the client: /24 of IPv4, /48 of IPv6; null where unknown.'),
+    ({ ip_prefix: prefix }) => prefix,
+  ],
   details: [
-    z.looseObject({}).nullable(),
+    z.looseObject({}).nullable().describe('Further facts of the action; null without any.'),
     ({ details }) => (details === null ? null : (JSON.parse(details) as JsonObject)),
   ],
-  chain_hash: [z.string(), ({ hash }) => hash],
+  chain_hash: [
+    z.string().describe('Hash of the event and of the one before it.'),
+    ({ hash }) => hash,
+  ],
 });
 
 export const presentEvent = (row: AuditRow) => event.of({ ...entryOf(row), hash: row.chain_hash });
@@ -36,10 +54,10 @@ export const eventsShape = z.strictObject({
 export const chainsShape = data(
   z.array(
     z.strictObject({
-      environment: z.string(),
-      name: z.string().nullable(),
-      length: z.int(),
-      hash: z.string(),
+      environment: z.string().describe('UUID of the environment, or `account`.'),
+      name: z.string().nullable().describe('Name of the environment; null for the account.'),
+      length: z.int().describe('Number of events in the chain.'),
+      hash: z.string().describe('Hash of the last event, in hexadecimal.'),
     }),
   ),
 );

@@ -17,22 +17,23 @@ const list = defineRoute({
   path: '/audit',
   credential: 'account',
   scopes: ['account:audit:read'],
-  summary: 'Who did what to which thing, from where and with which outcome; newest first.',
+  summary: 'List events of the audit, newest first.',
+  description: 'Each with its actor, action, target, network and outcome.',
   query: z.strictObject({
-    environment: word,
+    environment: word.describe('Only events of this environment: its UUID, or `account`.'),
     actor: word,
-    action: word,
-    target: word,
-    outcome: word,
-    from: timestamp,
-    to: timestamp,
+    action: word.describe('Only events of this action, such as `api_key.create`.'),
+    target: word.describe('Only events about this target.'),
+    outcome: word.describe('Only events with this outcome: `success`, or the code of an error.'),
+    from: timestamp.describe('Only events from this time on (RFC 3339).'),
+    to: timestamp.describe('Only events up to this time (RFC 3339).'),
     cursor: word,
-    limit: wholeNumber(1, 1000).optional(),
+    limit: wholeNumber(1, 1000).default(pageSizeDefault),
   }),
   answers: { 200: json('A page of events.', eventsShape) },
   errors: ['invalid_cursor_value'],
   async handle({ query, services }) {
-    const { cursor, limit = pageSizeDefault, from, to, ...wanted } = query;
+    const { cursor, limit, from, to, ...wanted } = query;
     const filter = { ...wanted, from: micros(from), to: micros(to) };
     const before = cursor === undefined ? null : placeOf(cursor);
     const rows = await findEvents(services, filter, { before, limit: limit + 1 });
@@ -49,7 +50,8 @@ const chains = defineRoute({
   path: '/audit/chains',
   credential: 'account',
   scopes: ['account:audit:read'],
-  summary: 'How long each chain is and the hash that it ends with, as its owner keeps it.',
+  summary: 'List the chains of the audit.',
+  description: 'With their length and last hash, against which an export is verified.',
   answers: { 200: json('The chains.', chainsShape) },
   errors: [],
   async handle({ services: { control } }) {

@@ -42,7 +42,14 @@ const sentences = mapOf(z.string(), text(0, 500)).superRefine((sent, context) =>
     context.addIssue({ code: 'custom', message, path: [name] });
   }
 });
-const languages = Object.fromEntries(languageCodes.map((code) => [code, sentences.optional()]));
+const languages = Object.fromEntries(
+  languageCodes.map((code) => [
+    code,
+    sentences
+      .optional()
+      .describe(`Texts in the language \`${code}\` by name; empty: the default text.`),
+  ]),
+);
 
 /** `connect_ui` of `PATCH /environments/{id}`: absent fields keep their value. */
 export const connectUiShape = z.strictObject({

@@ -6,16 +6,22 @@ import { defineRoute } from '../services.ts';
 import { createCode, signInUrl } from './handlers.ts';
 
 const codeShape = data(
-  z.strictObject({ code: z.string(), expires_at: timestamp, url: z.string() }).meta({
-    id: 'ConsoleCode',
-    examples: [
-      {
-        code: 'Zk3…',
-        expires_at: '2026-02-01T08:05:00.000Z',
-        url: 'https://gateway.example.com/console#code=Zk3…',
-      },
-    ],
-  }),
+  z
+    .strictObject({
+      code: z.string().describe('One-time code.'),
+      expires_at: timestamp,
+      url: z.string().describe('Address that signs a browser in with the code.'),
+    })
+    .meta({
+      id: 'ConsoleCode',
+      examples: [
+        {
+          code: 'Zk3…',
+          expires_at: '2026-02-01T08:05:00.000Z',
+          url: 'https://gateway.example.com/console#code=Zk3…',
+        },
+      ],
+    }),
 );
 
 const create = defineRoute({
@@ -23,7 +29,8 @@ const create = defineRoute({
   path: '/console/codes',
   credential: 'key',
   scopes: [],
-  summary: 'Makes a link that signs a browser in to the console once, with the calling key.',
+  summary: 'Create a link that signs a browser in to the console.',
+  description: 'It works once, for the calling key.',
   answers: { 201: json('The code, and the address that holds it.', codeShape) },
   errors: [],
   async handle({ caller, services }) {

@@ -6,18 +6,24 @@ import { endOf } from './rules.ts';
 import type { ConsoleSession } from './state.ts';
 
 const key = z.strictObject({
-  id: z.uuid(),
-  name: z.string().meta({ examples: ['Backend'] }),
-  kind: z.enum(['account', 'environment']),
-  environment: z.strictObject({ id: z.int(), name: z.string() }).nullable(),
+  id: z.uuid().describe('Id of the key.'),
+  name: z.string().meta({ description: 'Name of the key.', examples: ['Backend'] }),
+  kind: z.enum(['account', 'environment']).describe('Kind of the key.'),
+  environment: z
+    .strictObject({
+      id: z.int().describe('Number of the environment.'),
+      name: z.string().describe('Name of the environment.'),
+    })
+    .nullable()
+    .describe('Environment of the key; null for a key of the account.'),
   scopes: z.array(z.string().meta({ examples: ['environment:records:read'] })),
 });
 
 export const sessionShape = z
   .strictObject({
-    csrf_token: z.string(),
+    csrf_token: z.string().describe('Value of the header `Svc-Csrf-Token` in further requests.'),
     expires_at: timestamp,
-    keys: z.array(key),
+    keys: z.array(key).describe('The keys that the session holds.'),
   })
   .meta({ id: 'ConsoleSession' });
 

@@ -35,13 +35,18 @@ const signIn = defineRoute({
   path: '/console/session',
   credential: 'none',
   scopes: [],
-  summary:
-    'Signs a browser in to the console with a key or a one-time code, or adds the key to its session.',
+  summary: 'Sign a browser in to the console.',
+  description:
+    'With a key or a one-time code. A browser that is signed in gets the key added to its session.',
   headers: browserHeaders,
   body: z
     .strictObject({
-      key: z.string().max(255).optional(),
-      code: z.string().max(255).optional(),
+      key: z.string().max(255).optional().describe('Secret of an API key; either this or `code`.'),
+      code: z
+        .string()
+        .max(255)
+        .optional()
+        .describe('One-time code of `POST /console/codes`; either this or `key`.'),
     })
     .superRefine(({ key, code }, context) => {
       if ((key === undefined) !== (code === undefined)) return;
@@ -90,7 +95,7 @@ const show = defineRoute({
   path: '/console/session',
   credential: 'none',
   scopes: [],
-  summary: 'The session of the console in this browser, with its CSRF token and its keys.',
+  summary: 'Get the session of the console.',
   headers: browserHeaders,
   answers: { 200: json('The session.', sessionShape) },
   errors: ['foreign_origin', 'unknown_console_session'],
@@ -106,7 +111,7 @@ const signOut = defineRoute({
   path: '/console/session',
   credential: 'none',
   scopes: [],
-  summary: 'Signs the browser out of the console.',
+  summary: 'Sign the browser out of the console.',
   headers: changeHeaders,
   answers: { 204: nothing('The session has ended.') },
   errors: ['foreign_origin', 'invalid_csrf_token'],
@@ -130,8 +135,9 @@ const removeOne = defineRoute({
   path: '/console/session/keys/{keyId}',
   credential: 'none',
   scopes: [],
-  summary: 'Takes a key out of the session of the console; without its last key it ends.',
-  params: z.strictObject({ keyId: z.uuid() }),
+  summary: 'Remove a key from the session of the console.',
+  description: 'Without its last key the session ends.',
+  params: z.strictObject({ keyId: z.uuid().describe('Id of the key to remove from the session.') }),
   headers: changeHeaders,
   answers: { 204: nothing('The session does not hold the key any more.') },
   errors: ['foreign_origin', 'invalid_csrf_token', 'unknown_console_session', 'not_found'],

@@ -13,10 +13,21 @@ const id = z.int();
 const name = z.string().meta({ examples: ['staging'] });
 
 export const environmentsShape = data(
-  z.array(z.strictObject({ id, name, is_production: z.boolean() })),
+  z.array(
+    z.strictObject({
+      id: id.describe('Number of the environment.'),
+      name: name.describe('Name of the environment.'),
+      is_production: z.boolean(),
+    }),
+  ),
 );
 
-export const madeEnvironmentShape = data(z.strictObject({ id, name }));
+export const madeEnvironmentShape = data(
+  z.strictObject({
+    id: id.describe('Number of the environment.'),
+    name: name.describe('Name of the environment.'),
+  }),
+);
 
 const color = z.string().meta({ examples: ['#2457c5'] });
 const primary = z.strictObject({ primary: color });
@@ -29,9 +40,12 @@ interface Opened extends Environment {
 
 /** An environment with its settings; the uuid is the one in webhook addresses. */
 const environment = representation<Opened>()({
-  id: [id, (one) => one.id],
-  uuid: [z.uuid(), ({ uid }) => uid],
-  name: [name, (one) => one.name],
+  id: [id.describe('Number of the environment.'), (one) => one.id],
+  uuid: [
+    z.uuid().describe('UUID of the environment, part of the addresses of provider webhooks.'),
+    ({ uid }) => uid,
+  ],
+  name: [name.describe('Name of the environment.'), (one) => one.name],
   is_production: [z.boolean(), ({ isProduction }) => isProduction],
   webhook_url: [z.string().nullable(), ({ opened }) => opened.primary],
   webhook_url_secondary: [z.string().nullable(), ({ opened }) => opened.secondary],

@@ -33,7 +33,7 @@ const list = defineRoute({
   path: '/environments',
   credential: 'account',
   scopes: ['account:environments:list'],
-  summary: 'The environments of the account, by name.',
+  summary: 'List the environments of the account.',
   answers: { 200: json('The environments.', environmentsShape) },
   errors: [],
   async handle({ services }) {
@@ -50,9 +50,10 @@ const create = defineRoute({
   path: '/environments',
   credential: 'account',
   scopes: ['account:environments:create'],
-  summary: 'Makes an environment with its first key and its signing key.',
+  summary: 'Create an environment.',
+  description: 'It has an API key with full access and a key that signs webhooks.',
   body: z.strictObject({
-    name: environmentName,
+    name: environmentName.describe('Name of the environment, unique in the account.'),
     is_production: z.boolean().optional(),
   }),
   answers: { 200: json('The environment.', madeEnvironmentShape) },
@@ -70,7 +71,7 @@ const get = defineRoute({
   path: '/environments/{environmentId}',
   credential: 'account',
   scopes: ['account:environments:read'],
-  summary: 'One environment with its settings.',
+  summary: 'Get an environment with its settings.',
   params: path,
   answers: { 200: json('The environment.', environmentShape) },
   errors: ['not_found'],
@@ -91,7 +92,7 @@ const flags = {
 const days = z.number().int().min(1).max(limits.retentionDaysMax);
 
 const settings = z.strictObject({
-  name: environmentName.optional(),
+  name: environmentName.optional().describe('Name of the environment, unique in the account.'),
   is_production: z.boolean().optional(),
   webhook_url: webhookUrl.nullable().optional(),
   webhook_url_secondary: webhookUrl.nullable().optional(),
@@ -123,7 +124,8 @@ const patch = defineRoute({
   path: '/environments/{environmentId}',
   credential: 'account',
   scopes: ['account:environments:update'],
-  summary: 'Changes the settings that are sent; an empty webhook address clears it.',
+  summary: 'Update the settings of an environment.',
+  description: 'Absent settings keep their value; an empty webhook address clears it.',
   params: path,
   body: settings,
   answers: { 200: json('The environment as changed.', environmentShape) },
@@ -186,7 +188,9 @@ const remove = defineRoute({
   path: '/environments/{environmentId}',
   credential: 'account',
   scopes: ['account:environments:delete'],
-  summary: 'Deletes an environment and everything in it.',
+  summary: 'Delete an environment.',
+  description:
+    'Everything in it is deleted in the background. The environment `prod` cannot be deleted.',
   params: path,
   answers: { 204: nothing('It is being deleted.') },
   errors: ['not_found', 'cannot_delete_prod_environment'],
@@ -203,7 +207,8 @@ const rotate = defineRoute({
   path: '/environment/webhook-signing-key/rotate',
   credential: 'environment',
   scopes: ['environment:webhook_signing_key:rotate'],
-  summary: 'A new key signs webhooks from now on; the one before signs beside it for a day.',
+  summary: 'Rotate the key that signs webhooks.',
+  description: 'For a day webhooks carry signatures of both keys.',
   answers: { 200: json('The new key.', signingKeyShape) },
   errors: ['multiple_webhook_signing_keys'],
   async handle(input) {
@@ -219,7 +224,8 @@ const readSigningKey = defineRoute({
   path: '/environment/webhook-signing-key',
   credential: 'environment',
   scopes: ['environment:webhook_signing_key:read'],
-  summary: 'The key that signs webhooks, in clear; the read is audited.',
+  summary: 'Get the key that signs webhooks.',
+  description: 'The read is audited.',
   answers: { 200: json('The key, and the one before while it signs too.', signingKeysShape) },
   errors: [],
   async handle({ caller, services }) {

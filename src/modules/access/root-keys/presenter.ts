@@ -8,33 +8,50 @@ import type { Rewrap } from './state.ts';
 
 /** `left`: number of keys that are still to be rewrapped. */
 const rewrap = representation<Rewrap & { readonly left: number }>()({
-  id: [z.string(), ({ id }) => id],
-  root_key: [z.string(), ({ rootKeyId }) => rootKeyId],
-  state: [z.enum(['running', 'ended']), ({ endedAt }) => (endedAt === null ? 'running' : 'ended')],
-  total: [z.int(), ({ total }) => total],
+  id: [z.string().describe('Id of the rewrap.'), ({ id }) => id],
+  root_key: [
+    z.string().describe('Id of the root key that wraps the data keys from now on.'),
+    ({ rootKeyId }) => rootKeyId,
+  ],
+  state: [
+    z.enum(['running', 'ended']).describe('Whether the rewrap is at work.'),
+    ({ endedAt }) => (endedAt === null ? 'running' : 'ended'),
+  ],
+  total: [z.int().describe('Data keys that are to be wrapped.'), ({ total }) => total],
   // Keys that a process with another first root key created concurrently are not in the total.
   done: [
-    z.int(),
+    z.int().describe('Data keys that are wrapped already.'),
     ({ endedAt, total, left }) => (endedAt === null ? Math.max(0, total - left) : total),
   ],
   by: [z.string(), ({ by }) => by],
-  ordered_at: [timestamp, ({ orderedAt }) => isoMillis(orderedAt)],
+  ordered_at: [
+    timestamp.describe('Time of the request (RFC 3339).'),
+    ({ orderedAt }) => isoMillis(orderedAt),
+  ],
   ended_at: [timestamp.nullable(), ({ endedAt }) => isoMillisOrNull(endedAt)],
 });
 
 const rootKey = z.strictObject({
-  id: z.string(),
-  known: z.boolean(),
-  data_keys: z.int(),
-  removable: z.boolean(),
+  id: z.string().describe('Id of the root key: a fingerprint.'),
+  known: z.boolean().describe('Whether this process has the key.'),
+  data_keys: z.int().describe('Number of data keys that it wraps.'),
+  removable: z
+    .boolean()
+    .describe('Whether it wraps nothing, so that it can be removed from the settings.'),
 });
 
 /** Root keys by id, without key material. */
 const rootKeys = representation<RootKeyFacts>()({
-  sealing: [z.string(), ({ use }) => use.sealing],
-  root_keys: [z.array(rootKey), ({ use }) => [...knownKeys(use), ...missingKeys(use)]],
+  sealing: [
+    z.string().describe('Id of the root key that wraps new data keys.'),
+    ({ use }) => use.sealing,
+  ],
+  root_keys: [
+    z.array(rootKey).describe('The root keys: those of the settings, then missing ones.'),
+    ({ use }) => [...knownKeys(use), ...missingKeys(use)],
+  ],
   rewrap: [
-    rewrap.schema.nullable(),
+    rewrap.schema.nullable().describe('The last rewrap; null without one.'),
     ({ use, rewrap: last }) =>
       last === null ? null : rewrap.of({ ...last, left: outdatedKeys(use, last.rootKeyId) }),
   ],

@@ -10,7 +10,8 @@ const show = defineRoute({
   path: '/root-keys',
   credential: 'account',
   scopes: ['account:root-keys:read'],
-  summary: 'The root keys by id, what each wraps, and how far a rewrap is.',
+  summary: 'List the root keys.',
+  description: 'With the number of data keys that each wraps, and the progress of a rewrap.',
   answers: { 200: json('The root keys.', rootKeysShape) },
   errors: [],
   async handle({ services }) {
@@ -23,7 +24,8 @@ const rewrap = defineRoute({
   path: '/root-keys/rewrap',
   credential: 'account',
   scopes: ['account:root-keys:write'],
-  summary: 'Begins to have the first root key wrap every data key; reads and writes go on.',
+  summary: 'Start to wrap every data key with the first root key.',
+  description: 'Reads and writes go on.',
   answers: { 202: json('It has begun.', rootKeysShape) },
   errors: [],
   async handle(input) {

@@ -39,6 +39,7 @@ const fields = jsonObject.refine(
 interface FormEndpoint {
   readonly path: string;
   readonly summary: string;
+  readonly description: string;
   readonly isFor: (provider: Provider) => boolean;
   readonly errors: readonly RouteError[];
   readonly unknownStatus?: number;
@@ -61,6 +62,7 @@ const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>
     tokenIn: 'query',
     scopes: [],
     summary: formEndpoint.summary,
+    description: formEndpoint.description,
     params: path,
     query,
     body: fields,
@@ -131,7 +133,8 @@ const ofMode = (
   ...errors: RouteError[]
 ): FormEndpoint => ({
   path: at,
-  summary: `Connects with ${what}.`,
+  summary: `Create a connection with ${what}.`,
+  description: `For the authentication mode \`${mode}\`. The fields of the body are those of the mode.`,
   isFor: ({ auth_mode }) => auth_mode === mode,
   errors,
   obtain: submitted,
@@ -140,7 +143,9 @@ const ofMode = (
 /** Connections that the provider installs, which wait for its webhook. */
 const outbound: FormEndpoint = {
   path: '/auth/oauth-outbound',
-  summary: 'Connects with a provider that announces the installation later.',
+  summary: 'Create a connection that waits for an installation.',
+  description:
+    'The provider reports the installation by a webhook; until then the connection is pending.',
   isFor: ({ installation }) => installation === 'outbound',
   errors: [],
   obtain: () => async () => ({
@@ -176,19 +181,19 @@ export const formRoutes: readonly AnyRoute[] = [
   ofMode(
     'BILL',
     '/auth/bill',
-    'a login that gives a session',
+    'a login that yields a session',
     'invalid_credentials',
     'missing_api_url',
   ),
   ofMode(
     'TWO_STEP',
     '/auth/two-step',
-    'fields that a token is given for',
+    'fields that yield a token',
     'two_step_credentials_fetch_error',
     'invalid_credentials',
     'missing_api_url',
   ),
-  ofMode('SIGNATURE', '/auth/signature', 'user name and password that sign', tested),
-  ofMode('NONE', '/auth/unauthenticated', 'nothing: the provider asks for no credentials'),
-  ofMode('APP_STORE', '/app-store-auth', 'a key of the store', 'invalid_credentials', tested),
+  ofMode('SIGNATURE', '/auth/signature', 'credentials that sign requests', tested),
+  ofMode('NONE', '/auth/unauthenticated', 'no credentials'),
+  ofMode('APP_STORE', '/app-store-auth', 'a key of the App Store', 'invalid_credentials', tested),
 ].map(formRoute);

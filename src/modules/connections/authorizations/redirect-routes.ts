@@ -22,9 +22,15 @@ import { failurePage, notifySuccess, notifyFailure } from './notify-outcome.ts';
 const cookieSeconds = 3600;
 const values = mapOf(text(1, 255), text(0, 8192));
 const ownClient = z.strictObject({
-  oauth_client_id_override: text(1, 255).optional(),
-  oauth_client_secret_override: text(1, 2048).optional(),
-  oauth_refresh_token_override: text(1, 16_384).optional(),
+  oauth_client_id_override: text(1, 255)
+    .optional()
+    .describe('Client id in place of that of the integration.'),
+  oauth_client_secret_override: text(1, 2048)
+    .optional()
+    .describe('Client secret in place of that of the integration.'),
+  oauth_refresh_token_override: text(1, 16_384)
+    .optional()
+    .describe('Refresh token to renew at once, in place of a redirect.'),
 });
 const noStore = { 'cache-control': 'no-store' };
 
@@ -37,15 +43,19 @@ const connect = defineRoute({
   credential: 'connect',
   tokenIn: 'query',
   scopes: [],
-  summary: 'Sends the person to the provider to authorize a connection.',
+  summary: 'Start an authorization at the provider.',
+  description:
+    'A browser navigates here. It is redirected to the provider, which returns the person to the callback.',
   params: z.strictObject({ providerConfigKey: integrationKey }),
   query: z.strictObject({
     connect_session_token: z.string(),
-    ws_client_id: text(1, 64).optional(),
+    ws_client_id: text(1, 64)
+      .optional()
+      .describe('Id of the WebSocket that is notified of the outcome.'),
     params: values.optional(),
     authorization_params: values.optional(),
-    user_scope: text(0, 8192).optional(),
-    credentials: ownClient.optional(),
+    user_scope: text(0, 8192).optional().describe('Scopes of the user token, separated by commas.'),
+    credentials: ownClient.optional().describe('OAuth client of the end user.'),
   }),
   answers: {
     200: content('The page for the person, where no redirect was needed.', 'text/html'),
@@ -178,7 +188,10 @@ const callbackQuery = z.record(z.string(), z.unknown()).transform((query) => {
   });
   return { texts: Object.fromEntries(texts), iss: query['iss'] as QueryValue | undefined };
 });
-const browser = z.object({ cookie: z.string().optional(), referer: z.string().optional() });
+const browser = z.object({
+  cookie: z.string().optional(),
+  referer: z.string().optional().describe('Page that sent the person here.'),
+});
 
 /** The outcome, as a page for the user. */
 const shown = {
@@ -191,7 +204,9 @@ const callback = defineRoute({
   path: callbackPath,
   credential: 'none',
   scopes: [],
-  summary: 'Where a provider sends the person back to.',
+  summary: 'Complete an authorization.',
+  description:
+    'The redirect URI of OAuth clients. The state is accepted once, in the browser that started.',
   query: callbackQuery,
   headers: browser,
   answers: { ...shown, 302: nothing('Back to where an app was installed from.') },
@@ -217,7 +232,8 @@ const installed = defineRoute({
   path: '/app-auth/connect',
   credential: 'none',
   scopes: [],
-  summary: 'Where a provider sends the person back to who has installed an app.',
+  summary: 'Complete the installation of an app.',
+  description: 'The setup URL of apps.',
   query: callbackQuery,
   headers: browser,
   answers: { ...shown, 404: content('Nobody waits for this callback.', 'text/html') },

@@ -10,16 +10,23 @@ import type { ConnectSession, SessionDefaults } from './state.ts';
 
 /** The session that the application gives to its user. */
 export const madeSessionShape = data(
-  z.strictObject({ token: z.string(), connect_link: z.string(), expires_at: timestamp }).meta({
-    id: 'ConnectToken',
-    examples: [
-      {
-        token: 'svc_connect_session_…',
-        connect_link: 'https://gateway.example.com/connect/ui/?session_token=svc_connect_session_…',
-        expires_at: '2026-02-01T08:30:00.000Z',
-      },
-    ],
-  }),
+  z
+    .strictObject({
+      token: z.string().describe('Token of the session, for the connect page.'),
+      connect_link: z.string().describe('Address of the connect page with the token.'),
+      expires_at: timestamp,
+    })
+    .meta({
+      id: 'ConnectToken',
+      examples: [
+        {
+          token: 'svc_connect_session_…',
+          connect_link:
+            'https://gateway.example.com/connect/ui/?session_token=svc_connect_session_…',
+          expires_at: '2026-02-01T08:30:00.000Z',
+        },
+      ],
+    }),
 );
 
 const primary = z.strictObject({ primary: z.string() });
@@ -28,14 +35,18 @@ const primary = z.strictObject({ primary: z.string() });
 export const sessionShape = data(
   z
     .strictObject({
-      endUser: endUserShape.nullable(),
-      connectUISettings: z.strictObject({
-        theme: z.strictObject({ light: primary, dark: primary }),
-        defaultTheme: z.enum(['light', 'dark', 'system']),
-        showWatermark: z.boolean(),
-        logo: z.string().optional(),
-        texts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
-      }),
+      endUser: endUserShape.nullable().describe('The end user; null if the session names none.'),
+      connectUISettings: z
+        .strictObject({
+          theme: z.strictObject({ light: primary, dark: primary }),
+          defaultTheme: z
+            .enum(['light', 'dark', 'system'])
+            .describe('Color scheme of the connect page; `system` follows the browser.'),
+          showWatermark: z.boolean().describe('Whether the connect page names the product.'),
+          logo: z.string().optional(),
+          texts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
+        })
+        .describe('Appearance of the connect page.'),
       allowed_integrations: z.array(z.string()).optional(),
       integrations_config_defaults: z
         .record(
@@ -46,9 +57,12 @@ export const sessionShape = data(
           }),
         )
         .optional(),
-      isReconnecting: z.literal(true).optional(),
+      isReconnecting: z
+        .literal(true)
+        .optional()
+        .describe('Present where the session renews a connection.'),
       overrides: z.record(z.string(), z.strictObject({ docs_connect: z.string() })).optional(),
-      websocketsPath: z.string(),
+      websocketsPath: z.string().describe('Path of the WebSocket that reports the outcome.'),
     })
     .meta({ id: 'ConnectSession' }),
 );

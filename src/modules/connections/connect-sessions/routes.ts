@@ -50,13 +50,18 @@ const connectionConfig = jsonObject.superRefine((config, context) => {
 const common = {
   end_user: endUserInput.optional(),
   organization: z
-    .strictObject({ id: text(1, 255), display_name: text(0, 255).optional() })
+    .strictObject({
+      id: text(1, 255).describe('Id of the organization in the application.'),
+      display_name: text(0, 255).optional(),
+    })
     .optional(),
   tags: tags.optional(),
   integrations_config_defaults: mapOf(
     integrationKey,
     z.strictObject({
-      user_scopes: text(0, 8192).optional(),
+      user_scopes: text(0, 8192)
+        .optional()
+        .describe('Scopes of the user token, separated by commas.'),
       authorization_params: mapOf(text(1, 255), text(0, 8192)).optional(),
       connection_config: connectionConfig.optional(),
     }),
@@ -74,7 +79,9 @@ const create = defineRoute({
   path: '/connect/sessions',
   credential: 'environment',
   scopes: ['environment:connect_sessions:write'],
-  summary: 'Lets one end user connect for 30 minutes.',
+  summary: 'Create a connect session.',
+  description:
+    'The token lets one end user create connections for 30 minutes, on the connect page or in the application.',
   body: z
     .strictObject({
       ...common,
@@ -102,7 +109,8 @@ const reconnect = defineRoute({
   path: '/connect/sessions/reconnect',
   credential: 'environment',
   scopes: ['environment:connect_sessions:write'],
-  summary: 'Lets the end user of one connection authorize it again.',
+  summary: 'Create a connect session that renews a connection.',
+  description: 'The token lets the end user authorize one connection again, within 30 minutes.',
   body: z.strictObject({ ...common, connection_id: connectionId, integration_id: integrationKey }),
   answers: { 201: json('The token of the session.', madeSessionShape) },
   errors: [],
@@ -133,7 +141,7 @@ const get = defineRoute({
   path: '/connect/session',
   credential: 'connect',
   scopes: [],
-  summary: 'What the connect page needs to know of its session.',
+  summary: 'Get the connect session of the token.',
   answers: { 200: json('The session.', sessionShape) },
   errors: [],
   async handle({ caller, services }) {
@@ -152,7 +160,8 @@ const remove = defineRoute({
   path: '/connect/session',
   credential: 'connect',
   scopes: [],
-  summary: 'Ends the session: its token is worth nothing any more.',
+  summary: 'End the connect session of the token.',
+  description: 'Its token is no longer accepted.',
   answers: { 204: nothing('The session is over.') },
   errors: [],
   async handle(input) {

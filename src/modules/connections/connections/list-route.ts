@@ -17,17 +17,32 @@ export const listRoute: AnyRoute = defineRoute({
   path: '/connections',
   credential: 'environment',
   scopes: ['environment:connections:list', 'environment:connections:list_credentials'],
-  summary: 'Connections, newest first.',
+  summary: 'List connections, newest first.',
+  description:
+    'All conditions must hold. Follow `next_cursor` until it is null; unlike `page`, it repeats and misses nothing while connections come and go.',
   query: z.strictObject({
     connectionId: connectionId.optional(),
-    search: text(1, 255).optional(),
-    endUserId: text(1, 255).optional(),
-    endUserOrganizationId: text(1, 255).optional(),
-    integrationId: listOf(text(1, 8192)).optional(),
-    tags: tags.optional(),
-    errors: z.enum(['auth', 'sync', 'any', 'none']).optional(),
-    credentials: z.enum(['none']).optional(),
-    limit: wholeNumber(1, 2000).optional(),
+    search: text(1, 255)
+      .optional()
+      .describe('Text in the id, or in the name or e-mail address of the end user.'),
+    endUserId: text(1, 255).optional().describe('Only connections of this end user.'),
+    endUserOrganizationId: text(1, 255)
+      .optional()
+      .describe('Only connections of this organization.'),
+    integrationId: listOf(text(1, 8192))
+      .optional()
+      .describe('Only connections of these integrations; repeated, or separated by commas.'),
+    tags: tags
+      .optional()
+      .describe('Only connections with all of these tags, as `tags[key]=value`.'),
+    errors: z
+      .enum(['auth', 'sync', 'any', 'none'])
+      .optional()
+      .describe('Only connections with this kind of error; `none`: without one.'),
+    credentials: z.enum(['none']).optional().describe('`none`: leave the credentials out.'),
+    limit: wholeNumber(1, 2000)
+      .optional()
+      .describe(`Connections of a page; without it up to ${connectionsLimitDefault}.`),
     cursor: text(1, 512).optional(),
     page: wholeNumber(0, 1_000_000).optional(),
   }),

@@ -25,12 +25,17 @@ export interface ConnectionView {
 const isoOffset = (at: Instant): string => new Date(at).toISOString().replace('Z', '+00:00');
 
 const endUser = representation<EndUser>()({
-  id: [z.string(), ({ id }) => id],
+  id: [z.string().describe('Id of the end user in the application.'), ({ id }) => id],
   display_name: [z.string().nullable(), ({ displayName }) => displayName],
   email: [z.string().nullable(), ({ email }) => email],
   tags: [z.record(z.string(), z.string()), ({ tags }) => tags],
   organization: [
-    z.strictObject({ id: z.string(), display_name: z.string().nullable() }).nullable(),
+    z
+      .strictObject({
+        id: z.string().describe('Id of the organization in the application.'),
+        display_name: z.string().nullable(),
+      })
+      .nullable(),
     ({ organization: of }) => of && { id: of.id, display_name: of.displayName },
   ],
 });
@@ -38,7 +43,12 @@ const endUser = representation<EndUser>()({
 export const endUserShape = endUser.schema.meta({ id: 'EndUser' });
 export const presentEndUser = endUser.of;
 
-const errors = z.array(z.strictObject({ type: z.enum(['auth', 'sync']), log_id: z.string() }));
+const errors = z.array(
+  z.strictObject({
+    type: z.enum(['auth', 'sync']).describe('Kind of the error.'),
+    log_id: z.string(),
+  }),
+);
 
 const credentials = jsonObject.meta({
   description: 'By the mode of the provider; empty for a key without a credentials scope.',
@@ -56,11 +66,11 @@ interface Opened extends Connection {
 }
 
 const single = representation<Opened>()({
-  id: [z.int(), ({ id }) => id],
+  id: [z.int().describe('Number of the connection.'), ({ id }) => id],
   connection_id: [z.string(), ({ connectionId }) => connectionId],
   provider_config_key: [z.string(), ({ integrationKey }) => integrationKey],
   provider: [z.string(), ({ provider }) => provider],
-  errors: [errors, (connection) => connection.errors],
+  errors: [errors.describe('Present errors of the connection.'), (connection) => connection.errors],
   end_user: [
     endUserShape.nullable(),
     (connection) => connection.endUser && presentEndUser(connection.endUser),
@@ -71,7 +81,10 @@ const single = representation<Opened>()({
   webhook_url_override: [z.string().nullable(), ({ opened }) => opened.webhookUrl],
   created_at: [timestamp, ({ createdAt }) => isoOffset(createdAt)],
   updated_at: [timestamp, ({ updatedAt }) => isoOffset(updatedAt)],
-  last_fetched_at: [timestamp, ({ opened }) => isoOffset(opened.fetchedAt)],
+  last_fetched_at: [
+    timestamp.describe('Time of the last read of the connection (RFC 3339).'),
+    ({ opened }) => isoOffset(opened.fetchedAt),
+  ],
   credentials: [credentials, ({ opened }) => opened.credentials],
 });
 
@@ -136,17 +149,20 @@ interface OpenedEntry extends Connection {
 
 /** An entry of the list; credentials as stored, without a refresh. */
 const entry = representation<OpenedEntry>()({
-  id: [z.int(), ({ id }) => id],
+  id: [z.int().describe('Number of the connection.'), ({ id }) => id],
   connection_id: [z.string(), ({ connectionId }) => connectionId],
   provider: [z.string(), ({ provider }) => provider],
   provider_config_key: [z.string(), ({ integrationKey }) => integrationKey],
-  created: [timestamp, ({ createdAt }) => isoOffset(createdAt)],
+  created: [
+    timestamp.describe('Time of the creation (RFC 3339).'),
+    ({ createdAt }) => isoOffset(createdAt),
+  ],
   metadata: [
     jsonObject.nullable(),
     ({ opened }) => (Object.keys(opened.metadata).length === 0 ? null : opened.metadata),
   ],
   ...plainRows,
-  errors: [errors, (connection) => connection.errors],
+  errors: [errors.describe('Present errors of the connection.'), (connection) => connection.errors],
   end_user: [
     endUserShape.optional(),
     (connection) => (connection.endUser === null ? undefined : presentEndUser(connection.endUser)),
@@ -155,7 +171,9 @@ const entry = representation<OpenedEntry>()({
 });
 
 export const entriesShape = z.strictObject({
-  connections: z.array(entry.schema.meta({ id: 'ConnectionEntry' })),
+  connections: z
+    .array(entry.schema.meta({ id: 'ConnectionEntry' }))
+    .describe('The connections of the page.'),
   next_cursor: z.string().nullable(),
 });
 

@@ -71,14 +71,19 @@ const create = defineRoute({
   path: '/connections',
   credential: 'environment',
   scopes: ['environment:connections:create'],
-  summary: 'Imports a connection, or gives a known one new credentials.',
+  summary: 'Create or update a connection with given credentials.',
+  description:
+    'For credentials that the application has already. The credentials are verified with the provider if its definition says how. An existing connection of that id gets the new credentials.',
   body: z.strictObject({
     provider_config_key: integrationKey,
-    connection_id: connectionId.optional(),
+    connection_id: connectionId.optional().describe('Id of the connection; a UUID if absent.'),
     metadata: jsonObject.optional(),
     connection_config: connectionConfig.optional(),
     ...profile,
-    credentials: z.unknown().meta({ examples: [{ type: 'API_KEY', apiKey: '…' }] }),
+    credentials: z.unknown().meta({
+      description: 'Credentials with their `type`: the authentication mode of the provider.',
+      examples: [{ type: 'API_KEY', apiKey: '…' }],
+    }),
   }),
   answers: { 201: json('The connection.', connectionShape) },
   errors: [
@@ -134,13 +139,19 @@ const get = defineRoute({
   path: '/connections/{connectionId}',
   credential: 'environment',
   scopes: readScopes,
-  summary: 'One connection, with its credentials where the key may see them.',
+  summary: 'Get a connection.',
+  description:
+    'Credentials that are about to expire are refreshed first. They are included if the key has the scope for credentials; otherwise `credentials` is empty.',
   params: path,
   query: z.strictObject({
     provider_config_key: integrationKey,
-    force_refresh: flag.optional(),
-    refresh_token: flag.optional(),
-    refresh_github_app_jwt_token: flag.optional(),
+    force_refresh: flag
+      .optional()
+      .describe('True: refresh the credentials, even if they have not expired.'),
+    refresh_token: flag.optional().describe('True: include the refresh token.'),
+    refresh_github_app_jwt_token: flag
+      .optional()
+      .describe('True: renew the token of a GitHub app, too.'),
     credentials: z.enum(['masked']).optional().meta({
       description:
         'Every secret is `***`. Without a refresh option nothing is refreshed, and the read is not audited.',
@@ -191,7 +202,8 @@ const patch = defineRoute({
   path: '/connections/{connectionId}',
   credential: 'environment',
   scopes: ['environment:connections:update'],
-  summary: 'Changes end user, tags and webhook address.',
+  summary: 'Update end user, tags and webhook address of a connection.',
+  description: 'Absent fields keep their value.',
   params: path,
   query: ofIntegration,
   body: z.strictObject(profile),
@@ -216,7 +228,9 @@ const remove = defineRoute({
   path: '/connections/{connectionId}',
   credential: 'environment',
   scopes: ['environment:connections:delete'],
-  summary: 'Deletes a connection with its syncs, records and key.',
+  summary: 'Delete a connection.',
+  description:
+    'Its syncs and records are deleted, and its data key is destroyed. On-event functions for the deletion run first and can refuse it.',
   params: path,
   query: ofIntegration,
   answers: succeeded,
@@ -239,7 +253,9 @@ const remove = defineRoute({
 
 const metadataBody = z
   .strictObject({
-    connection_id: z.union([connectionId, z.array(connectionId).min(1).max(1000)]),
+    connection_id: z
+      .union([connectionId, z.array(connectionId).min(1).max(1000)])
+      .describe('Id of one connection, or ids of several.'),
     provider_config_key: integrationKey,
     metadata: jsonObject,
   })
@@ -250,7 +266,7 @@ const replaceMetadata = defineRoute({
   path: '/connections/metadata',
   credential: 'environment',
   scopes: ['environment:connections:update'],
-  summary: 'Replaces the whole metadata of one or more connections.',
+  summary: 'Replace the metadata of connections.',
   body: metadataBody,
   answers: { 201: json('What was sent.', metadataBody) },
   errors: ['unknown_connection', 'unknown_provider_config'],
@@ -269,7 +285,8 @@ const mergeMetadata = defineRoute({
   path: '/connections/metadata',
   credential: 'environment',
   scopes: ['environment:connections:update'],
-  summary: 'Merges top-level keys into the metadata of one or more connections.',
+  summary: 'Merge keys into the metadata of connections.',
+  description: 'Top-level keys are replaced; others stay.',
   body: metadataBody,
   answers: { 200: json('What was sent.', metadataBody) },
   errors: ['unknown_connection', 'unknown_provider_config'],

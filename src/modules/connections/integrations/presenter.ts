@@ -25,7 +25,16 @@ const credentials = z.record(z.string(), z.string().nullable()).nullable();
 
 /** Fields of `include` are at the end. */
 export const integrationShape = shown.schema
-  .extend({ webhook_url: z.string().nullable().optional(), credentials: credentials.optional() })
+  .extend({
+    webhook_url: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Address for webhooks of the provider; null where it sends none.'),
+    credentials: credentials
+      .optional()
+      .describe('OAuth client or app; null where the authentication mode needs none.'),
+  })
   .meta({
     id: 'Integration',
     examples: [

@@ -38,8 +38,12 @@ const list = defineRoute({
   credential: 'environment',
   takesConnectToken: true,
   scopes: ['environment:integrations:list', listCredentials],
-  summary: 'The integrations of the environment; those that a connect session allows.',
-  query: z.strictObject({ credentials: z.enum(['none']).optional() }),
+  summary: 'List the integrations of the environment.',
+  description:
+    'With the token of a connect session, only those that the session allows. With the scope for credentials each has its credentials.',
+  query: z.strictObject({
+    credentials: z.enum(['none']).optional().describe('`none`: leave the credentials out.'),
+  }),
   answers: { 200: json('The integrations.', data(z.array(integrationShape))) },
   errors: [],
   async handle({ query, caller, services }) {
@@ -66,12 +70,17 @@ const create = defineRoute({
   path: '/integrations',
   credential: 'environment',
   scopes: ['environment:integrations:create'],
-  summary: 'Configures a provider for the environment.',
+  summary: 'Create an integration.',
+  description:
+    'Configures a provider for the environment. The provider decides which `credentials` it needs.',
   body: z.strictObject({
     provider: providerName,
     unique_key: integrationKey,
     display_name: displayName.optional(),
-    credentials: z.unknown().optional(),
+    credentials: z
+      .unknown()
+      .optional()
+      .describe('OAuth client or app of the integration, with its `type`.'),
     forward_webhooks: z.boolean().optional(),
     integration_config: values.optional(),
     custom: values.optional(),
@@ -109,9 +118,13 @@ const get = defineRoute({
   path: '/integrations/{uniqueKey}',
   credential: 'environment',
   scopes: ['environment:integrations:read', readCredentials],
-  summary: 'One integration; `include` adds its webhook address and its credentials.',
+  summary: 'Get an integration.',
   params: path,
-  query: z.strictObject({ include: listOf(z.enum(['webhook', 'credentials'])).optional() }),
+  query: z.strictObject({
+    include: listOf(z.enum(['webhook', 'credentials']))
+      .optional()
+      .describe('Further fields: `webhook` adds `webhook_url`, `credentials` the credentials.'),
+  }),
   answers: { 200: json('The integration.', data(integrationShape)) },
   errors: ['not_found'],
   async handle({ params, query, caller, services }) {
@@ -146,12 +159,17 @@ const patch = defineRoute({
   path: '/integrations/{uniqueKey}',
   credential: 'environment',
   scopes: ['environment:integrations:update'],
-  summary: 'Changes an integration; only one without connections can be renamed.',
+  summary: 'Update an integration.',
+  description:
+    'Absent fields keep their value. Only an integration without connections can get another `unique_key`.',
   params: path,
   body: z.strictObject({
     unique_key: integrationKey.optional(),
     display_name: displayName.optional(),
-    credentials: z.unknown().optional(),
+    credentials: z
+      .unknown()
+      .optional()
+      .describe('OAuth client or app of the integration, with its `type`.'),
     forward_webhooks: z.boolean().optional(),
     integration_config: values.optional(),
     custom: values.optional(),
@@ -193,7 +211,8 @@ const remove = defineRoute({
   path: '/integrations/{uniqueKey}',
   credential: 'environment',
   scopes: ['environment:integrations:delete'],
-  summary: 'Deletes an integration with its connections, syncs and functions.',
+  summary: 'Delete an integration.',
+  description: 'Its connections, syncs, functions and records are deleted, too.',
   params: path,
   answers: succeeded,
   errors: ['not_found'],

@@ -7,12 +7,12 @@ import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 /** The whole entry of the catalog; only the fields of every provider are listed. */
 export const providerShape = z
   .looseObject({
-    name: z.string(),
+    name: z.string().describe('Name of the provider.'),
     display_name: z.string(),
-    categories: z.array(z.string()),
-    auth_mode: z.enum(authModes),
-    docs: z.string(),
-    logo_url: z.string(),
+    categories: z.array(z.string()).describe('Categories of the provider.'),
+    auth_mode: z.enum(authModes).describe('Authentication mode of the provider.'),
+    docs: z.string().describe('Address of the documentation of the provider.'),
+    logo_url: z.string().describe('Address of the logo.'),
   })
   .meta({
     id: 'Provider',

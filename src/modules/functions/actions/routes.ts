@@ -18,19 +18,29 @@ import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 const outputShape = anyJson.meta({ examples: [{ id: 'c-1' }] });
 
 const queuedShape = z
-  .strictObject({ id: z.uuid(), statusUrl: z.string() })
+  .strictObject({
+    id: z.uuid().describe('Id of the queued run: `GET /action/{id}` returns its output.'),
+    statusUrl: z.string().describe('Path that returns the output once the run has ended.'),
+  })
   .meta({ id: 'QueuedAction' });
 
 /** Of an action that ended with an ActionError (docs/reference/errors.md#other-bodies). */
 const actionFailureShape = z
-  .strictObject({ error_type: z.literal('action_script_failure'), payload: jsonObject })
+  .strictObject({
+    error_type: z.literal('action_script_failure').describe('Kind of the failure.'),
+    payload: jsonObject.describe('The error that the action threw.'),
+  })
   .meta({ id: 'ActionFailure' });
 
 const headers = z.object({
   'provider-config-key': integrationKey,
   'connection-id': connectionId,
-  'x-async': flag.optional(),
-  'x-max-retries': wholeNumber(0, 5).optional(),
+  'x-async': flag
+    .optional()
+    .describe('True: answer 202 at once, and run the action in the background.'),
+  'x-max-retries': wholeNumber(0, 5)
+    .optional()
+    .describe('Retries of a failed run in the background; 0 by default.'),
 });
 
 const triggerAction = defineRoute({
@@ -38,9 +48,14 @@ const triggerAction = defineRoute({
   path: '/action/trigger',
   credential: 'environment',
   scopes: ['environment:actions:execute'],
-  summary: 'Runs an action and answers with its output.',
+  summary: 'Run an action.',
+  description:
+    'The response is its output. With `X-Async: true` it answers 202 at once, and the outcome arrives as a webhook.',
   headers,
-  body: z.looseObject({ action_name: functionName, input: z.custom<Json>().optional() }),
+  body: z.looseObject({
+    action_name: functionName.describe('Name of the action.'),
+    input: z.custom<Json>().optional().describe('Input of the action: any JSON value.'),
+  }),
   answers: {
     200: json('What the action returned.', outputShape),
     202: json('It is queued.', queuedShape),
@@ -92,8 +107,9 @@ const readAction = defineRoute({
   path: '/action/{id}',
   credential: 'environment',
   scopes: ['environment:actions:execute'],
-  summary: 'The output of an action that was triggered asynchronously.',
-  params: z.object({ id: z.uuid() }),
+  summary: 'Get the output of an asynchronous action.',
+  description: '404 until the run has ended; kept for seven days.',
+  params: z.object({ id: z.uuid().describe('Id of the run, from the answer 202.') }),
   answers: {
     200: json('What the action returned.', outputShape),
     424: json('The action failed.', actionFailureShape),

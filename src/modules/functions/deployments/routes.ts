@@ -15,18 +15,29 @@ const begin = defineRoute({
   path: '/functions/deployments',
   credential: 'environment',
   scopes: ['environment:deploy'],
-  summary: 'Deploys one function from its source; it is then part of no project.',
+  summary: 'Deploy one function from its source.',
+  description: 'It is queued, and is then part of no project.',
   body: z.strictObject({
-    type: z.literal('function'),
+    type: z.literal('function').describe('Always `function`.'),
     integration_id: integrationKey,
     function_name: functionName,
     function_type: functionType,
-    code: text(1, 1_000_000),
+    code: text(1, 1_000_000).describe('TypeScript source of the function.'),
     version: text(0, 255).optional(),
-    allow_destructive: z.boolean().default(false),
+    allow_destructive: z
+      .boolean()
+      .default(false)
+      .describe('True: allow records of removed models to be deleted.'),
   }),
   answers: {
-    202: json('It is queued.', z.strictObject({ id: z.uuid(), status, created_at: timestamp })),
+    202: json(
+      'It is queued.',
+      z.strictObject({
+        id: z.uuid().describe('Id of the deployment.'),
+        status: status.describe('State of the deployment.'),
+        created_at: timestamp,
+      }),
+    ),
   },
   errors: [errorAt(404, 'integration_not_found'), 'invalid_request', 'request_too_large'],
   async handle({ body, caller, services, idempotency }) {
@@ -49,8 +60,8 @@ const begin = defineRoute({
 });
 
 const deploymentShape = z.strictObject({
-  id: z.uuid(),
-  status,
+  id: z.uuid().describe('Id of the deployment.'),
+  status: status.describe('State of the deployment.'),
   integration_id: integrationKey,
   function_name: functionName,
   function_type: functionType,
@@ -59,11 +70,20 @@ const deploymentShape = z.strictObject({
   started_at: timestamp.optional(),
   completed_at: timestamp.optional(),
   duration_ms: z.int().optional(),
-  deployed: z.boolean().optional(),
+  deployed: z
+    .boolean()
+    .optional()
+    .describe('Whether the function was deployed; absent before the end.'),
   deployed_functions: z
-    .array(z.strictObject({ name: functionName, version: z.string() }))
-    .optional(),
-  error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+    .array(
+      z.strictObject({ name: functionName.describe('Name of the function.'), version: z.string() }),
+    )
+    .optional()
+    .describe('The deployed function with its version.'),
+  error: z
+    .strictObject({ code: z.string(), message: z.string() })
+    .optional()
+    .describe('Why it failed.'),
 });
 
 const read = defineRoute({
@@ -71,8 +91,9 @@ const read = defineRoute({
   path: '/functions/deployments/{id}',
   credential: 'environment',
   scopes: ['environment:deploy'],
-  summary: 'How a deployment from source stands, and what came of it; for seven days.',
-  params: z.strictObject({ id: z.uuid() }),
+  summary: 'Get a deployment from source.',
+  description: 'Kept for seven days.',
+  params: z.strictObject({ id: z.uuid().describe('Id of the deployment.') }),
   answers: { 200: json('The deployment.', deploymentShape) },
   errors: ['deployment_not_found'],
   async handle({ params, caller, services }) {

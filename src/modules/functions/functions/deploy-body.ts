@@ -16,41 +16,65 @@ import type { DeployedFunction } from './state.ts';
 
 const descriptionCharsMax = 2000;
 
-/** `js` is the bundle, `ts` the source of the entry. */
-const files = z.strictObject({ js: z.string(), ts: z.string() });
+const code = 'The code of the function.';
+const files = z
+  .strictObject({
+    js: z.string().describe('The bundle.'),
+    ts: z.string().describe('The TypeScript source of the entry file.'),
+  })
+  .describe(code);
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** Of the files, as lower-case hexadecimal SHA-256: what has not changed need not be sent to be compared. */
-const digests = z.strictObject({ js_sha256: sha256, ts_sha256: sha256 });
+const digests = z.strictObject({
+  js_sha256: sha256.describe('SHA-256 of the bundle, in lower-case hexadecimal.'),
+  ts_sha256: sha256.describe('SHA-256 of the source, in lower-case hexadecimal.'),
+});
 
 const common = {
   version: text(0, 255).default(''),
   metadata: z
     .strictObject({
-      scopes: z.array(text(1, 255)).default([]),
-      description: text(0, descriptionCharsMax).default(''),
+      scopes: z
+        .array(text(1, 255))
+        .default([])
+        .describe('Scopes that the function needs at the provider.'),
+      description: text(0, descriptionCharsMax)
+        .default('')
+        .describe('Description of the function.'),
     })
-    .default({ scopes: [], description: '' }),
+    .default({ scopes: [], description: '' })
+    .describe('Documentation of the function.'),
 };
 
 const flow = {
   ...common,
-  syncName: functionName,
+  syncName: functionName.describe('Name of the sync or action.'),
   providerConfigKey: integrationKey,
   models: z.array(modelName),
   runs: text(0, 255).nullable(),
   auto_start: z.boolean().default(false),
   track_deletes: z.boolean().default(false),
-  sync_type: z.enum(['full', 'incremental']).default('full'),
-  input: modelName.nullish(),
+  sync_type: z
+    .enum(['full', 'incremental'])
+    .default('full')
+    .describe('Whether each run covers everything.'),
+  input: modelName.nullish().describe('Name of the model of the input; null without one.'),
   endpoints: z
     .array(
-      z.strictObject({ method: text(1, 10), path: text(1, 2048), group: text(0, 255).nullish() }),
+      z.strictObject({
+        method: text(1, 10),
+        path: text(1, 2048).describe('Path of the endpoint.'),
+        group: text(0, 255).nullish().describe('Group of the endpoint.'),
+      }),
     )
-    .default([]),
+    .default([])
+    .describe('Deprecated: endpoints of the function.'),
   webhookSubscriptions: z.array(text(1, 255)).default([]),
   models_json_schema: z
-    .strictObject({ definitions: mapOf(z.string(), jsonObject) })
+    .strictObject({
+      definitions: mapOf(z.string(), jsonObject).describe('JSON Schemas of the models, by name.'),
+    })
     .default({ definitions: {} }),
   features: z.array(z.literal('checkpoints')).default([]),
 };
@@ -58,16 +82,26 @@ const flow = {
 /** A function with its files, or with what stands for them. @param suffix of the names of the schemas */
 const itemWith = <F extends z.ZodType>(fileBody: F, suffix: string) =>
   z.discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('sync'), ...flow, fileBody }).meta({ id: `Sync${suffix}` }),
     z
-      .strictObject({ type: z.literal('action'), ...flow, fileBody })
+      .strictObject({
+        type: z.literal('sync').describe('Kind of the function.'),
+        ...flow,
+        fileBody,
+      })
+      .meta({ id: `Sync${suffix}` }),
+    z
+      .strictObject({
+        type: z.literal('action').describe('Kind of the function.'),
+        ...flow,
+        fileBody,
+      })
       .meta({ id: `Action${suffix}` }),
     z
       .strictObject({
-        type: z.literal('on-event'),
+        type: z.literal('on-event').describe('Kind of the function.'),
         ...common,
         fileBody,
-        name: functionName,
+        name: functionName.describe('Name of the on-event function.'),
         integrationId: integrationKey,
         event: z.enum([
           'post-connection-creation',
@@ -78,30 +112,41 @@ const itemWith = <F extends z.ZodType>(fileBody: F, suffix: string) =>
       .meta({ id: `OnEvent${suffix}` }),
   ]);
 
-const reconciliationScope = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('environment') }).meta({ id: 'EnvironmentScope' }),
-  z
-    .strictObject({ kind: z.literal('integration'), integrationId: integrationKey })
-    .meta({ id: 'IntegrationScope' }),
-  z
-    .strictObject({
-      kind: z.literal('function'),
-      integrationId: integrationKey,
-      name: functionName,
-      type: z.enum(['sync', 'action', 'on-event']),
-    })
-    .meta({ id: 'FunctionScope' }),
-]);
+const reconciliationScope = z
+  .discriminatedUnion('kind', [
+    z
+      .strictObject({
+        kind: z.literal('environment').describe('All functions of the environment.'),
+      })
+      .meta({ id: 'EnvironmentScope' }),
+    z
+      .strictObject({
+        kind: z.literal('integration').describe('All functions of one integration.'),
+        integrationId: integrationKey,
+      })
+      .meta({ id: 'IntegrationScope' }),
+    z
+      .strictObject({
+        kind: z.literal('function').describe('One function.'),
+        integrationId: integrationKey,
+        name: functionName.describe('Name of the function.'),
+        type: z.enum(['sync', 'action', 'on-event']).describe('Kind of the function.'),
+      })
+      .meta({ id: 'FunctionScope' }),
+  ])
+  .describe('Functions that the deployment replaces: those in scope that it lacks are deleted.');
 
 export const deployBody = z.strictObject({
   reconciliationScope,
-  functions: z.array(itemWith(files, 'ToDeploy')),
+  functions: z.array(itemWith(files, 'ToDeploy')).describe('The functions to deploy.'),
 });
 
 /** The same, where the files of a function may be their digests. */
 export const previewBody = z.strictObject({
   reconciliationScope,
-  functions: z.array(itemWith(z.union([files, digests]), 'ToCompare')),
+  functions: z
+    .array(itemWith(z.union([files, digests]).describe(code), 'ToCompare'))
+    .describe('The functions to compare.'),
 });
 
 export type PreviewBody = z.output<typeof previewBody>;

@@ -21,19 +21,31 @@ const begin = defineRoute({
   path: '/functions/dryruns',
   credential: 'environment',
   scopes: ['environment:functions:dryrun'],
-  summary: 'Tries a function out on a connection; nothing that it writes stays.',
+  summary: 'Start a dry run of a function.',
+  description:
+    'It runs in the background on a connection. Its requests to the provider are real; nothing that it writes to the gateway stays.',
   body: z.strictObject({
     integration_id: integrationKey,
     function_type: functionType,
-    code: text(1, 1_000_000),
+    code: text(1, 1_000_000).describe('TypeScript source of the function.'),
     connection_id: connectionId,
-    input: z.custom<Json>().optional(),
-    metadata: jsonObject.optional(),
-    checkpoint: jsonObject.optional(),
-    last_sync_date: z.iso.datetime({ offset: true }).optional(),
+    input: z.custom<Json>().optional().describe('Input of an action: any JSON value.'),
+    metadata: jsonObject.optional().describe('Metadata in place of that of the connection.'),
+    checkpoint: jsonObject.optional().describe('Checkpoint that the run starts with.'),
+    last_sync_date: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .describe('Time of the last sync that the function sees (RFC 3339).'),
   }),
   answers: {
-    202: json('It runs.', z.strictObject({ id: z.uuid(), status, created_at: timestamp })),
+    202: json(
+      'It runs.',
+      z.strictObject({
+        id: z.uuid().describe('Id of the dry run.'),
+        status: status.describe('State of the dry run.'),
+        created_at: timestamp,
+      }),
+    ),
   },
   errors: [
     'compilation_error',
@@ -96,8 +108,8 @@ const input = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], und
   };
 
 const dryRunShape = z.strictObject({
-  id: z.uuid(),
-  status,
+  id: z.uuid().describe('Id of the dry run.'),
+  status: status.describe('State of the dry run.'),
   integration_id: integrationKey,
   function_type: functionType,
   created_at: timestamp,
@@ -105,11 +117,16 @@ const dryRunShape = z.strictObject({
   started_at: timestamp.optional(),
   completed_at: timestamp.optional(),
   duration_ms: z.int().optional(),
-  output: anyJson.optional(),
-  result: anyJson.optional(),
+  output: anyJson.optional().describe('What the function saved, deleted and logged.'),
+  result: anyJson.optional().describe('Return value of the function.'),
   error: z
-    .strictObject({ code: z.string(), message: z.string(), payload: anyJson.optional() })
-    .optional(),
+    .strictObject({
+      code: z.string(),
+      message: z.string(),
+      payload: anyJson.optional().describe('Details of the error.'),
+    })
+    .optional()
+    .describe('Why it failed.'),
 });
 
 const read = defineRoute({
@@ -117,8 +134,8 @@ const read = defineRoute({
   path: '/functions/dryruns/{id}',
   credential: 'environment',
   scopes: ['environment:functions:dryrun'],
-  summary: 'How a dry run stands, and what came of it.',
-  params: z.strictObject({ id: z.uuid() }),
+  summary: 'Get a dry run.',
+  params: z.strictObject({ id: z.uuid().describe('Id of the dry run.') }),
   answers: { 200: json('The dry run.', dryRunShape) },
   errors: ['dryrun_not_found'],
   async handle({ params, caller, services }) {

@@ -10,21 +10,29 @@ import type { DeployedFunction } from './state.ts';
 const kind = z.enum(['sync', 'action', 'on-event']);
 
 const shown = {
-  id: z.int(),
-  name: z.string().meta({ examples: ['contacts'] }),
-  type: kind,
-  description: z.string().optional(),
-  scopes: z.array(z.string()).optional(),
-  enabled: z.boolean(),
-  last_deployed: timestamp,
-  source: z.enum(['catalog', 'standalone', 'repo']),
-  input: z.string().optional(),
-  returns: z.array(z.string()).optional(),
-  json_schema: jsonObject.optional(),
+  id: z.int().describe('Number of the function.'),
+  name: z.string().meta({ description: 'Name of the function.', examples: ['contacts'] }),
+  type: kind.describe('Kind of the function.'),
+  description: z.string().optional().describe('Description of the function.'),
+  scopes: z
+    .array(z.string())
+    .optional()
+    .describe('Scopes that the function needs at the provider.'),
+  enabled: z.boolean().describe('Whether the function can run.'),
+  last_deployed: timestamp.describe('Time of the last deployment (RFC 3339).'),
+  source: z
+    .enum(['catalog', 'standalone', 'repo'])
+    .describe('Whether it is part of a deployed project, or deployed on its own.'),
+  input: z.string().optional().describe('Name of the model of the input.'),
+  returns: z
+    .array(z.string())
+    .optional()
+    .describe('Names of the models of the records or of the output.'),
+  json_schema: jsonObject.optional().describe('JSON Schemas of its models, draft 7.'),
   runs: z.string().nullable().optional(),
   auto_start: z.boolean().optional(),
   track_deletes: z.boolean().optional(),
-  event: z.string().nullable().optional(),
+  event: z.string().nullable().optional().describe('Event that starts an on-event function.'),
 };
 
 /** Without fields that the kind does not have. */
@@ -39,14 +47,17 @@ export const functionsShape = z.strictObject({
 
 export const removedShape = data(z.strictObject({ success: z.literal(true) }));
 
-export const codeShape = z.strictObject({ type: kind, code: z.string() });
+export const codeShape = z.strictObject({
+  type: kind.describe('Kind of the function.'),
+  code: z.string().describe('TypeScript source of the function.'),
+});
 
 const configured = z
   .strictObject({
     ...shown,
     version: z.string(),
-    sdk_version: z.string().nullable(),
-    endpoints: z.array(z.never()).optional(),
+    sdk_version: z.string().nullable().describe('Version of the SDK; null: it is not recorded.'),
+    endpoints: z.array(z.never()).optional().describe('Deprecated: always empty.'),
     features: z.array(z.string()).optional(),
     webhookSubscriptions: z.array(z.string()).optional(),
   })
@@ -55,43 +66,48 @@ const configured = z
 const ofIntegration = z.strictObject({
   providerConfigKey: z.string(),
   provider: z.string().nullable(),
-  syncs: z.array(configured),
-  actions: z.array(configured),
-  'on-events': z.array(configured),
+  syncs: z.array(configured).describe('The syncs of the integration.'),
+  actions: z.array(configured).describe('The actions of the integration.'),
+  'on-events': z.array(configured).describe('The on-event functions of the integration.'),
 });
 
 const tool = z.strictObject({
-  name: z.string(),
-  description: z.string(),
-  parameters: z.strictObject({
-    type: z.literal('object'),
-    properties: jsonObject,
-    required: z.array(z.string()),
-  }),
+  name: z.string().describe('Name of the tool: of the action.'),
+  description: z.string().describe('Description of the action.'),
+  parameters: z
+    .strictObject({
+      type: z.literal('object').describe('Always an object.'),
+      properties: jsonObject.describe('JSON Schemas of the fields.'),
+      required: z.array(z.string()).describe('Names of the required fields.'),
+    })
+    .describe('JSON Schema of the input.'),
 });
 
 /** In the format `svc`, or `openai`. */
-export const configurationShape = z.union([z.array(ofIntegration), data(z.array(tool))]);
+export const configurationShape = z.union([
+  z.array(ofIntegration),
+  data(z.array(tool).describe('The actions as tools.')),
+]);
 
 export const compiledShape = z.strictObject({
-  bundle_size_bytes: z.int(),
-  bundled_js: z.string(),
-  compiled_at: timestamp,
+  bundle_size_bytes: z.int().describe('Size of the bundle in bytes.'),
+  bundled_js: z.string().describe('The bundle.'),
+  compiled_at: timestamp.describe('Time of the compilation (RFC 3339).'),
 });
 
 const planItem = z
   .strictObject({
     integrationId: z.string(),
-    name: z.string(),
-    type: kind,
-    connections: z.int(),
+    name: z.string().describe('Name of the function.'),
+    type: kind.describe('Kind of the function.'),
+    connections: z.int().describe('Number of connections of the integration.'),
     auto_start: z.boolean(),
   })
   .meta({ id: 'DeployedItem' });
 
 const fieldChange = z.strictObject({
   field: z.string().describe('Name of the field; nested ones as `address.city`'),
-  change: z.enum(['added', 'removed', 'retyped']),
+  change: z.enum(['added', 'removed', 'retyped']).describe('Kind of the change.'),
   from: z.string().nullable().describe('Type before'),
   to: z.string().nullable().describe('Type after'),
 });
@@ -99,22 +115,26 @@ const fieldChange = z.strictObject({
 const updatedItem = z
   .strictObject({
     ...planItem.shape,
-    changes: z.array(
-      z.strictObject({
-        part: z.string().describe('`code`, `model`, or the name of a setting such as `frequency`'),
-        model: z.string().nullable().describe('The changed model'),
-        from: z.string().nullable().describe('The setting before'),
-        to: z.string().nullable().describe('The setting after'),
-        fields: z.array(fieldChange).describe('Changed fields of the model'),
-      }),
-    ),
+    changes: z
+      .array(
+        z.strictObject({
+          part: z
+            .string()
+            .describe('`code`, `model`, or the name of a setting such as `frequency`'),
+          model: z.string().nullable().describe('The changed model'),
+          from: z.string().nullable().describe('The setting before'),
+          to: z.string().nullable().describe('The setting after'),
+          fields: z.array(fieldChange).describe('Changed fields of the model'),
+        }),
+      )
+      .describe('What differs from the deployed function.'),
   })
   .meta({ id: 'UpdatedItem' });
 
 const breakingModel = z
   .strictObject({
     integrationId: z.string(),
-    function: z.string(),
+    function: z.string().describe('Name of the function.'),
     model: z.string(),
     fields: z.array(fieldChange).describe('Removed fields, and those of another type'),
     readers: z
@@ -128,11 +148,11 @@ const breakingModel = z
   .meta({ id: 'BreakingModel' });
 
 const plan = {
-  created: z.array(planItem),
-  updated: z.array(updatedItem),
-  unchanged: z.array(planItem),
-  deleted: z.array(planItem),
-  deletedModels: z.array(z.string()),
+  created: z.array(planItem).describe('Functions that are added.'),
+  updated: z.array(updatedItem).describe('Functions that are changed.'),
+  unchanged: z.array(planItem).describe('Functions that stay as they are.'),
+  deleted: z.array(planItem).describe('Functions that are removed.'),
+  deletedModels: z.array(z.string()).describe('Models whose records are deleted.'),
   breaking: z.array(breakingModel).describe('Models with changes that readers notice'),
 };
 

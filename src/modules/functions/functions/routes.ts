@@ -30,18 +30,21 @@ import type { DeployedFunction, FunctionKind } from './state.ts';
 
 const functionType = z.enum(['sync', 'action', 'on-event']);
 const ofIntegration = z.strictObject({ uniqueKey: integrationKey });
-const ofFunction = z.strictObject({ uniqueKey: integrationKey, name: functionName });
+const ofFunction = z.strictObject({
+  uniqueKey: integrationKey,
+  name: functionName.describe('Name of the function.'),
+});
 
 const listRoute = defineRoute({
   method: 'GET',
   path: '/integrations/{uniqueKey}/functions',
   credential: 'environment',
   scopes: ['environment:functions:list'],
-  summary: 'The functions deployed for an integration, a page at a time.',
+  summary: 'List the functions of an integration.',
   params: ofIntegration,
   query: z.strictObject({
-    type: functionType.optional(),
-    search: text(1, 255).optional(),
+    type: functionType.optional().describe('Only functions of this kind.'),
+    search: text(1, 255).optional().describe('Only functions whose name contains this text.'),
     page: wholeNumber(0, 1_000_000).default(0),
     limit: wholeNumber(1, 100).default(20),
   }),
@@ -71,9 +74,11 @@ const getRoute = defineRoute({
   path: '/integrations/{uniqueKey}/functions/{name}',
   credential: 'environment',
   scopes: ['environment:functions:read'],
-  summary: 'One function of an integration.',
+  summary: 'Get a function of an integration.',
   params: ofFunction,
-  query: z.strictObject({ type: functionType.optional() }),
+  query: z.strictObject({
+    type: functionType.optional().describe('Kind of the function, where several have the name.'),
+  }),
   answers: { 200: json('The function.', oneFunctionShape) },
   errors: ['not_found'],
   async handle({ params, query, caller, services }) {
@@ -87,9 +92,13 @@ const deleteRoute = defineRoute({
   path: '/integrations/{uniqueKey}/functions/{name}',
   credential: 'environment',
   scopes: ['environment:functions:delete'],
-  summary: 'Removes a function that no deployed project manages.',
+  summary: 'Delete a function.',
+  description:
+    'Only one that was deployed from source: a deployed project manages its own. Syncs of it end, and their records are deleted.',
   params: ofFunction,
-  query: z.strictObject({ type: z.enum(['sync', 'action']) }),
+  query: z.strictObject({
+    type: z.enum(['sync', 'action']).describe('Kind of the function, where several have the name.'),
+  }),
   answers: { 200: json('It is removed.', removedShape) },
   errors: ['not_found', 'function_managed_by_deploy'],
   async handle({ params, query, caller, services, idempotency }) {
@@ -104,9 +113,11 @@ const codeRoute = defineRoute({
   path: '/integrations/{uniqueKey}/functions/{name}/code',
   credential: 'environment',
   scopes: ['environment:functions:read'],
-  summary: 'The TypeScript source of a function.',
+  summary: 'Get the TypeScript source of a function.',
   params: ofFunction,
-  query: z.strictObject({ type: functionType.optional() }),
+  query: z.strictObject({
+    type: functionType.optional().describe('Kind of the function, where several have the name.'),
+  }),
   answers: { 200: json('The source.', codeShape) },
   errors: ['not_found', 'ambiguous_function'],
   async handle({ params, query, caller, services }) {
@@ -124,8 +135,14 @@ const configurationRoute = defineRoute({
   path: '/scripts/config',
   credential: 'environment',
   scopes: ['environment:integrations:list_functions'],
-  summary: 'All functions of the environment by integration, or its actions as tools.',
-  query: z.strictObject({ format: z.enum(['svc', 'openai']).default('svc') }),
+  summary: 'Get the functions of the environment.',
+  description: 'By integration, or with `format=openai` the actions as tools of a language model.',
+  query: z.strictObject({
+    format: z
+      .enum(['svc', 'openai'])
+      .default('svc')
+      .describe('`svc`: functions by integration; `openai`: actions as tools.'),
+  }),
   answers: { 200: json('The functions.', configurationShape) },
   errors: [],
   async handle({ query, caller, services }) {
@@ -144,8 +161,9 @@ const compileRoute = defineRoute({
   path: '/functions/compile',
   credential: 'environment',
   scopes: ['environment:functions:compile'],
-  summary: 'Checks and bundles one file of functions.',
-  body: z.strictObject({ code: text(1, 1_000_000) }),
+  summary: 'Compile a function.',
+  description: 'Checks the types and bundles the file; nothing is stored.',
+  body: z.strictObject({ code: text(1, 1_000_000).describe('TypeScript source of one file.') }),
   answers: { 200: json('The bundle.', compiledShape) },
   errors: ['compilation_error', 'timeout', 'execution_environment_unavailable'],
   async handle({ body, services, signal }) {
@@ -162,7 +180,12 @@ const compileRoute = defineRoute({
 });
 
 /** Identifies the CLI. */
-const deployHeaders = z.object({ 'user-agent': z.string().optional() });
+const deployHeaders = z.object({
+  'user-agent': z
+    .string()
+    .optional()
+    .describe('`svc-cli/<version>` of the command line, which is checked.'),
+});
 
 const deployErrors = [
   'invalid_cli_version',
@@ -178,7 +201,8 @@ const previewRoute = defineRoute({
   path: '/functions/deployments/bundle/preview',
   credential: 'environment',
   scopes: ['environment:deploy'],
-  summary: 'What a deployment would do; changes nothing.',
+  summary: 'Preview a deployment.',
+  description: 'Nothing is changed.',
   headers: deployHeaders,
   body: previewBody,
   answers: { 200: json('What would change.', previewShape) },
@@ -195,7 +219,9 @@ const deployRoute = defineRoute({
   path: '/functions/deployments/bundle',
   credential: 'environment',
   scopes: ['environment:deploy'],
-  summary: 'Deploys functions: all of them or none.',
+  summary: 'Deploy a project of functions.',
+  description:
+    'All functions are deployed, or none. Functions in scope that are missing from the request are removed, with the records of removed syncs.',
   headers: deployHeaders,
   body: deployBody,
   answers: { 200: json('What changed.', planShape) },

@@ -14,10 +14,10 @@ const statuses = z.enum([
 
 /** Parameters of a query that select runs; absent = any. */
 export const runFilterFields = {
-  kind: listOf(kinds).optional(),
-  status: listOf(statuses).optional(),
-  function: functionName.optional(),
-  provider_config_key: integrationKey.optional(),
-  connection_id: connectionId.optional(),
-  variant: functionName.optional(),
+  kind: listOf(kinds).optional().describe('Only runs of this kind; repeated for several.'),
+  status: listOf(statuses).optional().describe('Only runs with this status; repeated for several.'),
+  function: functionName.optional().describe('Only runs of the function with this name.'),
+  provider_config_key: integrationKey.optional().describe('Only runs of this integration.'),
+  connection_id: connectionId.optional().describe('Only runs of this connection.'),
+  variant: functionName.optional().describe('Only runs of this variant.'),
 };

@@ -32,10 +32,16 @@ interface RunSteps {
 }
 
 const run = representation<RunSteps>()({
-  id: [z.string(), ({ last }) => last.run_id],
-  kind: [z.string().meta({ examples: ['sync'] }), ({ last }) => last.kind],
-  function: [z.string(), ({ last }) => last.function],
-  function_version: [z.string(), ({ step }) => step.function_version],
+  id: [z.string().describe('Id of the run.'), ({ last }) => last.run_id],
+  kind: [
+    z.string().meta({ description: 'Kind of the run.', examples: ['sync'] }),
+    ({ last }) => last.kind,
+  ],
+  function: [z.string().describe('Name of the function.'), ({ last }) => last.function],
+  function_version: [
+    z.string().describe('Version of the function.'),
+    ({ step }) => step.function_version,
+  ],
   provider_config_key: [z.string(), ({ last }) => last.integration],
   connection_id: [z.string(), ({ last }) => last.connection_id],
   variant: [z.string(), ({ last }) => last.variant],
@@ -44,24 +50,39 @@ const run = representation<RunSteps>()({
     z
       .string()
       .nullable()
-      .meta({ examples: ['schedule'] }),
+      .meta({
+        description: 'What started the run; null where it is not recorded.',
+        examples: ['schedule'],
+      }),
     ({ step }) => step.trigger,
   ],
   status: [
-    z.string().meta({ examples: ['succeeded'] }),
+    z.string().meta({ description: 'Status of the run.', examples: ['succeeded'] }),
     ({ last: { action } }) => statusOf(action),
   ],
   attempt: [z.int(), ({ last }) => last.attempt],
-  queued_at: [timestamp, ({ queued }) => timeOf(queued)],
+  queued_at: [
+    timestamp.describe('Time at which it was queued (RFC 3339).'),
+    ({ queued }) => timeOf(queued),
+  ],
   started_at: [timestamp.nullable(), ({ started }) => (started ? timeOf(started) : null)],
   ended_at: [timestamp.nullable(), ({ last }) => (isEnd(last.action) ? timeOf(last) : null)],
-  duration_ms: [z.int().nullable(), ({ step }) => step.duration_ms],
+  duration_ms: [
+    z.int().nullable().describe('Duration in milliseconds; null before the end.'),
+    ({ step }) => step.duration_ms,
+  ],
   counts: [
-    z.record(z.string(), counts),
+    z.record(z.string(), counts).describe('Changes of records, by model.'),
     ({ step }) => Object.fromEntries(step.counts.map(({ model, ...changed }) => [model, changed])),
   ],
-  checkpoint_from: [anyJson, ({ step }) => jsonOf(step.checkpoint_from)],
-  checkpoint_to: [anyJson, ({ step }) => jsonOf(step.checkpoint_to)],
+  checkpoint_from: [
+    anyJson.describe('Checkpoint at the start; null without one.'),
+    ({ step }) => jsonOf(step.checkpoint_from),
+  ],
+  checkpoint_to: [
+    anyJson.describe('Checkpoint at the end; null without one.'),
+    ({ step }) => jsonOf(step.checkpoint_to),
+  ],
   records_readable: [
     z.boolean().nullable().meta({
       description:
@@ -70,7 +91,10 @@ const run = representation<RunSteps>()({
     ({ isReadable }) => isReadable,
   ],
   error: [
-    z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    z
+      .strictObject({ code: z.string(), message: z.string() })
+      .nullable()
+      .describe('Why it failed; null if it did not.'),
     ({ step: { error_code: code, error_message: message } }) =>
       code === null ? null : { code, message: message ?? '' },
   ],
@@ -80,10 +104,10 @@ const run = representation<RunSteps>()({
 const entry = z.strictObject({
   at: timestamp,
   attempt: z.int(),
-  what: z.string().meta({ examples: ['request'] }),
+  what: z.string().meta({ description: 'Kind of the entry.', examples: ['request'] }),
   method: z.string().optional(),
-  path: z.string().optional(),
-  status: z.int().optional(),
+  path: z.string().optional().describe('Path of the request, without its query.'),
+  status: z.int().optional().describe('Status of the HTTP response.'),
   duration_ms: z.int().optional(),
   model: z.string().optional(),
   count: z.int().optional(),
@@ -93,24 +117,26 @@ const entry = z.strictObject({
 
 export const runsShape = z.strictObject({
   data: z.array(run.schema.meta({ id: 'Run' })),
-  pagination: z.strictObject({ cursor: z.string().nullable() }),
+  pagination: z.strictObject({
+    cursor: z.string().nullable().describe('Cursor of the next page; null at the end.'),
+  }),
 });
 
 const event = z.strictObject({
   topic: z.string().meta({ examples: ['svc.records.v1'] }),
-  model: z.string().nullable(),
+  model: z.string().nullable().describe('Model of the records; null for steps of the run.'),
   partition: z.int(),
   first_offset: z
     .int()
     .nullable()
     .meta({ description: 'Null of changes of records, whose end alone a run reports.' }),
-  last_offset: z.int(),
+  last_offset: z.int().describe('Offset of the last message.'),
   count: z.int(),
 });
 
 export const oneRunShape = data(
   run.schema.extend({
-    timeline: z.array(entry),
+    timeline: z.array(entry).describe('What the run did, in order.'),
     events: z.array(event).meta({
       description:
         'Where the steps of the run and its changes of records are on the topics; other runs may have written between them.',
@@ -131,7 +157,7 @@ export const runInputShape = data(
 const revertCounts = z.strictObject({
   deleted: z.int(),
   updated: z.int(),
-  restored: z.int(),
+  restored: z.int().describe('Number of records whose former payload is restored.'),
   unchanged: z.int().meta({ description: 'They are as they were before the run.' }),
   left: z.int().meta({ description: 'They are left alone.' }),
 });
@@ -149,13 +175,16 @@ export const revertedShape = data(
       .array(
         z.strictObject({
           model: z.string(),
-          id: z.string(),
-          reason: z.enum(['changed_since', 'former_pruned', 'former_gone', 'purged']),
+          id: z.string().describe('Id of the record.'),
+          reason: z
+            .enum(['changed_since', 'former_pruned', 'former_gone', 'purged'])
+            .describe('Why it is left alone.'),
           actor: z.string().nullable(),
           run_id: z.string().nullable(),
         }),
       )
-      .meta({ description: 'The first 1,000 that are left alone, and who changed them since.' }),
+      .meta({ description: 'The first 1,000 that are left alone, and who changed them since.' })
+      .describe('Some of the records that are left alone, with the reason.'),
   }),
 );
 

@@ -9,7 +9,7 @@ import { revertRun } from './revert-run.ts';
 import { oneRunShape, revertedShape, runInputShape, runsShape } from './presenter.ts';
 
 const scopes = ['environment:logs:read'] as const;
-const path = z.strictObject({ id: text(1, 255) });
+const path = z.strictObject({ id: text(1, 255).describe('Id of the run.') });
 const dateTime = z.iso.datetime({ offset: true });
 
 const list = defineRoute({
@@ -17,7 +17,8 @@ const list = defineRoute({
   path: '/runs',
   credential: 'environment',
   scopes,
-  summary: 'Runs of functions, newest first; those of the last 24 hours unless a time is named.',
+  summary: 'List runs, newest first.',
+  description: 'Those of the last 24 hours, unless `since` is sent. Runs are kept for 90 days.',
   query: z.strictObject({
     ...runFilterFields,
     since: dateTime.optional(),
@@ -53,7 +54,8 @@ const get = defineRoute({
   path: '/runs/{id}',
   credential: 'environment',
   scopes,
-  summary: 'One run with what it did: requests, saves, checkpoints, lines of its log.',
+  summary: 'Get a run with its timeline.',
+  description: 'Requests, saves, checkpoints and log lines.',
   params: path,
   answers: { 200: json('The run.', oneRunShape) },
   errors: ['not_found'],
@@ -67,7 +69,8 @@ const input = defineRoute({
   path: '/runs/{id}/input',
   credential: 'environment',
   scopes: ['environment:actions:execute'],
-  summary: 'The input of the run of an action, while it is stored.',
+  summary: 'Get the input of the run of an action.',
+  description: 'It is kept for 7 days.',
   params: path,
   answers: { 200: json('The input.', runInputShape) },
   errors: ['not_found'],
@@ -81,7 +84,8 @@ const cancel = defineRoute({
   path: '/runs/{id}/cancel',
   credential: 'environment',
   scopes: ['environment:syncs:execute', 'environment:actions:execute'],
-  summary: 'Cancels a run that is queued or going.',
+  summary: 'Cancel a run.',
+  description: 'A queued run ends at once; a running one is stopped.',
   params: path,
   answers: succeeded,
   errors: ['not_found'],
@@ -96,7 +100,9 @@ const revert = defineRoute({
   path: '/runs/{id}/revert',
   credential: 'environment',
   scopes: ['environment:records:write'],
-  summary: 'Takes back what a run did to records, by changes of a run of its own.',
+  summary: 'Revert what a run did to records.',
+  description:
+    'The changes are written by a run of their own. Records that changed since are left alone and reported.',
   params: path,
   body: z.strictObject({
     dry_run: z

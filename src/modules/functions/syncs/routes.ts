@@ -27,12 +27,18 @@ const syncName = z
       return z.NEVER;
     }),
     z
-      .strictObject({ name: functionName, variant: functionName.optional() })
+      .strictObject({
+        name: functionName.describe('Name of the sync.'),
+        variant: functionName.optional(),
+      })
       .meta({ id: 'SyncVariant' })
       .transform(({ name, variant = 'base' }): SyncName => ({ name, variant })),
   ])
   .meta({ id: 'SyncName' });
-const syncNames = z.array(syncName).max(refsMax);
+const syncNames = z
+  .array(syncName)
+  .max(refsMax)
+  .meta({ examples: [['contacts']] });
 
 const selectionErrors = [
   errorAt(400, 'unknown_provider_config'),
@@ -41,8 +47,14 @@ const selectionErrors = [
 ] as const;
 
 const options = z.strictObject({
-  reset: z.boolean().optional(),
-  emptyCache: z.boolean().optional(),
+  reset: z
+    .boolean()
+    .optional()
+    .describe('True: cancel a running run, and clear checkpoint and last sync date.'),
+  emptyCache: z
+    .boolean()
+    .optional()
+    .describe('With `reset`: delete all records of the sync first.'),
 });
 
 const triggerSyncs = defineRoute({
@@ -50,18 +62,29 @@ const triggerSyncs = defineRoute({
   path: '/sync/trigger',
   credential: 'environment',
   scopes: ['environment:syncs:execute'],
-  summary: 'Runs syncs once, now.',
+  summary: 'Trigger syncs once.',
+  description:
+    'A sync that is queued or running is not queued again, unless `opts.reset` cancels its run.',
   headers: z.object({
-    'provider-config-key': integrationKey.optional(),
-    'connection-id': connectionId.optional(),
+    'provider-config-key': integrationKey
+      .optional()
+      .describe('Unique key of the integration, in place of the field of the body.'),
+    'connection-id': connectionId
+      .optional()
+      .describe('Id of the connection, in place of the field of the body.'),
   }),
   body: z.strictObject({
     syncs: syncNames,
     provider_config_key: integrationKey.optional(),
-    connection_id: connectionId.optional(),
-    opts: options.optional(),
-    sync_mode: z.enum(['incremental', 'full_refresh', 'full_refresh_and_clear_cache']).optional(),
-    full_resync: z.boolean().optional(),
+    connection_id: connectionId
+      .optional()
+      .describe('Id of the connection; absent: all connections of the integration.'),
+    opts: options.optional().describe('Options of the run.'),
+    sync_mode: z
+      .enum(['incremental', 'full_refresh', 'full_refresh_and_clear_cache'])
+      .optional()
+      .describe('Deprecated: use `opts`.'),
+    full_resync: z.boolean().optional().describe('Deprecated: use `opts`.'),
   }),
   answers: succeeded,
   errors: ['missing_provider_config_key', ...selectionErrors],
@@ -109,7 +132,9 @@ function triggerOptions({ opts, sync_mode, full_resync }: TriggerBody) {
 const scheduleBody = z.strictObject({
   syncs: syncNames,
   provider_config_key: integrationKey,
-  connection_id: connectionId.optional(),
+  connection_id: connectionId
+    .optional()
+    .describe('Id of the connection; absent: all connections of the integration.'),
 });
 
 function scheduleRoute(path: string, summary: string, command: () => CommandBody) {
@@ -136,12 +161,12 @@ function scheduleRoute(path: string, summary: string, command: () => CommandBody
   });
 }
 
-const pauseSyncs = scheduleRoute('/sync/pause', 'Stops the schedules of syncs.', () => ({
+const pauseSyncs = scheduleRoute('/sync/pause', 'Pause the schedules of syncs.', () => ({
   type: 'Pause',
 }));
 const startSyncs = scheduleRoute(
   '/sync/start',
-  'Starts the schedules of syncs, each with a run now.',
+  'Start the schedules of syncs, each with a run.',
   startCommand,
 );
 
@@ -150,11 +175,18 @@ const syncStatus = defineRoute({
   path: '/sync/status',
   credential: 'environment',
   scopes: ['environment:syncs:read'],
-  summary: 'Status of syncs: state, schedule, last run, records.',
+  summary: 'Get the status of syncs.',
+  description: 'State, schedule, last run and number of records.',
   query: z.strictObject({
-    syncs: z.string().min(1).max(10_000),
+    syncs: z
+      .string()
+      .min(1)
+      .max(10_000)
+      .describe('Names of the syncs, separated by commas; `*`: all of them.'),
     provider_config_key: integrationKey,
-    connection_id: connectionId.optional(),
+    connection_id: connectionId
+      .optional()
+      .describe('Id of the connection; absent: all connections of the integration.'),
   }),
   answers: { 200: json('The syncs.', statusesShape) },
   errors: selectionErrors,
@@ -190,13 +222,18 @@ const updateFrequency = defineRoute({
   path: '/sync/update-connection-frequency',
   credential: 'environment',
   scopes: ['environment:syncs:update'],
-  summary: 'Sets how often a sync of one connection runs.',
+  summary: 'Set the frequency of a sync of a connection.',
+  description: 'Null restores the frequency of the function.',
   body: z.strictObject({
-    sync_name: functionName,
-    sync_variant: functionName.optional(),
+    sync_name: functionName.describe('Name of the sync.'),
+    sync_variant: functionName.optional().describe('Variant of the sync; `base` by default.'),
     provider_config_key: integrationKey,
     connection_id: connectionId,
-    frequency: z.string().max(100).nullable(),
+    frequency: z
+      .string()
+      .max(100)
+      .nullable()
+      .describe('Frequency, such as `every 30m`; null: that of the function.'),
   }),
   answers: { 200: json('The new frequency.', frequencyShape) },
   errors: [

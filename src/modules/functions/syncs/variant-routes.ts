@@ -12,7 +12,10 @@ import { createInstance, removeInstance } from './reconcile.ts';
 import type { SyncInstance } from './state.ts';
 import { variantShape } from './presenter.ts';
 
-const params = z.object({ name: functionName, variant: functionName });
+const params = z.object({
+  name: functionName.describe('Name of the sync.'),
+  variant: functionName.describe('Name of the variant; `base` is not allowed.'),
+});
 const body = z.strictObject({ provider_config_key: integrationKey, connection_id: connectionId });
 
 const createVariant = defineRoute({
@@ -20,7 +23,9 @@ const createVariant = defineRoute({
   path: '/sync/{name}/variant/{variant}',
   credential: 'environment',
   scopes: ['environment:syncs:variant:create'],
-  summary: 'Creates a variant of a sync for one connection and runs it.',
+  summary: 'Create a variant of a sync.',
+  description:
+    'For one connection, with records, schedule and checkpoint of its own; it runs at once.',
   params,
   body,
   answers: { 200: json('The variant.', variantShape) },
@@ -59,7 +64,8 @@ const deleteVariant = defineRoute({
   path: '/sync/{name}/variant/{variant}',
   credential: 'environment',
   scopes: ['environment:syncs:variant:delete'],
-  summary: 'Removes a variant of a sync with its records.',
+  summary: 'Delete a variant of a sync.',
+  description: 'Its records are deleted, too.',
   params,
   body,
   answers: succeeded,

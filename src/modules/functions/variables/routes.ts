@@ -7,10 +7,15 @@ import { askOptions } from '../../../http/options.ts';
 import { deleteVariable, readVariables, setVariable } from './handlers.ts';
 
 const variableShape = z
-  .strictObject({ name: z.string(), value: z.string() })
+  .strictObject({
+    name: z.string().describe('Name of the variable.'),
+    value: z.string().describe('Value of the variable.'),
+  })
   .meta({ id: 'Variable', examples: [{ name: 'REGION', value: 'eu' }] });
 
-const path = z.strictObject({ name: text(1, 256) });
+const path = z.strictObject({
+  name: text(1, 256).meta({ description: 'Name of the variable.', examples: ['API_TOKEN'] }),
+});
 const noStore = { 'cache-control': 'no-store' };
 
 const list = defineRoute({
@@ -18,7 +23,7 @@ const list = defineRoute({
   path: '/environment-variables',
   credential: 'environment',
   scopes: ['environment:variables:read'],
-  summary: 'The variables that functions of the environment see.',
+  summary: 'List the variables of the environment.',
   answers: { 200: json('The variables.', z.array(variableShape)) },
   errors: [],
   async handle({ caller, services }) {
@@ -32,9 +37,12 @@ const set = defineRoute({
   path: '/environment-variables/{name}',
   credential: 'environment',
   scopes: ['environment:*'],
-  summary: 'Sets a variable.',
+  summary: 'Set a variable of the environment.',
+  description: 'Functions read the new value in their next run.',
   params: path,
-  body: z.strictObject({ value: text(0, 4000) }),
+  body: z.strictObject({
+    value: text(0, 4000).describe('Value of the variable, up to 4,000 characters.'),
+  }),
   answers: { 200: json('The variable.', variableShape) },
   errors: ['resource_capped'],
   async handle(input) {
@@ -50,7 +58,7 @@ const remove = defineRoute({
   path: '/environment-variables/{name}',
   credential: 'environment',
   scopes: ['environment:*'],
-  summary: 'Removes a variable.',
+  summary: 'Delete a variable of the environment.',
   params: path,
   answers: succeeded,
   errors: ['not_found'],

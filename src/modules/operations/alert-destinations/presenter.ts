@@ -5,12 +5,17 @@ import { alertKinds, destinationTypes, type AlertDestination } from './state.ts'
 
 const destinationShape = z
   .strictObject({
-    id: z.string(),
+    id: z.string().describe('Id of the destination.'),
     display_name: z.string(),
-    type: z.enum(destinationTypes),
-    target: z.string(),
-    alerts: z.array(z.enum(alertKinds)).nullable(),
-    enabled: z.boolean(),
+    type: z
+      .enum(destinationTypes)
+      .describe('JSON to a URL, an incoming webhook of Slack, or mail.'),
+    target: z.string().describe('URL without its path, or e-mail address.'),
+    alerts: z
+      .array(z.enum(alertKinds))
+      .nullable()
+      .describe('Names of the alerts that it receives; null: all of them.'),
+    enabled: z.boolean().describe('Whether alerts are sent to it.'),
     created_at: timestamp,
     updated_at: timestamp,
   })

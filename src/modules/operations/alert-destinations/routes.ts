@@ -14,18 +14,22 @@ import { destinationsShape, oneDestinationShape, presentDestination } from './pr
 import { alertKinds, destinationTypes } from './state.ts';
 
 const scopes = ['environment:*'];
-const path = z.strictObject({ id: z.uuid() });
+const path = z.strictObject({ id: z.uuid().describe('Id of the destination.') });
 
 const settings = {
   display_name: text(0, 255),
-  target: text(1, 2048).meta({ examples: ['https://alerts.example.com/in'] }),
+  target: text(1, 2048).meta({
+    description: 'URL, or e-mail address for the type `email`.',
+    examples: ['https://alerts.example.com/in'],
+  }),
   alerts: z
     .array(z.enum(alertKinds))
     .min(1)
     .max(alertKinds.length)
     .nullable()
-    .transform((input) => (input === null ? null : [...new Set(input)])),
-  enabled: z.boolean(),
+    .transform((input) => (input === null ? null : [...new Set(input)]))
+    .describe('Names of the alerts to send; null: all of them.'),
+  enabled: z.boolean().describe('Whether alerts are sent to it.'),
 };
 
 const list = defineRoute({
@@ -33,7 +37,8 @@ const list = defineRoute({
   path: '/alert-destinations',
   credential: 'environment',
   scopes,
-  summary: 'Where alerts go, oldest first; URLs without their paths.',
+  summary: 'List the alert destinations, oldest first.',
+  description: 'URLs are shown without their paths, which may be secret.',
   answers: { 200: json('All of them.', destinationsShape) },
   errors: [],
   handle({ caller, services }) {
@@ -47,9 +52,12 @@ const create = defineRoute({
   path: '/alert-destinations',
   credential: 'environment',
   scopes,
-  summary: 'Adds a URL, an incoming webhook of Slack or a mail address that alerts go to.',
+  summary: 'Create an alert destination.',
+  description: 'A URL, an incoming webhook of Slack, or an e-mail address.',
   body: z.strictObject({
-    type: z.enum(destinationTypes),
+    type: z
+      .enum(destinationTypes)
+      .describe('JSON to a URL, an incoming webhook of Slack, or mail.'),
     target: settings.target,
     display_name: settings.display_name.optional(),
     alerts: settings.alerts.optional(),
@@ -77,7 +85,8 @@ const patch = defineRoute({
   path: '/alert-destinations/{id}',
   credential: 'environment',
   scopes,
-  summary: 'Changes the target or the alerts that it wants; null: all of them.',
+  summary: 'Update an alert destination.',
+  description: 'Absent fields keep their value.',
   params: path,
   body: z.strictObject(settings).partial(),
   answers: { 200: json('The destination.', oneDestinationShape) },
@@ -102,7 +111,7 @@ const remove = defineRoute({
   path: '/alert-destinations/{id}',
   credential: 'environment',
   scopes,
-  summary: 'Removes the destination.',
+  summary: 'Delete an alert destination.',
   params: path,
   answers: succeeded,
   errors: ['not_found'],

@@ -7,12 +7,18 @@ import type { Alert } from './state.ts';
 
 const alertShape = z
   .strictObject({
-    alert: z.enum(alertKinds),
-    firing: z.boolean(),
-    count: z.int(),
-    subjects: z.array(z.string()),
-    since: timestamp.nullable(),
-    notified_at: timestamp.nullable(),
+    alert: z.enum(alertKinds).describe('Name of the alert.'),
+    firing: z.boolean().describe('Whether the state lasts.'),
+    count: z.int().describe('Number of affected subjects.'),
+    subjects: z
+      .array(z.string())
+      .describe('The affected subjects; some of them if there are many.'),
+    since: timestamp
+      .nullable()
+      .describe('Time from which the state lasts (RFC 3339); null if it does not.'),
+    notified_at: timestamp
+      .nullable()
+      .describe('Time of the last notification (RFC 3339); null without one.'),
   })
   .meta({ id: 'Alert' });
 
@@ -20,9 +26,9 @@ export const alertsShape = data(z.array(alertShape));
 
 export const testedShape = data(
   z.strictObject({
-    delivered: z.boolean(),
-    status: z.int().nullable(),
-    error: z.string().nullable(),
+    delivered: z.boolean().describe('Whether the destination accepted it.'),
+    status: z.int().nullable().describe('Status of the HTTP response; null without one.'),
+    error: z.string().nullable().describe('Why the delivery failed; null if it did not.'),
   }),
 );
 

@@ -21,8 +21,8 @@ const list = defineRoute({
   path: '/alerts',
   credential: 'environment',
   scopes,
-  summary:
-    'The state of each alert. It is observed while the environment has an alert destination.',
+  summary: 'List the alerts with their state.',
+  description: 'They are observed while the environment has an alert destination.',
   answers: { 200: json('Every kind.', alertsShape) },
   errors: [],
   handle({ caller: { environmentUid }, services: { control } }) {
@@ -39,8 +39,9 @@ const test = defineRoute({
   path: '/alert-destinations/{id}/test',
   credential: 'environment',
   scopes,
-  summary: 'Sends a test to the destination and returns its outcome; a few per minute.',
-  params: z.strictObject({ id: z.uuid() }),
+  summary: 'Send a test to an alert destination.',
+  description: 'Returns the outcome of the delivery; a few per minute.',
+  params: z.strictObject({ id: z.uuid().describe('Id of the destination.') }),
   answers: { 200: json('The outcome.', testedShape) },
   errors: ['not_found'],
   async handle({ params, caller, services }) {

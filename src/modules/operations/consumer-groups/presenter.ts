@@ -10,33 +10,51 @@ import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts'
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 const reset = representation<PartitionReset>()({
-  id: [z.string(), ({ id }) => id],
+  id: [z.string().describe('Id of the reset.'), ({ id }) => id],
   from: [z.int(), ({ from }) => from],
   to: [z.int(), ({ to }) => to],
-  repeat: [z.boolean(), ({ isRepeat }) => isRepeat],
+  repeat: [z.boolean().describe('Whether effects may be repeated.'), ({ isRepeat }) => isRepeat],
   by: [z.string(), ({ by }) => by],
-  asked_at: [timestamp, ({ at }) => isoMillis(at)],
-  applied_at: [timestamp.nullable(), ({ appliedAt }) => isoMillisOrNull(appliedAt)],
+  asked_at: [timestamp.describe('Time of the request (RFC 3339).'), ({ at }) => isoMillis(at)],
+  applied_at: [
+    timestamp.nullable().describe('Time at which it was applied (RFC 3339); null before.'),
+    ({ appliedAt }) => isoMillisOrNull(appliedAt),
+  ],
 });
 
 const position = representation<
   PartitionPosition & { readonly reset: PartitionReset | undefined }
 >()({
   partition: [z.int(), ({ partition }) => partition],
-  start: [z.int(), ({ start }) => start],
-  committed: [z.int().nullable(), ({ committed }) => committed],
+  start: [z.int().describe('Offset of the first message that is left.'), ({ start }) => start],
+  committed: [
+    z.int().nullable().describe('Committed offset; null without one.'),
+    ({ committed }) => committed,
+  ],
   end: [z.int(), ({ end }) => end],
   lag: [z.int(), ({ lag }) => lag],
-  reset: [reset.schema.nullable(), (one) => (one.reset === undefined ? null : reset.of(one.reset))],
+  reset: [
+    reset.schema.nullable().describe('Last reset of the partition; null without one.'),
+    (one) => (one.reset === undefined ? null : reset.of(one.reset)),
+  ],
 });
 
 const group = representation<GroupFacts & ReturnType<typeof consumerGroup>>()({
-  name: [z.string(), ({ name }) => name],
+  name: [z.string().describe('Name of the consumer group.'), ({ name }) => name],
   topic: [z.string(), ({ topic }) => topic],
-  why: [z.string(), ({ why }) => why],
-  resettable: [z.boolean(), ({ replay }) => !('fixed' in replay)],
-  can_repeat: [z.boolean(), ({ replay }) => !('fixed' in replay) && replay.canRepeat === true],
-  replay: [z.string(), ({ replay }) => ('fixed' in replay ? replay.fixed : replay.effect)],
+  why: [z.string().describe('What the consumer does.'), ({ why }) => why],
+  resettable: [
+    z.boolean().describe('Whether its position can be moved.'),
+    ({ replay }) => !('fixed' in replay),
+  ],
+  can_repeat: [
+    z.boolean().describe('Whether `repeat` allows effects to be repeated.'),
+    ({ replay }) => !('fixed' in replay) && replay.canRepeat === true,
+  ],
+  replay: [
+    z.string().describe('What a replay of its messages does.'),
+    ({ replay }) => ('fixed' in replay ? replay.fixed : replay.effect),
+  ],
   lag: [z.int(), ({ positions }) => sum(positions.map(({ lag }) => lag))],
   partitions: [
     z.array(position.schema),
@@ -65,7 +83,10 @@ const move = representation<Move & { readonly made: MadeReset | null }>()({
   replayed: [z.int(), ({ replayed }) => replayed],
   skipped: [z.int(), ({ skipped }) => skipped],
   state: [
-    z.enum(['applied', 'waiting']).optional(),
+    z
+      .enum(['applied', 'waiting'])
+      .optional()
+      .describe('Whether the owner of the partition has applied it; absent in a dry run.'),
     ({ partition, made }) => {
       if (made === null) return undefined;
       return made.applied.has(partition) ? 'applied' : 'waiting';
@@ -76,7 +97,10 @@ const move = representation<Move & { readonly made: MadeReset | null }>()({
 /** The moves of a reset; with `dry_run` those it would make. */
 const moves = representation<Reset>()({
   dry_run: [z.boolean(), ({ made }) => made === null],
-  id: [z.string().optional(), ({ made }) => made?.id],
+  id: [
+    z.string().optional().describe('Id of the reset; absent in a dry run.'),
+    ({ made }) => made?.id,
+  ],
   replayed: [z.int(), (one) => sum(one.moves.map(({ replayed }) => replayed))],
   skipped: [z.int(), (one) => sum(one.moves.map(({ skipped }) => skipped))],
   partitions: [

@@ -14,14 +14,15 @@ import {
   resetShape,
 } from './presenter.ts';
 
-const path = z.strictObject({ name: text(1, 255) });
+const path = z.strictObject({ name: text(1, 255).describe('Name of the consumer group.') });
 
 const list = defineRoute({
   method: 'GET',
   path: '/consumer-groups',
   credential: 'account',
   scopes: ['account:consumer-groups:read'],
-  summary: 'The consumer groups of the service, with their position and lag in each partition.',
+  summary: 'List the consumer groups of the service.',
+  description: 'With their position and lag in each partition.',
   answers: { 200: json('The groups.', groupsShape) },
   errors: [],
   async handle({ services }) {
@@ -34,7 +35,7 @@ const get = defineRoute({
   path: '/consumer-groups/{name}',
   credential: 'account',
   scopes: ['account:consumer-groups:read'],
-  summary: 'One consumer group.',
+  summary: 'Get a consumer group.',
   params: path,
   answers: { 200: json('The group.', oneGroupShape) },
   errors: ['not_found'],
@@ -45,16 +46,29 @@ const get = defineRoute({
 
 const offset = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const resetBody = z.strictObject({
-  to: z.union([
-    z.literal('start'),
-    z.literal('end'),
-    z.strictObject({ time: z.iso.datetime({ offset: true }) }).meta({ id: 'TimePosition' }),
-    z.strictObject({ offset }).meta({ id: 'OffsetPosition' }),
-  ]),
-  partitions: z.array(z.number().int().min(0).max(100_000)).min(1).max(10_000).optional(),
+  to: z
+    .union([
+      z.literal('start'),
+      z.literal('end'),
+      z
+        .strictObject({
+          time: z.iso
+            .datetime({ offset: true })
+            .describe('The first message from this time on (RFC 3339).'),
+        })
+        .meta({ id: 'TimePosition' }),
+      z.strictObject({ offset }).meta({ id: 'OffsetPosition' }),
+    ])
+    .describe('The position: the start, the end, a time or an offset.'),
+  partitions: z
+    .array(z.number().int().min(0).max(100_000))
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('Numbers of the partitions; absent: all of them.'),
   dry_run: z.boolean().optional(),
-  repeat: z.boolean().optional(),
-  skip: z.boolean().optional(),
+  repeat: z.boolean().optional().describe('True: allow a repetition of effects such as webhooks.'),
+  skip: z.boolean().optional().describe('True: allow messages to be skipped.'),
 });
 
 const reset = defineRoute({
@@ -62,7 +76,9 @@ const reset = defineRoute({
   path: '/consumer-groups/{name}/reset',
   credential: 'account',
   scopes: ['account:consumer-groups:write'],
-  summary: 'Moves the position of a consumer group; with `dry_run` only says what it would do.',
+  summary: 'Reset the position of a consumer group.',
+  description:
+    'With `dry_run` it reports what it would do. A reset that skips messages, or repeats effects, must allow it.',
   params: path,
   body: resetBody,
   answers: {

@@ -5,26 +5,53 @@ import { isoMicros } from '../../../kernel/time.ts';
 import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
 
 const shown = representation<DeadLetter>()({
-  id: [z.uuid(), ({ id }) => id],
-  state: [z.enum(['parked', 'retrying', 'resolved', 'dropped']), ({ state }) => state],
-  consumer: [z.string(), ({ consumer }) => consumer],
+  id: [z.uuid().describe('Id of the dead letter.'), ({ id }) => id],
+  state: [
+    z.enum(['parked', 'retrying', 'resolved', 'dropped']).describe('State of the dead letter.'),
+    ({ state }) => state,
+  ],
+  consumer: [
+    z.string().describe('Consumer that could not process the message.'),
+    ({ consumer }) => consumer,
+  ],
   topic: [z.string(), ({ topic }) => topic],
   partition: [z.int(), ({ partition }) => partition],
   offset: [z.int(), ({ offset }) => offset],
   key: [z.string(), ({ key }) => key],
-  environment_id: [z.string(), ({ environmentUid }) => environmentUid],
-  integration: [z.string().nullable(), ({ integration }) => integration],
-  connection_id: [z.string().nullable(), ({ connectionId }) => connectionId],
-  run_id: [z.string().nullable(), ({ runId }) => runId],
-  attempts: [z.int(), ({ attempts }) => attempts],
-  retries: [z.int(), ({ retries }) => retries],
+  environment_id: [
+    z.string().describe('UUID of the environment.'),
+    ({ environmentUid }) => environmentUid,
+  ],
+  integration: [
+    z.string().nullable().describe('Unique key of the integration; null where none takes part.'),
+    ({ integration }) => integration,
+  ],
+  connection_id: [
+    z.string().nullable().describe('Id of the connection; null where none takes part.'),
+    ({ connectionId }) => connectionId,
+  ],
+  run_id: [
+    z.string().nullable().describe('Id of the run; null where none takes part.'),
+    ({ runId }) => runId,
+  ],
+  attempts: [z.int().describe('Attempts before it was parked.'), ({ attempts }) => attempts],
+  retries: [z.int().describe('Retries that operators requested.'), ({ retries }) => retries],
   error: [
-    z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    z
+      .strictObject({ code: z.string(), message: z.string() })
+      .nullable()
+      .describe('The last failure; null if its code is unknown.'),
     ({ errorCode: code, errorMessage: message }) => (code === '' ? null : { code, message }),
   ],
-  parked_at: [timestamp, ({ parkedAt }) => isoMicros(parkedAt)],
-  changed_at: [timestamp, ({ changedAt }) => isoMicros(changedAt)],
-  changed_by: [z.string(), ({ changedBy }) => changedBy],
+  parked_at: [
+    timestamp.describe('Time at which it was parked (RFC 3339).'),
+    ({ parkedAt }) => isoMicros(parkedAt),
+  ],
+  changed_at: [
+    timestamp.describe('Time of the last change of its state (RFC 3339).'),
+    ({ changedAt }) => isoMicros(changedAt),
+  ],
+  changed_by: [z.string().describe('Actor of that change.'), ({ changedBy }) => changedBy],
 });
 
 export const presentDeadLetter = shown.of;
@@ -40,13 +67,17 @@ export const deadLettersShape = z.strictObject({
 
 /** Without payloads and sealed values. */
 const message = z.strictObject({
-  key: z.string().nullable(),
+  key: z.string().nullable().describe('Key of the message; null without one.'),
   headers: z.record(z.string(), z.string()),
   bytes: z.int(),
-  value: anyJson,
-  unreadable: z.string().nullable(),
+  value: anyJson.describe('The decoded value, without payloads and sealed values.'),
+  unreadable: z.string().nullable().describe('Why the message is unreadable; null if it is not.'),
 });
 
 export const deadLetterWithMessageShape = data(
-  shown.schema.extend({ message: message.nullable() }).meta({ id: 'DeadLetterWithMessage' }),
+  shown.schema
+    .extend({
+      message: message.nullable().describe('The message; null if the log no longer has it.'),
+    })
+    .meta({ id: 'DeadLetterWithMessage' }),
 );

@@ -18,7 +18,7 @@ import {
   oneDeadLetterShape,
 } from './presenter.ts';
 
-const path = z.strictObject({ id: z.uuid() });
+const path = z.strictObject({ id: z.uuid().describe('Id of the dead letter.') });
 const pageSizeDefault = 100;
 
 const list = defineRoute({
@@ -26,18 +26,21 @@ const list = defineRoute({
   path: '/dead-letters',
   credential: 'account',
   scopes: ['account:dead-letters:read'],
-  summary: 'Messages that consumers could not process, newest first.',
+  summary: 'List dead letters, newest first.',
   query: z.strictObject({
-    state: z.enum(['parked', 'retrying', 'resolved', 'dropped']).optional(),
-    consumer: text(1, 255).optional(),
-    topic: text(1, 255).optional(),
+    state: z
+      .enum(['parked', 'retrying', 'resolved', 'dropped'])
+      .optional()
+      .describe('Only dead letters in this state.'),
+    consumer: text(1, 255).optional().describe('Only dead letters of this consumer.'),
+    topic: text(1, 255).optional().describe('Only dead letters of this topic.'),
     cursor: text(1, 255).optional(),
-    limit: wholeNumber(1, 1000).optional(),
+    limit: wholeNumber(1, 1000).default(pageSizeDefault),
   }),
   answers: { 200: json('A page.', deadLettersShape) },
   errors: ['invalid_cursor_value'],
   async handle({ query, services }) {
-    const { cursor, limit = pageSizeDefault, ...wanted } = query;
+    const { cursor, limit, ...wanted } = query;
     await services.deadLetters.caughtUp();
     const before = cursor === undefined ? undefined : deadLetterOfCursor(cursor);
     const found = services.deadLetters.tables.list({ ...wanted, before, limit: limit + 1 });
@@ -59,7 +62,8 @@ const get = defineRoute({
   path: '/dead-letters/{id}',
   credential: 'account',
   scopes: ['account:dead-letters:read'],
-  summary: 'One dead letter with its message; payloads and sealed values are not shown.',
+  summary: 'Get a dead letter with its message.',
+  description: 'Payloads and sealed values are not shown.',
   params: path,
   answers: { 200: json('The letter.', deadLetterWithMessageShape) },
   errors: ['not_found'],
@@ -75,7 +79,8 @@ const retry = defineRoute({
   path: '/dead-letters/{id}/retry',
   credential: 'account',
   scopes: ['account:dead-letters:write'],
-  summary: 'Gives the message once more to the consumer that gave it up.',
+  summary: 'Retry a dead letter.',
+  description: 'Its consumer processes the message once more.',
   params: path,
   answers: {
     200: json('What came of it.', oneDeadLetterShape),
@@ -94,7 +99,8 @@ const drop = defineRoute({
   path: '/dead-letters/{id}',
   credential: 'account',
   scopes: ['account:dead-letters:write'],
-  summary: 'Says that nobody will try the message again.',
+  summary: 'Drop a dead letter.',
+  description: 'The message is not tried again.',
   params: path,
   answers: succeeded,
   errors: ['not_found', 'conflict'],

@@ -9,11 +9,17 @@ const show = defineRoute({
   path: '/demo',
   credential: 'environment',
   scopes: ['environment:deploy'],
-  summary: 'Whether this gateway has the demo provider.',
+  summary: 'Check whether this gateway has the demo provider.',
   answers: {
     200: json(
       'Only on loopback with the embedded log.',
-      data(z.strictObject({ is_available: z.boolean() }).meta({ id: 'Demo' })),
+      data(
+        z
+          .strictObject({
+            is_available: z.boolean().describe('Whether this gateway has the demo provider.'),
+          })
+          .meta({ id: 'Demo' }),
+      ),
     ),
   },
   errors: [],
@@ -25,9 +31,14 @@ const show = defineRoute({
 const setUpShape = data(
   z
     .strictObject({
-      integrations: z.array(
-        z.strictObject({ unique_key: z.string(), functions: z.array(z.string()) }),
-      ),
+      integrations: z
+        .array(
+          z.strictObject({
+            unique_key: z.string(),
+            functions: z.array(z.string()).describe('Names of its functions.'),
+          }),
+        )
+        .describe('The integrations of the demo.'),
     })
     .meta({ id: 'DemoSetUp' }),
 );
@@ -37,7 +48,8 @@ const setUp = defineRoute({
   path: '/demo',
   credential: 'environment',
   scopes: ['environment:deploy'],
-  summary: 'Creates the integrations of the demo provider, and deploys their functions.',
+  summary: 'Set up the demo.',
+  description: 'Creates the integrations of the demo provider and deploys their functions.',
   answers: { 200: json('What is there now.', setUpShape) },
   errors: ['not_found', 'conflict', 'concurrent_deployment'],
   async handle({ caller, services }) {

@@ -5,8 +5,11 @@ import { defineRoute } from '../services.ts';
 import { healthResponse, readyResponse } from './responses.ts';
 
 const probed = z.strictObject({
-  result: z.string().meta({ examples: ['ok'] }),
-  reasons: z.array(z.string()).optional(),
+  result: z.string().meta({
+    description: '`ok`, or the state that keeps the node from its work.',
+    examples: ['ok'],
+  }),
+  reasons: z.array(z.string()).optional().describe('Why the node cannot do its work.'),
 });
 
 const health = defineRoute({
@@ -14,7 +17,9 @@ const health = defineRoute({
   path: '/health',
   credential: 'none',
   scopes: [],
-  summary: 'Whether the process answers.',
+  summary: 'Check that the process answers.',
+  description:
+    'For liveness probes. It does not look at dependencies and is not counted by the rate limit.',
   answers: { 200: json('It answers.', probed) },
   errors: [],
   isUnlimited: true,
@@ -28,7 +33,9 @@ const ready = defineRoute({
   path: '/ready',
   credential: 'none',
   scopes: [],
-  summary: 'Whether this node can do its work; the reasons when it cannot.',
+  summary: 'Check that this node can do its work.',
+  description:
+    'For readiness probes: 503 with `reasons` while the node starts, stops, or has lost a dependency.',
   answers: { 200: json('It can.', probed), 503: json('It cannot.', probed) },
   errors: [],
   isUnlimited: true,

@@ -10,17 +10,31 @@ import type { LogEntry } from './events.ts';
 import type { EntryRow, OperationRow } from './rows.ts';
 import type { OperationsServices } from '../services.ts';
 
-const failure = z.strictObject({ name: z.string(), message: z.string() });
+const failure = z.strictObject({
+  name: z.string().describe('Name of the error.'),
+  message: z.string(),
+});
 
 /** The request to a provider, in an operation or a message. */
 const facts = {
-  error: failure.optional(),
+  error: failure.optional().describe('The error, where it failed.'),
   request: z
-    .strictObject({ method: z.string(), url: z.string(), headers: z.strictObject({}) })
-    .optional(),
-  response: z.strictObject({ code: z.int(), headers: z.strictObject({}) }).optional(),
-  retry: z.strictObject({ attempt: z.int() }).optional(),
-  meta: anyJson.optional(),
+    .strictObject({
+      method: z.string(),
+      url: z.string().describe('Address of the request, without secrets.'),
+      headers: z.strictObject({}),
+    })
+    .optional()
+    .describe('The request to the provider.'),
+  response: z
+    .strictObject({
+      code: z.int().describe('Status of the HTTP response.'),
+      headers: z.strictObject({}),
+    })
+    .optional()
+    .describe('The response of the provider.'),
+  retry: z.strictObject({ attempt: z.int() }).optional().describe('The retry that this is.'),
+  meta: anyJson.optional().describe('Further facts.'),
 };
 
 const level = z.string().meta({ examples: ['info'] });
@@ -28,47 +42,79 @@ const state = z.string().meta({ examples: ['success'] });
 
 const operationShape = z
   .strictObject({
-    id: z.string(),
-    operation: z.strictObject({
-      type: z.string().meta({ examples: ['sync'] }),
-      action: z.string().meta({ examples: ['run'] }),
-    }),
-    state,
+    id: z.string().describe('Id of the operation.'),
+    operation: z
+      .strictObject({
+        type: z.string().meta({ description: 'Type of the operation.', examples: ['sync'] }),
+        action: z.string().meta({ description: 'Action of the operation.', examples: ['run'] }),
+      })
+      .describe('Kind of the operation.'),
+    state: state.describe('State of the operation.'),
     level,
     message: z.string(),
-    source: z.literal('internal'),
-    environmentId: z.int().nullable(),
-    environmentName: z.string().nullable(),
-    providerName: z.string().nullable(),
-    integrationId: z.string().nullable(),
-    integrationName: z.string().nullable(),
-    connectionId: z.string().nullable(),
-    connectionName: z.string().nullable(),
-    endUserId: z.string().nullable(),
-    endUserName: z.string().nullable(),
-    syncConfigId: z.string().nullable(),
-    syncConfigName: z.string().nullable(),
-    runId: z.string().nullable(),
+    source: z.literal('internal').describe('Writer of the operation.'),
+    environmentId: z
+      .int()
+      .nullable()
+      .describe('Number of the environment; null once it is deleted.'),
+    environmentName: z
+      .string()
+      .nullable()
+      .describe('Name of the environment; null once it is deleted.'),
+    providerName: z
+      .string()
+      .nullable()
+      .describe('Name of the provider; null where none takes part.'),
+    integrationId: z
+      .string()
+      .nullable()
+      .describe('Unique key of the integration; null where none takes part.'),
+    integrationName: z
+      .string()
+      .nullable()
+      .describe('Display name of the integration; null where none takes part.'),
+    connectionId: z
+      .string()
+      .nullable()
+      .describe('Id of the connection; null where none takes part.'),
+    connectionName: z
+      .string()
+      .nullable()
+      .describe('Name of the connection; null where none takes part.'),
+    endUserId: z.string().nullable().describe('Id of the end user; null where none is known.'),
+    endUserName: z.string().nullable().describe('Name of the end user; null where none is known.'),
+    syncConfigId: z.string().nullable().describe('Id of the function; null where none takes part.'),
+    syncConfigName: z
+      .string()
+      .nullable()
+      .describe('Name of the function; null where none takes part.'),
+    runId: z.string().nullable().describe('Id of the run; null where none takes part.'),
     ...facts,
     createdAt: timestamp,
     updatedAt: timestamp,
-    startedAt: timestamp,
-    endedAt: timestamp.nullable(),
-    expiresAt: timestamp,
-    durationMs: z.int().nullable(),
+    startedAt: timestamp.describe('Time of the start (RFC 3339).'),
+    endedAt: timestamp.nullable().describe('Time of the end (RFC 3339); null before it.'),
+    expiresAt: timestamp.describe('Time of its deletion (RFC 3339).'),
+    durationMs: z.int().nullable().describe('Duration in milliseconds; null before the end.'),
   })
   .meta({ id: 'LogOperation' });
 
 const messageShape = z
   .strictObject({
-    id: z.string(),
-    parentId: z.string(),
-    source: z.string().meta({ examples: ['user'] }),
+    id: z.string().describe('Id of the message.'),
+    parentId: z.string().describe('Id of the operation.'),
+    source: z.string().meta({
+      description: 'Writer of the message: the function, or the gateway.',
+      examples: ['user'],
+    }),
     level,
-    type: z.enum(['log', 'http']),
+    type: z.enum(['log', 'http']).describe('Whether it is a line of text or an HTTP request.'),
     message: z.string(),
-    context: z.enum(['script', 'proxy', 'webhook', 'auth']).optional(),
-    state: state.optional(),
+    context: z
+      .enum(['script', 'proxy', 'webhook', 'auth'])
+      .optional()
+      .describe('Part of the gateway that wrote it.'),
+    state: state.optional().describe('State of the operation after the message.'),
     ...facts,
     durationMs: z.number().optional(),
     createdAt: timestamp,
@@ -79,7 +125,10 @@ export const oneOperationShape = data(operationShape);
 
 export const operationsShape = z.strictObject({
   data: z.array(operationShape),
-  pagination: z.strictObject({ total: z.int(), cursor: z.string().nullable() }),
+  pagination: z.strictObject({
+    total: z.int(),
+    cursor: z.string().nullable().describe('Cursor of the next page; null at the end.'),
+  }),
 });
 
 export const messagesShape = z.strictObject({

@@ -10,8 +10,8 @@ const limit = z.number().int().min(1).max(500).default(100);
 const operationId = text(1, 255);
 const cursor = text(1, 1024);
 const period = z.strictObject({
-  from: z.iso.datetime({ offset: true }),
-  to: z.iso.datetime({ offset: true }),
+  from: z.iso.datetime({ offset: true }).describe('Start of the period (RFC 3339).'),
+  to: z.iso.datetime({ offset: true }).describe('End of the period (RFC 3339).'),
 });
 const levels = z.array(z.enum(['debug', 'info', 'warn', 'error'])).max(4);
 const states = z
@@ -27,14 +27,16 @@ const listOperations = defineRoute({
   path: '/logs/operations',
   credential: 'environment',
   scopes,
-  summary:
-    'Operations of the log, newest first; those of the last 24 hours unless a period is named.',
+  summary: 'List operations of the log, newest first.',
+  description: 'Those of the last 24 hours, unless `period` is sent. Entries are kept for 15 days.',
   body: z.strictObject({
-    search: text(0, 256).optional(),
+    search: text(0, 256).optional().describe('Text in the message of the operation.'),
     limit,
     cursor: cursor.nullable().optional(),
     states: states.optional(),
-    types: few(type).optional(),
+    types: few(type)
+      .optional()
+      .describe('Only operations of these types, as `type` or `type:action`.'),
     integrations: few(integrationKey).optional(),
     connections: few(connectionId).optional(),
     syncs: few(functionName).optional(),
@@ -53,7 +55,7 @@ const getOperation = defineRoute({
   path: '/logs/operations/{operationId}',
   credential: 'environment',
   scopes,
-  summary: 'One operation of the log.',
+  summary: 'Get an operation of the log.',
   params: z.strictObject({ operationId }),
   answers: { 200: json('The operation.', oneOperationShape) },
   errors: ['not_found'],
@@ -68,11 +70,11 @@ const listMessages = defineRoute({
   path: '/logs/messages',
   credential: 'environment',
   scopes,
-  summary: 'Messages of one operation, newest first.',
+  summary: 'List the messages of an operation, newest first.',
   body: z.strictObject({
     operationId,
     limit,
-    search: text(0, 100).optional(),
+    search: text(0, 100).optional().describe('Text in the message.'),
     states: states.optional(),
     levels: levels.optional(),
     cursorBefore: cursor.nullable().optional(),

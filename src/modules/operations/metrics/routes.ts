@@ -7,8 +7,8 @@ const metrics = defineRoute({
   path: '/metrics',
   credential: 'account',
   scopes: ['account:metrics:read'],
-  summary:
-    'The figures of this process, and how far projections and consumers are, for Prometheus.',
+  summary: 'Get the metrics of this process.',
+  description: 'In the text format of Prometheus, with the progress of projections and consumers.',
   answers: { 200: content('In the text format of Prometheus.', 'text/plain') },
   errors: [],
   async handle({ services }) {

@@ -23,13 +23,19 @@ const partition = representation<PartitionFigures>()({
 });
 
 const difference = representation<Difference>()({
-  table: [z.string(), ({ table }) => table],
+  table: [z.string().describe('Name of the table.'), ({ table }) => table],
   partition: [z.int(), (one) => one.partition],
-  stream: [z.string(), ({ stream }) => stream],
+  stream: [z.string().describe('The stream of records.'), ({ stream }) => stream],
   expected_rows: [z.int(), ({ expectedRows }) => expectedRows],
   found_rows: [z.int(), ({ foundRows }) => foundRows],
-  expected_last_position: [z.int(), ({ expectedLast }) => expectedLast],
-  found_last_position: [z.int(), ({ foundLast }) => foundLast],
+  expected_last_position: [
+    z.int().describe('Position of the last record, counted by the active generation.'),
+    ({ expectedLast }) => expectedLast,
+  ],
+  found_last_position: [
+    z.int().describe('Position of the last record, counted by the other generation.'),
+    ({ foundLast }) => foundLast,
+  ],
 });
 
 interface Verified {
@@ -40,20 +46,26 @@ interface Verified {
 }
 
 const verification = representation<Verified>()({
-  id: [z.string(), (one) => one.verification.id],
+  id: [z.string().describe('Id of the verification.'), (one) => one.verification.id],
   state: [
-    z.string().meta({ examples: ['matched'] }),
+    z.string().meta({ description: 'State of the verification.', examples: ['matched'] }),
     (one) => verificationState(one.verification, one.partitions),
   ],
-  against: [z.int(), (one) => one.verification.against],
+  against: [
+    z.int().describe('Number of the generation that it is compared with.'),
+    (one) => one.verification.against,
+  ],
   requested_at: [timestamp, (one) => isoMillis(one.verification.requestedAt)],
   failure: [z.string().nullable(), (one) => one.verification.failure],
   streams: [z.int(), ({ parts }) => sum(parts.map(({ streams }) => streams))],
   expected_rows: [z.int(), ({ parts }) => sum(parts.map(({ expectedRows }) => expectedRows))],
   found_rows: [z.int(), ({ parts }) => sum(parts.map(({ foundRows }) => foundRows))],
-  differences: [z.int(), ({ parts }) => sum(parts.map(({ differences }) => differences))],
+  differences: [
+    z.int().describe('Number of streams that differ.'),
+    ({ parts }) => sum(parts.map(({ differences }) => differences)),
+  ],
   examples: [
-    z.array(difference.schema),
+    z.array(difference.schema).describe('Some of the differences.'),
     ({ parts }) => parts.flatMap(({ examples }) => examples.map(difference.of)),
   ],
 });
@@ -66,29 +78,50 @@ interface ShownGeneration extends GenerationFigures {
 
 const generation = representation<ShownGeneration>()({
   generation: [z.int(), (one) => one.generation.number],
-  state: [z.string().meta({ examples: ['active'] }), (one) => one.generation.state],
-  is_paused: [z.boolean(), (one) => one.generation.isPaused],
+  state: [
+    z.string().meta({ description: 'State of the generation.', examples: ['active'] }),
+    (one) => one.generation.state,
+  ],
+  is_paused: [z.boolean().describe('Whether it is paused.'), (one) => one.generation.isPaused],
   schema_version: [z.int(), (one) => one.generation.schemaVersion],
-  pace_percent: [z.number(), (one) => one.generation.pacePercent],
-  tables: [z.array(z.string()), ({ tables }) => tables],
+  pace_percent: [
+    z.number().describe('Share of the processor time that the rebuild may use.'),
+    (one) => one.generation.pacePercent,
+  ],
+  tables: [z.array(z.string()).describe('Names of its tables.'), ({ tables }) => tables],
   rows: [z.int(), ({ rows }) => rows],
   bytes: [z.int(), ({ bytes }) => bytes],
   position: [z.int(), ({ position }) => position],
   end: [z.int(), ({ end }) => end],
   lag: [z.int(), ({ position, end }) => end - position],
   partitions: [z.array(partition.schema), ({ partitions }) => partitions.map(partition.of)],
-  progress: [z.number(), ({ speed }) => speed.progress],
-  rate_per_s: [z.number().nullable(), ({ speed }) => speed.perSecond],
-  seconds_left: [z.number().nullable(), ({ speed }) => speed.secondsLeft],
+  progress: [
+    z.number().describe('Share of the log that it has read, from 0 to 1.'),
+    ({ speed }) => speed.progress,
+  ],
+  rate_per_s: [
+    z.number().nullable().describe('Messages per second; null while it is unknown.'),
+    ({ speed }) => speed.perSecond,
+  ],
+  seconds_left: [
+    z.number().nullable().describe('Estimated seconds to the end; null while it is unknown.'),
+    ({ speed }) => speed.secondsLeft,
+  ],
   requested_at: [
     time,
     ({ generation: { requestedAt } }) => (requestedAt === 0 ? null : isoMillis(requestedAt)),
   ],
-  ready_at: [time, (one) => isoMillisOrNull(one.generation.readyAt)],
-  switched_at: [time, (one) => isoMillisOrNull(one.generation.switchedAt)],
+  ready_at: [
+    time.describe('Time at which it reached the end of the log (RFC 3339); null before.'),
+    (one) => isoMillisOrNull(one.generation.readyAt),
+  ],
+  switched_at: [
+    time.describe('Time from which it was read (RFC 3339); null before.'),
+    (one) => isoMillisOrNull(one.generation.switchedAt),
+  ],
   failure: [z.string().nullable(), (one) => one.generation.failure],
   verification: [
-    verification.schema.nullable(),
+    verification.schema.nullable().describe('Its last verification; null without one.'),
     ({ generation: { verification: found }, partitions: { length: partitions } }) =>
       found === null
         ? null
@@ -103,17 +136,28 @@ interface ShownProjection extends ProjectionFigures {
 }
 
 const projection = representation<ShownProjection>()({
-  name: [z.string().meta({ examples: ['records'] }), (one) => one.projection.name],
+  name: [
+    z.string().meta({ description: 'Name of the projection.', examples: ['records'] }),
+    (one) => one.projection.name,
+  ],
   topic: [z.string(), (one) => one.of.topic],
-  active_generation: [z.int(), (one) => one.projection.active],
+  active_generation: [
+    z.int().describe('Number of the generation that is read.'),
+    (one) => one.projection.active,
+  ],
   schema_version: [z.int(), (one) => one.active?.schema_version ?? one.of.schemaVersion],
-  latest_schema_version: [z.int(), (one) => one.of.schemaVersion],
+  latest_schema_version: [
+    z.int().describe('Version of the schema that this release would build.'),
+    (one) => one.of.schemaVersion,
+  ],
   position: [z.int(), ({ active }) => active?.position ?? 0],
   end: [z.int(), ({ active }) => active?.end ?? 0],
   lag: [z.int(), ({ active }) => active?.lag ?? 0],
   rows: [z.int(), ({ active }) => active?.rows ?? 0],
   generations: [
-    z.array(generation.schema.meta({ id: 'ProjectionGeneration' })),
+    z
+      .array(generation.schema.meta({ id: 'ProjectionGeneration' }))
+      .describe('All generations that exist.'),
     ({ shown }) => shown,
   ],
 });

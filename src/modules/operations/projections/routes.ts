@@ -14,7 +14,7 @@ import {
 } from './handlers.ts';
 import { presentProjection, oneProjectionShape, projectionsShape } from './presenter.ts';
 
-const name = text(1, 255);
+const name = text(1, 255).meta({ description: 'Name of the projection.', examples: ['records'] });
 const path = z.strictObject({ name });
 const number = z.number().int().min(1).max(1_000_000);
 /** Throttles the rebuild in favor of readers on the same machine. */
@@ -34,7 +34,8 @@ const list = defineRoute({
   path: '/projections',
   credential: 'account',
   scopes: read,
-  summary: 'The projections with their generations, positions, ends and lags.',
+  summary: 'List the projections.',
+  description: 'With their generations, positions and lags.',
   answers: { 200: json('The projections.', projectionsShape) },
   errors: [],
   async handle({ services }) {
@@ -49,7 +50,7 @@ const get = defineRoute({
   path: '/projections/{name}',
   credential: 'account',
   scopes: read,
-  summary: 'One projection with its generations.',
+  summary: 'Get a projection.',
   params: path,
   answers: { 200: json('The projection.', oneProjectionShape) },
   errors: ['not_found'],
@@ -71,8 +72,17 @@ const done = { 200: json('The projection.', oneProjectionShape) };
 const rebuild = defineRoute({
   ...command,
   path: '/projections/{name}/rebuild',
-  summary: 'Starts to rebuild the tables from the log, beside those that are read.',
-  body: z.strictObject({ pace_percent: z.number().int().min(1).max(100).optional() }),
+  summary: 'Start to rebuild a projection.',
+  description: 'The tables are built from the log beside those that are read, until `switch`.',
+  body: z.strictObject({
+    pace_percent: z
+      .number()
+      .int()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('Share of the processor time that the rebuild may use; 75 by default.'),
+  }),
   answers: begun,
   async handle(input) {
     const { params, body, services } = input;
@@ -85,7 +95,8 @@ const rebuild = defineRoute({
 const verify = defineRoute({
   ...command,
   path: '/projections/{name}/verify',
-  summary: 'Begins to compare the generation beside the one that is read, by counts and checksums.',
+  summary: 'Start to verify a rebuilt generation.',
+  description: 'It is compared with the active one by counts and checksums.',
   answers: begun,
   async handle(input) {
     const { params, services } = input;
@@ -97,8 +108,11 @@ const verify = defineRoute({
 const switchTo = defineRoute({
   ...command,
   path: '/projections/{name}/switch',
-  summary: 'Has the verified generation read; with `force` also one that was not verified.',
-  body: z.strictObject({ force: z.boolean().optional() }),
+  summary: 'Switch to the verified generation.',
+  description: 'With `force` also to one that was not verified.',
+  body: z.strictObject({
+    force: z.boolean().optional().describe('True: switch to a generation that was not verified.'),
+  }),
   answers: done,
   async handle(input) {
     const { params, body, services } = input;
@@ -111,7 +125,7 @@ const switchTo = defineRoute({
 const rollBack = defineRoute({
   ...command,
   path: '/projections/{name}/rollback',
-  summary: 'Has the former generation read again.',
+  summary: 'Switch back to the former generation.',
   answers: done,
   async handle(input) {
     const { params, services } = input;
@@ -126,7 +140,11 @@ const pauseOrResume = (type: 'Pause' | 'Resume', word: 'pause' | 'resume', summa
     ...command,
     path: `/projections/{name}/${word}`,
     summary,
-    body: z.strictObject({ generation: number.optional() }),
+    body: z.strictObject({
+      generation: number
+        .optional()
+        .describe('Number of the generation; the one being built if absent.'),
+    }),
     answers: done,
     async handle(input) {
       const { params, body, services } = input;
@@ -140,7 +158,8 @@ const remove = defineRoute({
   ...command,
   method: 'DELETE',
   path: '/projections/{name}/generations/{generation}',
-  summary: 'Drops the tables of a generation that is not read; its building ends.',
+  summary: 'Drop a generation that is not read.',
+  description: 'Its tables are deleted; a rebuild of it ends.',
   params: z.strictObject({ name, generation: wholeNumber(1, 1_000_000) }),
   answers: begun,
   async handle(input) {
@@ -158,11 +177,7 @@ export const projectionRoutes: readonly AnyRoute[] = [
   verify,
   switchTo,
   rollBack,
-  pauseOrResume(
-    'Pause',
-    'pause',
-    'Stops feeding a generation: the one being built, or the named one.',
-  ),
-  pauseOrResume('Resume', 'resume', 'Feeds a paused generation again, from where it stands.'),
+  pauseOrResume('Pause', 'pause', 'Pause a generation: the one being built, or the given one.'),
+  pauseOrResume('Resume', 'resume', 'Resume a paused generation at its position.'),
   remove,
 ];

@@ -54,7 +54,7 @@ export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[]
     path: '/openapi.json',
     credential: 'none',
     scopes: [],
-    summary: 'This API as an OpenAPI 3.1 document.',
+    summary: 'Get this API as an OpenAPI 3.1 document.',
     answers: { 200: json('The document.', jsonObject) },
     errors: [],
     async handle({ services }) {
@@ -80,7 +80,7 @@ export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[]
     path: '/llms.txt',
     credential: 'none',
     scopes: [],
-    summary: 'This API for language models.',
+    summary: 'Get this API as text for language models.',
     answers: { 200: content('The text.', 'text/plain') },
     errors: [],
     async handle({ services }) {

@@ -27,7 +27,12 @@ const statisticsShape = data(
           >,
         )
         .meta({ description: 'A number for each step; the last step is going on.' }),
-      totals: z.strictObject({ connections: z.int(), failing_connections: z.int() }),
+      totals: z
+        .strictObject({
+          connections: z.int().describe('Number of connections.'),
+          failing_connections: z.int().describe('Number of connections with an error.'),
+        })
+        .describe('Connections of now.'),
     })
     .meta({ id: 'Statistics' }),
 );
@@ -37,8 +42,11 @@ const show = defineRoute({
   path: '/statistics',
   credential: 'environment',
   scopes: ['environment:logs:read'],
-  summary: 'What happened in the environment over time: runs, calls, webhooks, authorizations.',
-  query: z.strictObject({ range: z.enum(rangeNames).default('24h') }),
+  summary: 'Get statistics of the environment.',
+  description: 'Runs, requests, webhooks and authorizations in steps of time.',
+  query: z.strictObject({
+    range: z.enum(rangeNames).default('24h').describe('Length of the time to show, up to now.'),
+  }),
   answers: { 200: json('Time series, and the connections of now.', statisticsShape) },
   errors: [],
   async handle({ query, caller, services }) {

@@ -11,40 +11,55 @@ import { headersSchema } from './headers.ts';
 import { prefixed } from './prefix.ts';
 
 const group = representation<GroupLag>()({
-  name: [z.string(), ({ name }) => name],
+  name: [z.string().describe('Name of the consumer group.'), ({ name }) => name],
   lag: [z.int(), ({ lag }) => lag],
 });
 
 /** Offsets have holes: `end - start` is an upper bound of the messages. */
 const range = representation<PartitionRange>()({
   partition: [z.int(), ({ partition }) => partition],
-  start: [z.int(), ({ start }) => start],
-  end: [z.int(), ({ end }) => end],
+  start: [z.int().describe('Offset of the first message that is left.'), ({ start }) => start],
+  end: [z.int().describe('Offset after the last message.'), ({ end }) => end],
 });
 
 /** A topic, and the first part of the names of topics in this installation. */
 type Presented = TopicFacts & { readonly prefix: string };
 
 const summaryFields = {
-  name: [z.string().meta({ examples: ['svc.records.v1'] }), ({ name }: Presented) => name],
-  address: [z.string(), ({ name, prefix }: Presented) => prefixed(name, prefix)],
-  purpose: [z.string(), ({ purpose }: Presented) => purpose],
-  key: [z.string(), ({ key }: Presented) => key],
-  partitions: [z.int(), ({ ranges }: Presented) => ranges.length],
-  settings: [jsonObject, ({ cleanup }: Presented) => settingsOf(cleanup)],
+  name: [
+    z.string().meta({ description: 'Name of the topic.', examples: ['svc.records.v1'] }),
+    ({ name }: Presented) => name,
+  ],
+  address: [
+    z.string().describe('Name of the topic in Kafka, with the prefix of this installation.'),
+    ({ name, prefix }: Presented) => prefixed(name, prefix),
+  ],
+  purpose: [z.string().describe('Content of the topic.'), ({ purpose }: Presented) => purpose],
+  key: [z.string().describe('Content of the key of its messages.'), ({ key }: Presented) => key],
+  partitions: [z.int().describe('Number of partitions.'), ({ ranges }: Presented) => ranges.length],
+  settings: [
+    jsonObject.describe('Settings of the topic in Kafka.'),
+    ({ cleanup }: Presented) => settingsOf(cleanup),
+  ],
   messages_max: [
-    z.int(),
+    z.int().describe('Largest possible number of messages: compaction leaves gaps.'),
     ({ ranges }: Presented) => ranges.reduce((sum, { start, end }) => sum + end - start, 0),
   ],
-  groups: [z.array(group.schema), ({ groups }: Presented) => groups.map(group.of)],
+  groups: [
+    z.array(group.schema).describe('Consumer groups of the service that read it.'),
+    ({ groups }: Presented) => groups.map(group.of),
+  ],
 } as const;
 
 const summary = representation<Presented>()(summaryFields);
 const detail = representation<Presented>()({
   ...summaryFields,
   ranges: [z.array(range.schema), ({ ranges }) => ranges.map(range.of)],
-  value_schema: [jsonObject, ({ schema }) => schema()],
-  headers_schema: [jsonObject, ({ kind }) => headersOf(kind)],
+  value_schema: [jsonObject.describe('Avro schema of the values.'), ({ schema }) => schema()],
+  headers_schema: [
+    jsonObject.describe('JSON Schema of the headers.'),
+    ({ kind }) => headersOf(kind),
+  ],
 });
 
 function headersOf(kind: Presented['kind']): JsonObject {
@@ -67,16 +82,27 @@ const message = representation<ShownMessage>()({
   partition: [z.int(), ({ partition }) => partition],
   offset: [z.int(), ({ offset }) => offset],
   timestamp: [
-    timestamp.nullable(),
+    timestamp.nullable().describe('Time of the message (RFC 3339); null if it has none.'),
     ({ timestamp: at }) => (at >= 0 && at <= timeMax ? isoMillis(at) : null),
   ],
   key: [z.string(), ({ key }) => key],
   headers: [z.record(z.string(), z.string()), ({ headers }) => headers],
-  kind: [z.enum(['value', 'tombstone', 'unreadable']), ({ kind }) => kind],
-  schema_id: [z.int().nullable(), ({ schemaId }) => schemaId],
-  bytes: [z.int(), ({ written }) => written],
-  value: [anyJson, ({ value }) => value],
-  error: [z.string().nullable(), ({ error }) => error],
+  kind: [
+    z
+      .enum(['value', 'tombstone', 'unreadable'])
+      .describe('Whether there is a value, a deletion, or bytes that the schema does not fit.'),
+    ({ kind }) => kind,
+  ],
+  schema_id: [
+    z.int().nullable().describe('Id of the schema; null without one.'),
+    ({ schemaId }) => schemaId,
+  ],
+  bytes: [z.int().describe('Size of the message in bytes.'), ({ written }) => written],
+  value: [anyJson.describe('The decoded value; null without one.'), ({ value }) => value],
+  error: [
+    z.string().nullable().describe('Why the value is unreadable; null otherwise.'),
+    ({ error }) => error,
+  ],
 });
 
 export const messagesShape = z.strictObject({

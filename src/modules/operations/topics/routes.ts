@@ -20,7 +20,7 @@ const asyncapi = defineRoute({
   path: '/asyncapi.json',
   credential: 'none',
   scopes: [],
-  summary: 'The public topics as an AsyncAPI document.',
+  summary: 'Get the public topics as an AsyncAPI document.',
   answers: { 200: json('The document.', jsonObject) },
   errors: [],
   async handle({ services }) {
@@ -29,14 +29,17 @@ const asyncapi = defineRoute({
   },
 });
 
-const path = z.strictObject({ name: text(1, 255) });
+const path = z.strictObject({
+  name: text(1, 255).meta({ description: 'Name of the topic.', examples: ['svc.records.v1'] }),
+});
 
 const list = defineRoute({
   method: 'GET',
   path: '/topics',
   credential: 'account',
   scopes: ['account:topics:read'],
-  summary: 'The public topics, with their settings and the lag of the groups of the service.',
+  summary: 'List the public topics.',
+  description: 'With their settings and the lag of the consumer groups of the service.',
   answers: { 200: json('The topics.', topicsShape) },
   errors: [],
   async handle({ services }) {
@@ -51,7 +54,8 @@ const get = defineRoute({
   path: '/topics/{name}',
   credential: 'account',
   scopes: ['account:topics:read'],
-  summary: 'One public topic with the schemas of its values and headers.',
+  summary: 'Get a public topic.',
+  description: 'With the schemas of its values and headers.',
   params: path,
   answers: { 200: json('The topic.', oneTopicShape) },
   errors: ['not_found'],
@@ -69,17 +73,25 @@ const messages = defineRoute({
   path: '/topics/{name}/messages',
   credential: 'account',
   scopes: ['account:topics:read_messages'],
-  summary:
-    'Messages of a topic, decoded: from an offset or a time on, of a key, or else the newest first.',
+  summary: 'Search the messages of a topic.',
+  description:
+    'From an `offset` or a time (`since`) on, or of a `key`; otherwise the newest first. Encrypted payloads stay encrypted. The read is audited.',
   params: path,
   query: z
     .strictObject({
-      partition: wholeNumber(0, 100_000).optional(),
-      offset: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
-      since: z.iso.datetime({ offset: true }).optional(),
-      key: text(1, 4_096).optional(),
+      partition: wholeNumber(0, 100_000).optional().describe('Only messages of this partition.'),
+      offset: wholeNumber(0, Number.MAX_SAFE_INTEGER)
+        .optional()
+        .describe('Offset of the first message; needs `partition`.'),
+      since: z.iso
+        .datetime({ offset: true })
+        .optional()
+        .describe('Only messages from this time on (RFC 3339).'),
+      key: text(1, 4_096).optional().describe('Only messages with this key.'),
       cursor: text(1, 262_144).optional(),
-      limit: wholeNumber(1, limits.topicMessagesPageSizeMax).optional(),
+      limit: wholeNumber(1, limits.topicMessagesPageSizeMax).default(
+        limits.topicMessagesPageSizeDefault,
+      ),
     })
     .superRefine((query, context) => {
       const [, second] = positions.filter((name) => query[name] !== undefined);
@@ -90,7 +102,7 @@ const messages = defineRoute({
   answers: { 200: json('A page of messages.', messagesShape) },
   errors: ['not_found', 'invalid_query_params', 'invalid_cursor_value'],
   async handle({ params, query, services, signal }) {
-    const { since, limit = limits.topicMessagesPageSizeDefault } = query;
+    const { since, limit } = query;
     const from = { ...query, since: since === undefined ? undefined : Date.parse(since), limit };
     const page = await messagesOfTopic(services, params.name, from, signal);
     return { status: 200, body: presentMessages(page) };

@@ -6,8 +6,8 @@ const typedTopicShape = z
     provider_config_key: z.string(),
     model: z.string(),
     topic: z.string(),
-    subject: z.string(),
-    enabled_at: timestamp,
+    subject: z.string().describe('Subject of its schema in the registry.'),
+    enabled_at: timestamp.describe('Time from which it is written (RFC 3339).'),
   })
   .meta({
     id: 'TypedTopic',

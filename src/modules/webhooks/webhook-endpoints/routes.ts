@@ -25,7 +25,7 @@ import { endpointsShape, oneEndpointShape } from './presenter.ts';
 import type { WebhookEndpoint } from './state.ts';
 
 const scopes = ['environment:*'];
-const path = z.strictObject({ id: z.uuid() });
+const path = z.strictObject({ id: z.uuid().describe('Id of the endpoint.') });
 const kinds = z
   .array(z.enum(webhookKinds))
   .min(1)
@@ -34,12 +34,16 @@ const kinds = z
   .transform((input) => (input === null ? null : [...new Set(input)]));
 
 const settings = {
-  url: webAddress,
+  url: webAddress.describe('Address to which webhooks are sent.'),
   display_name: text(0, 255),
-  kinds,
-  provider_config_key: integrationKey.nullable(),
-  connection_id: connectionId.nullable(),
-  enabled: z.boolean(),
+  kinds: kinds.describe('Kinds of webhook to send; null: all of them.'),
+  provider_config_key: integrationKey
+    .nullable()
+    .describe('Only webhooks of this integration; null: of all.'),
+  connection_id: connectionId
+    .nullable()
+    .describe('Only webhooks of this connection; null: of all.'),
+  enabled: z.boolean().describe('Whether webhooks are sent to it.'),
 };
 
 async function present({ vault }: WebhooksServices, endpoint: WebhookEndpoint) {
@@ -79,7 +83,8 @@ const list = defineRoute({
   path: '/webhook-endpoints',
   credential: 'environment',
   scopes,
-  summary: 'Where webhooks go: the addresses of the environment, then the endpoints, oldest first.',
+  summary: 'List the webhook endpoints.',
+  description: 'The addresses of the environment first, then the endpoints, oldest first.',
   answers: { 200: json('All of them.', endpointsShape) },
   errors: [],
   async handle({ caller, services }) {
@@ -98,7 +103,8 @@ const create = defineRoute({
   path: '/webhook-endpoints',
   credential: 'environment',
   scopes,
-  summary: 'Adds an address that webhooks go to, of every kind or of some.',
+  summary: 'Create a webhook endpoint.',
+  description: 'For webhooks of every kind, or of some.',
   body: z.strictObject({
     url: settings.url,
     display_name: settings.display_name.optional(),
@@ -129,7 +135,8 @@ const patch = defineRoute({
   path: '/webhook-endpoints/{id}',
   credential: 'environment',
   scopes,
-  summary: 'Changes what is sent; null takes a filter away.',
+  summary: 'Update a webhook endpoint.',
+  description: 'Absent fields keep their value; null removes a filter.',
   params: path,
   body: z.strictObject(settings).partial(),
   answers: { 200: json('The endpoint.', oneEndpointShape) },
@@ -156,7 +163,8 @@ const remove = defineRoute({
   path: '/webhook-endpoints/{id}',
   credential: 'environment',
   scopes,
-  summary: 'Takes the address away; what waits for it is cancelled.',
+  summary: 'Delete a webhook endpoint.',
+  description: 'Webhooks that wait for it are cancelled.',
   params: path,
   answers: succeeded,
   errors: ['not_found'],
@@ -173,7 +181,7 @@ const testSend = defineRoute({
   path: '/webhook-endpoints/{id}/test',
   credential: 'environment',
   scopes,
-  summary: 'Sends a webhook of the type test to the address: an endpoint, or primary or secondary.',
+  summary: 'Send a test webhook to an endpoint.',
   params: z.strictObject({
     id: z
       .string()
@@ -181,7 +189,10 @@ const testSend = defineRoute({
         (id) => ownAddresses.some((name) => name === id) || z.uuid().safeParse(id).success,
         'Send primary, secondary, or the id of an endpoint.',
       )
-      .meta({ examples: ['primary'] }),
+      .meta({
+        description: 'Id of the endpoint, or `primary` or `secondary` of the environment.',
+        examples: ['primary'],
+      }),
   }),
   answers: { 202: json('Ids of the messages.', sentShape) },
   errors: ['not_found'],

@@ -16,15 +16,36 @@ export const dispositions = [
 
 /** A webhook of a provider, without its body. */
 const webhook = representation<IncomingWebhook>()({
-  id: [z.uuid(), ({ id }) => id],
+  id: [z.uuid().describe('Id of the webhook.'), ({ id }) => id],
   provider_config_key: [z.string(), ({ integration }) => integration],
-  disposition: [z.enum(dispositions), ({ disposition }) => disposition],
-  reason: [z.string().nullable(), ({ reason }) => reason],
-  status: [z.int().nullable(), ({ status }) => status],
-  type: [z.string().nullable(), ({ type }) => type],
-  provider_delivery_id: [z.string().nullable(), (one) => one.providerDeliveryId],
-  connection_ids: [z.array(z.string()), ({ connections }) => connections],
-  run_ids: [z.array(z.string()), ({ runIds }) => runIds],
+  disposition: [
+    z.enum(dispositions).describe('What became of the webhook.'),
+    ({ disposition }) => disposition,
+  ],
+  reason: [
+    z.string().nullable().describe('Code of the reason for a rejection; null without one.'),
+    ({ reason }) => reason,
+  ],
+  status: [
+    z.int().nullable().describe('Status of the answer to the provider; null before it.'),
+    ({ status }) => status,
+  ],
+  type: [
+    z.string().nullable().describe('Type of the event; null where the request names none.'),
+    ({ type }) => type,
+  ],
+  provider_delivery_id: [
+    z.string().nullable().describe('Id that repeats of the provider share; null without one.'),
+    (one) => one.providerDeliveryId,
+  ],
+  connection_ids: [
+    z.array(z.string()).describe('Ids of the connections that it is about.'),
+    ({ connections }) => connections,
+  ],
+  run_ids: [
+    z.array(z.string()).describe('Ids of the runs that it started.'),
+    ({ runIds }) => runIds,
+  ],
   headers: [z.record(z.string(), z.string()), ({ headers }) => headers],
   refused_count: [
     z.int().nullable().meta({
@@ -33,8 +54,14 @@ const webhook = representation<IncomingWebhook>()({
     }),
     ({ refusedCount }) => refusedCount,
   ],
-  received_at: [timestamp, ({ receivedAt }) => isoMicros(receivedAt)],
-  decided_at: [timestamp.nullable(), ({ decidedAt }) => isoMicrosOrNull(decidedAt)],
+  received_at: [
+    timestamp.describe('Time of the request (RFC 3339).'),
+    ({ receivedAt }) => isoMicros(receivedAt),
+  ],
+  decided_at: [
+    timestamp.nullable().describe('Time of the decision (RFC 3339); null before it.'),
+    ({ decidedAt }) => isoMicrosOrNull(decidedAt),
+  ],
 });
 
 export const presentIncoming = webhook.of;
@@ -46,4 +73,8 @@ export const incomingsShape = z.strictObject({
   data: z.array(incoming),
   next_cursor: z.string().nullable(),
 });
-export const incomingWithBodyShape = data(webhook.schema.extend({ body: z.string().nullable() }));
+export const incomingWithBodyShape = data(
+  webhook.schema.extend({
+    body: z.string().nullable().describe('The body as text; null if it is not stored.'),
+  }),
+);

@@ -17,7 +17,7 @@ import { stored, processWebhook } from './process.ts';
 
 const scopes = ['environment:*'];
 const pageSizeDefault = 100;
-const path = z.strictObject({ id: z.uuid() });
+const path = z.strictObject({ id: z.uuid().describe('Id of the webhook.') });
 const timestamp = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
 
 const list = defineRoute({
@@ -25,20 +25,21 @@ const list = defineRoute({
   path: '/webhook-deliveries',
   credential: 'environment',
   scopes,
-  summary: 'Webhooks of providers, those that were rejected too, newest first.',
+  summary: 'List webhooks of providers, newest first.',
+  description: 'Rejected ones, too.',
   query: z.strictObject({
-    disposition: z.enum(dispositions).optional(),
-    provider_config_key: integrationKey.optional(),
-    connection_id: connectionId.optional(),
+    disposition: z.enum(dispositions).optional().describe('Only webhooks with this disposition.'),
+    provider_config_key: integrationKey.optional().describe('Only webhooks of this integration.'),
+    connection_id: connectionId.optional().describe('Only webhooks of this connection.'),
     since: timestamp.optional(),
     until: timestamp.optional(),
     cursor: text(1, 512).optional(),
-    limit: wholeNumber(1, 1000).optional(),
+    limit: wholeNumber(1, 1000).default(pageSizeDefault),
   }),
   answers: { 200: json('A page.', incomingsShape) },
   errors: ['invalid_cursor_value'],
   async handle({ query, caller, services: { incoming } }) {
-    const { cursor, limit = pageSizeDefault, disposition, since, until } = query;
+    const { cursor, limit, disposition, since, until } = query;
     const filter = {
       disposition,
       since,
@@ -77,7 +78,7 @@ const get = defineRoute({
   path: '/webhook-deliveries/{id}',
   credential: 'environment',
   scopes,
-  summary: 'One webhook of a provider with its body as text, null where that was not kept.',
+  summary: 'Get a webhook of a provider.',
   params: path,
   answers: { 200: json('The webhook.', incomingWithBodyShape) },
   errors: ['not_found'],
@@ -95,7 +96,8 @@ const process = defineRoute({
   path: '/webhook-deliveries/{id}/process',
   credential: 'environment',
   scopes,
-  summary: 'Verifies and routes a webhook once more, after the cause of its rejection was fixed.',
+  summary: 'Process a webhook of a provider again.',
+  description: 'It is verified and routed once more, after the cause of its rejection was fixed.',
   params: path,
   answers: {
     200: json('The webhook as it is now; it may have been rejected again.', incomingShape),

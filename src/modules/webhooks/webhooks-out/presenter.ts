@@ -6,18 +6,36 @@ import { deliveryStates, type Attempt, type Delivery } from './delivery-store.ts
 
 /** One message to one endpoint, without its body. */
 const delivery = representation<Delivery>()({
-  id: [z.string(), ({ messageId }) => messageId],
+  id: [
+    z.string().describe('Id of the webhook message: the header `webhook-id`.'),
+    ({ messageId }) => messageId,
+  ],
   endpoint_id: [z.string(), ({ endpointId }) => endpointId],
-  kind: [z.string(), ({ kind }) => kind],
-  state: [z.enum(deliveryStates), ({ state }) => state],
-  provider_config_key: [z.string().nullable(), ({ integration }) => integration],
-  connection_id: [z.string().nullable(), ({ connectionId }) => connectionId],
-  run_id: [z.string().nullable(), ({ runId }) => runId],
+  kind: [z.string().describe('Kind of the webhook.'), ({ kind }) => kind],
+  state: [z.enum(deliveryStates).describe('State of the delivery.'), ({ state }) => state],
+  provider_config_key: [
+    z.string().nullable().describe('Unique key of the integration; null where none takes part.'),
+    ({ integration }) => integration,
+  ],
+  connection_id: [
+    z.string().nullable().describe('Id of the connection; null where none takes part.'),
+    ({ connectionId }) => connectionId,
+  ],
+  run_id: [
+    z.string().nullable().describe('Id of the run; null where none takes part.'),
+    ({ runId }) => runId,
+  ],
   attempts: [z.int(), ({ attempts }) => attempts],
-  status: [z.int().nullable(), ({ status }) => status],
+  status: [
+    z.int().nullable().describe('Status of the last HTTP response; null without one.'),
+    ({ status }) => status,
+  ],
   error_code: [z.string().nullable(), ({ errorCode }) => errorCode],
   next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoMicrosOrNull(nextAttemptAt)],
-  replay_of: [z.string().nullable(), ({ replayOf }) => replayOf],
+  replay_of: [
+    z.string().nullable().describe('Id of the message that this one repeats; null otherwise.'),
+    ({ replayOf }) => replayOf,
+  ],
   created_at: [timestamp, ({ createdAt }) => isoMicros(createdAt)],
   updated_at: [timestamp, ({ changedAt }) => isoMicros(changedAt)],
 });
@@ -27,10 +45,19 @@ export const presentDelivery = delivery.of;
 const attempt = representation<Attempt>()({
   attempt: [z.int(), (one) => one.attempt],
   at: [timestamp, ({ at }) => isoMicros(at)],
-  success: [z.boolean(), ({ isDelivered }) => isDelivered],
-  status: [z.int().nullable(), ({ status }) => status],
+  success: [
+    z.boolean().describe('Whether the endpoint answered 2xx.'),
+    ({ isDelivered }) => isDelivered,
+  ],
+  status: [
+    z.int().nullable().describe('Status of the HTTP response; null without one.'),
+    ({ status }) => status,
+  ],
   error_code: [z.string().nullable(), ({ errorCode }) => errorCode],
-  latency_ms: [z.int().nullable(), ({ latencyMs }) => latencyMs],
+  latency_ms: [
+    z.int().nullable().describe('Time to the response in milliseconds; null without one.'),
+    ({ latencyMs }) => latencyMs,
+  ],
   next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoMicrosOrNull(nextAttemptAt)],
 });
 
@@ -43,10 +70,16 @@ export const messagesShape = z.strictObject({
 
 export const messageShape = data(
   z.strictObject({
-    id: z.string(),
-    kind: z.string().nullable(),
-    payload: anyJson,
-    deliveries: z.array(delivery.schema.extend({ attempt_list: z.array(attempt.schema) })),
+    id: z.string().describe('Id of the webhook message.'),
+    kind: z.string().nullable().describe('Kind of the webhook; null if its body is gone.'),
+    payload: anyJson.describe('Body of the webhook; null if it is gone.'),
+    deliveries: z
+      .array(
+        delivery.schema.extend({
+          attempt_list: z.array(attempt.schema).describe('Attempts of the delivery, oldest first.'),
+        }),
+      )
+      .describe('The deliveries, one for each endpoint.'),
   }),
 );
 
@@ -57,9 +90,11 @@ export const replayedShape = data(
     dry_run: z.boolean(),
     matched: z.int(),
     replayed: z.int(),
-    gone: z.int(),
+    gone: z.int().describe('Messages that match, but whose body the log no longer has.'),
     message_ids: z.array(z.string()),
     has_more: z.boolean(),
-    last_created_at: timestamp.nullable(),
+    last_created_at: timestamp
+      .nullable()
+      .describe('Time of the last processed message (RFC 3339): `since` of the next request.'),
   }),
 );

@@ -31,16 +31,16 @@ const replayAnswers: Responses = {
 const timestamp = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
 
 const conditions = {
-  kind: z.enum(webhookKinds).optional(),
-  state: z.enum(deliveryStates).optional(),
-  endpoint_id: text(1, 64).optional(),
-  provider_config_key: integrationKey.optional(),
-  connection_id: connectionId.optional(),
+  kind: z.enum(webhookKinds).optional().describe('Only webhooks of this kind.'),
+  state: z.enum(deliveryStates).optional().describe('Only deliveries in this state.'),
+  endpoint_id: text(1, 64).optional().describe('Only deliveries to this endpoint.'),
+  provider_config_key: integrationKey.optional().describe('Only webhooks of this integration.'),
+  connection_id: connectionId.optional().describe('Only webhooks of this connection.'),
   since: timestamp.optional(),
   until: timestamp.optional(),
 };
 const conditionsShape = z.strictObject(conditions);
-const path = z.strictObject({ id: text(1, 64) });
+const path = z.strictObject({ id: text(1, 64).describe('Id of the webhook message.') });
 
 function filterOf(input: z.output<typeof conditionsShape>): DeliveryFilter {
   const { kind, state, since, until } = input;
@@ -60,15 +60,16 @@ const list = defineRoute({
   path: '/webhook-messages',
   credential: 'environment',
   scopes,
-  summary: 'Webhooks to the application, one line for each endpoint, newest first.',
+  summary: 'List webhook messages, newest first.',
+  description: 'One entry for each message and endpoint.',
   query: conditionsShape.extend({
     cursor: text(1, 512).optional(),
-    limit: wholeNumber(1, 1000).optional(),
+    limit: wholeNumber(1, 1000).default(pageSizeDefault),
   }),
   answers: { 200: json('A page.', messagesShape) },
   errors: ['invalid_cursor_value'],
   async handle({ query, caller, services: { deliveries } }) {
-    const { cursor, limit = pageSizeDefault, ...wanted } = query;
+    const { cursor, limit, ...wanted } = query;
     const before = cursor === undefined ? undefined : placeOf(cursor);
     await deliveries.caughtUp();
     const found = deliveries.tables.list(caller.environmentUid, filterOf(wanted), {
@@ -102,7 +103,8 @@ const get = defineRoute({
   path: '/webhook-messages/{id}',
   credential: 'environment',
   scopes,
-  summary: 'One webhook with its body, and its attempts at each endpoint.',
+  summary: 'Get a webhook message.',
+  description: 'With its body, and its attempts at each endpoint.',
   params: path,
   answers: { 200: json('The webhook.', messageShape) },
   errors: ['not_found'],
@@ -125,9 +127,14 @@ const resend = defineRoute({
   path: '/webhook-messages/{id}/resend',
   credential: 'environment',
   scopes,
-  summary: 'Sends one webhook once more, to all endpoints that it went to or to one of them.',
+  summary: 'Resend a webhook message.',
+  description: 'To all endpoints that it went to, or to one of them.',
   params: path,
-  body: z.strictObject({ endpoint_id: text(1, 64).optional() }),
+  body: z.strictObject({
+    endpoint_id: text(1, 64)
+      .optional()
+      .describe('Only to this endpoint; absent: to all that it went to.'),
+  }),
   answers: { 202: json('Ids of the new messages.', sentShape) },
   errors: ['not_found'],
   async handle(input) {
@@ -157,8 +164,14 @@ const recover = defineRoute({
   path: '/webhook-messages/recover',
   credential: 'environment',
   scopes,
-  summary: 'Sends once more what failed since a time and was not recovered yet.',
-  body: z.strictObject({ since: timestamp, endpoint_id: text(1, 64).optional(), ...orders }),
+  summary: 'Resend failed webhook messages.',
+  description:
+    'Those that failed since a time and were not recovered yet; repeat with `last_created_at` while `has_more`.',
+  body: z.strictObject({
+    since: timestamp.describe('Only webhooks created from this time on (RFC 3339).'),
+    endpoint_id: text(1, 64).optional().describe('Only deliveries to this endpoint.'),
+    ...orders,
+  }),
   answers: replayAnswers,
   errors: [],
   async handle(input) {
@@ -173,9 +186,16 @@ const replay = defineRoute({
   path: '/webhook-messages/replay',
   credential: 'environment',
   scopes,
-  summary: 'Sends once more what is named, or what matches the filter from a time on.',
+  summary: 'Replay webhook messages.',
+  description: 'Those with the `ids`, or those that match the filter from a time on.',
   body: z
-    .strictObject({ ids: listOf(text(1, 64)).optional(), ...conditions, ...orders })
+    .strictObject({
+      ids: listOf(text(1, 64))
+        .optional()
+        .describe('Ids of the webhook messages, in place of a filter.'),
+      ...conditions,
+      ...orders,
+    })
     .refine(({ ids, since }) => ids !== undefined || since !== undefined, {
       message: 'Send ids or since.',
       path: ['since'],
