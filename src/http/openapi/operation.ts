@@ -240,18 +240,17 @@ function refusals(route: AnyRoute | AnyStreamRoute, pool: SchemaPool): JsonObjec
     const whole = isShownToPeople(route) ? withPage(withOwn) : withOwn;
     return [String(status), isStream ? whole : pool.shared(sharedNames[status], whole)] as const;
   });
-  const shared = isStream ? undefined : pool.shared;
-  return { ...Object.fromEntries(entries), ...unread(error, shared) };
+  return { ...Object.fromEntries(entries), ...unread(error, isStream ? null : pool) };
 }
 
 /**
  * Refusals of the server before it knows the operation: a request that is too slow, or whose line and headers are
  * too long.
  */
-function unread(error: JsonObject, shared?: SchemaPool['shared']): JsonObject {
+function unread(error: JsonObject, pool: SchemaPool | null): JsonObject {
   const refused = (status: number, name: string) => {
     const response = refusalResponse(status, ['invalid_request'], error);
-    return shared?.(name, response) ?? response;
+    return pool?.shared(name, response) ?? response;
   };
   return { 408: refused(408, 'TooSlow'), 431: refused(431, 'HeadersTooLong') };
 }
