@@ -17,6 +17,7 @@ import { demoRoutes } from '../modules/operations/demo/routes.ts';
 import { deploymentRoutes } from '../modules/functions/deployments/routes.ts';
 import { docsSiteRoutes } from '../modules/operations/docs-site/routes.ts';
 import { environmentRoutes } from '../modules/access/environments/routes.ts';
+import { exportRoutes } from '../modules/connections/exports/routes.ts';
 import { functionRoutes } from '../modules/functions/functions/routes.ts';
 import { healthRoutes } from '../modules/operations/health/routes.ts';
 import { integrationRoutes } from '../modules/connections/integrations/routes.ts';
@@ -57,6 +58,7 @@ export const routes: readonly AnyRoute[] = [
   ...integrationRoutes,
   ...connectionRoutes,
   ...deprecatedConnectionRoutes,
+  ...exportRoutes,
   ...connectSessionRoutes,
   ...authorizationRoutes,
   ...environmentRoutes,

@@ -88,6 +88,7 @@ const groups = {
     refreshMarginMs:
       'Credentials are refreshed this long before their expiry, unless the provider definition sets another time; never more than a quarter of their lifetime',
     connectSessionMs: 'A connect session',
+    exportGrantMs: 'The grant of an export',
     consoleSessionMs: 'A session of the console, from the sign-in',
     consoleSessionIdleMs: 'The same, from its last use',
     consoleSessionNotedMs: 'How often its use is noted',

@@ -117,6 +117,12 @@ const isWebAddress = (value: string): boolean =>
 
 const notWebAddress = 'The value is not a URL.';
 
+/** `organization` of an end user, beside `end_user` in a request. */
+export const organizationInput = z.strictObject({
+  id: text(1, 255).describe('Id of the organization in the application.'),
+  display_name: text(0, 255).optional(),
+});
+
 export const webAddress = text(1, 2048)
   .refine(isWebAddress, notWebAddress)
   .meta({ format: 'uri', examples: ['https://app.example.com/hooks'] });

@@ -110,6 +110,7 @@ export const limits = {
   /** Credentials are renewed this long before they expire, unless the provider names another time. */
   refreshMarginMs: 15 * 60_000,
   connectSessionMs: 30 * 60_000,
+  exportGrantMs: 30 * 60_000,
   /** From the sign-in. */
   consoleSessionMs: 12 * 3_600_000,
   /** From its last use. */

@@ -5,6 +5,12 @@ const ofEnvironment = ({ environmentId }: { readonly environmentId: number }) =>
   path: `/environments/${environmentId}`,
 });
 
+const exportKey = {
+  kty: 'OKP',
+  crv: 'X25519',
+  x: 'hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo',
+};
+
 const environmentRows: readonly Row[] = [
   row('GET /environments', A('environments:list'), 200),
   row('POST /environments', A('environments:create'), 409, () => ({ body: { name: 'dev' } })),
@@ -15,6 +21,10 @@ const environmentRows: readonly Row[] = [
   })),
   row('GET /environments/{environmentId}/retention', A('environments:read'), 200, (names) => ({
     path: `${ofEnvironment(names).path}/retention`,
+  })),
+  row('POST /environments/{environmentId}/exports', A('environments:export'), 201, (names) => ({
+    path: `${ofEnvironment(names).path}/exports`,
+    body: { public_key: exportKey },
   })),
   changing('DELETE /environments/{environmentId}', A('environments:delete'), 404, ofEnvironment),
 ];

@@ -67,6 +67,7 @@ const connectionRows: readonly Row[] = [
     400,
     connectionPath('/connections'),
   ),
+  row('POST /connections/export', K('connections:read_credentials'), 400, () => ({ body: {} })),
   row('POST /connections/metadata', K('connections:update'), 201, metadata),
   row('PATCH /connections/metadata', K('connections:update'), 200, metadata),
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>

@@ -91,7 +91,7 @@ const rules: Readonly<Record<string, AuditRule>> = {
     action: 'integration.read_credentials',
     isRead: true,
     target: may('integrations:read_credentials', ({ params, query }) =>
-      JSON.stringify(query['include'] ?? '').includes('credentials')
+      /credentials|config/.test(JSON.stringify(query['include'] ?? ''))
         ? field(params, 'uniqueKey')
         : null,
     ),
@@ -120,6 +120,12 @@ const rules: Readonly<Record<string, AuditRule>> = {
     action: 'account_key.delete',
     target: ({ body }) => field(body, 'key_id'),
   },
+  'POST /environments/{environmentId}/exports': {
+    action: 'environment.export',
+    target: ({ params, answer }) =>
+      `${field(params, 'environmentId')} ${field(dataOf(answer), 'key_id')}`.trimEnd(),
+  },
+  'POST /connections/export': { action: 'connection.export', target: () => '*' },
   'POST /environments': { action: 'environment.create', target: made('name') },
   'GET /environment/webhook-signing-key': {
     action: 'webhook_signing_key.read',

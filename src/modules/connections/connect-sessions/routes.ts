@@ -9,6 +9,7 @@ import {
   integrationKey,
   mapOf,
   jsonObject,
+  organizationInput,
   tags,
   text,
   webAddress,
@@ -49,12 +50,7 @@ const connectionConfig = jsonObject.superRefine((config, context) => {
 
 const common = {
   end_user: endUserInput.optional(),
-  organization: z
-    .strictObject({
-      id: text(1, 255).describe('Id of the organization in the application.'),
-      display_name: text(0, 255).optional(),
-    })
-    .optional(),
+  organization: organizationInput.optional(),
   tags: tags.optional(),
   integrations_config_defaults: mapOf(
     integrationKey,

@@ -44,8 +44,9 @@ export type ImportConnection = {
   readonly connectionConfig: Sealed<JsonObject>;
   /** Not published until `Confirm`. */
   readonly isToBeValidated?: boolean;
-  /** As in the state of the connection. */
+  /** As in the state of the connection; `createdAt` of another gateway, ignored if it exists. */
   readonly isTested?: boolean;
+  readonly createdAt?: Instant;
   readonly at: Instant;
   readonly numericId: number;
 } & Held &
@@ -293,7 +294,7 @@ const withNormalTags = <Fields extends Partial<ConnectionProfile>>(fields: Field
   fields.tags === undefined ? fields : { ...fields, tags: normalizeTags(fields.tags) };
 
 function fresh(command: ImportConnection): Connection {
-  const { uid, numericId, environmentUid, integrationKey, connectionId, at } = command;
+  const { uid, numericId, environmentUid, integrationKey, connectionId, createdAt, at } = command;
   return {
     uid,
     id: numericId,
@@ -317,9 +318,10 @@ function fresh(command: ImportConnection): Connection {
     validating: validatingAfter(command, null),
     isTested: command.isTested ?? false,
     isDeleting: false,
-    createdAt: at,
+    createdAt: createdAt ?? at,
     updatedAt: at,
-    lastFetchedAt: null,
+    // Otherwise a connection that was created long ago would count as unused.
+    lastFetchedAt: createdAt === undefined ? null : at,
   };
 }
 

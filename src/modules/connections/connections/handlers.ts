@@ -4,6 +4,7 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import { uuidV5 } from '../../../kernel/ids.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { stableJson, type JsonObject } from '../../../kernel/stable-json.ts';
+import type { Instant } from '../../../kernel/time.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
 import { connectionSealer, openConnectionConfig } from '../credentials/sealing.ts';
 import { changedUrl, sealUrl, urlOfConnection } from '../../access/vault/webhook-urls.ts';
@@ -37,6 +38,8 @@ export interface ConnectionImport extends ProfileInput {
   readonly credentials: Obtained;
   readonly metadata?: JsonObject | undefined;
   readonly connectionConfig?: JsonObject | undefined;
+  /** At another gateway; ignored for a connection that exists. */
+  readonly createdAt?: Instant | undefined;
   /** Not published until confirmed (lifecycle.ts). */
   readonly isToBeValidated?: boolean;
 }
@@ -146,6 +149,7 @@ function importBody(
     tags: isTagged ? { ...normalizeTags(derived), ...normalizeTags(tags ?? {}) } : undefined,
     endUser,
     isToBeValidated: wanted.isToBeValidated,
+    createdAt: wanted.createdAt,
     isTested: expiresAt === null && isVerifiable(provider),
   };
 }

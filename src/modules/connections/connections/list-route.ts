@@ -2,13 +2,11 @@ import { z } from 'zod';
 import type { AnyRoute } from '../../../http/define-route.ts';
 import { connectionId, listOf, tags, text, wholeNumber } from '../../../http/fields.ts';
 import { json } from '../../../http/responses.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
 import { defineRoute } from '../services.ts';
-import type { ConnectionPosition } from './listing.ts';
+import { cursorOf, positionOf } from './list-cursor.ts';
 import { entriesShape, presentEntry } from './presenter.ts';
 import { queryConnections } from './queries.ts';
 import { connectionsLimitDefault } from './search.ts';
-import type { Connection } from './state.ts';
 
 const noStore = { 'cache-control': 'no-store' };
 
@@ -72,20 +70,3 @@ export const listRoute: AnyRoute = defineRoute({
     };
   },
 });
-
-const cursorShape = z.tuple([z.number().int().nonnegative(), z.number().int().nonnegative()]);
-
-/** `next_cursor` of `GET /connections`: the list goes on after this connection. */
-const cursorOf = ({ createdAt, id }: Connection): string =>
-  Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
-
-/** @throws GatewayError `invalid_cursor_value` */
-function positionOf(cursor: string): ConnectionPosition {
-  try {
-    const input: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    const [createdAt, id] = cursorShape.parse(input);
-    return { createdAt, id };
-  } catch (cause) {
-    throw new GatewayError('invalid_cursor_value', {}, { cause });
-  }
-}

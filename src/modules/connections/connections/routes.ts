@@ -8,10 +8,13 @@ import {
   flag,
   integrationKey,
   jsonObject,
+  organizationInput,
   webhookUrl,
 } from '../../../http/fields.ts';
+import { bodyRefused } from '../../../http/error-response.ts';
 import { askOptions, repeatableOptions } from '../../../http/options.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
+import type { Instant } from '../../../kernel/time.ts';
 import { importCredentials } from '../credentials/import.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { requireIntegration } from '../integrations/queries.ts';
@@ -48,22 +51,37 @@ const connectionConfig = jsonObject.refine(
 const profile = {
   webhook_url_override: webhookUrl.optional(),
   end_user: endUserInput.optional(),
+  organization: organizationInput.optional(),
   ...plainInputs,
 };
 
 function profileOf({
   webhook_url_override: url,
   end_user: user,
+  organization,
   ...rest
 }: z.output<z.ZodObject<typeof profile>>): ProfileInput {
+  if (organization !== undefined && user === undefined) {
+    throw bodyRefused(['organization'], 'Send end_user beside its organization.');
+  }
   const endUser = user && {
     id: user.id,
     email: user.email ?? null,
     displayName: user.display_name ?? null,
     tags: user.tags ?? {},
-    organization: null,
+    organization: organization
+      ? { id: organization.id, displayName: organization.display_name ?? null }
+      : null,
   };
   return { webhookUrlOverride: url === '' ? null : url, endUser, ...setFields(rest) };
+}
+
+/** @throws GatewayError `invalid_body` for a time that has not come yet */
+function creationTime(text: string | undefined, now: Instant): Instant | undefined {
+  if (text === undefined) return undefined;
+  const at = Date.parse(text);
+  if (at >= 0 && at <= now) return at;
+  throw bodyRefused(['created_at'], 'Send a time between 1970 and now.');
 }
 
 const create = defineRoute({
@@ -79,6 +97,9 @@ const create = defineRoute({
     connection_id: connectionId.optional().describe('Id of the connection; a UUID if absent.'),
     metadata: jsonObject.optional(),
     connection_config: connectionConfig.optional(),
+    created_at: z.iso.datetime({ offset: true }).optional().meta({
+      description: 'When it was created at another gateway; ignored for a connection that exists.',
+    }),
     ...profile,
     credentials: z.unknown().meta({
       description: 'Credentials with their `type`: the authentication mode of the provider.',
@@ -123,6 +144,7 @@ const create = defineRoute({
         credentials,
         metadata: body.metadata,
         connectionConfig: { ...body.connection_config, ...credentials.connectionConfig },
+        createdAt: creationTime(body.created_at, services.clock.now()),
         ...profileOf(body),
       },
       askOptions(input),

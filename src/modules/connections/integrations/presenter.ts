@@ -23,6 +23,8 @@ export const presentIntegration = (integration: Integration, publicUrl: string) 
 /** By the mode of the provider; null where the mode needs none. */
 const credentials = z.record(z.string(), z.string().nullable()).nullable();
 
+const values = z.record(z.string(), z.string());
+
 /** Fields of `include` are at the end. */
 export const integrationShape = shown.schema
   .extend({
@@ -31,6 +33,10 @@ export const integrationShape = shown.schema
       .nullable()
       .optional()
       .describe('Address for webhooks of the provider; null where it sends none.'),
+    integration_config: values
+      .optional()
+      .describe('Values of the fields that the provider declares.'),
+    custom: values.optional().describe('Values of your own that templates of the provider read.'),
     credentials: credentials
       .optional()
       .describe('OAuth client or app; null where the authentication mode needs none.'),

@@ -121,9 +121,11 @@ const get = defineRoute({
   summary: 'Get an integration.',
   params: path,
   query: z.strictObject({
-    include: listOf(z.enum(['webhook', 'credentials']))
+    include: listOf(z.enum(['webhook', 'credentials', 'config']))
       .optional()
-      .describe('Further fields: `webhook` adds `webhook_url`, `credentials` the credentials.'),
+      .describe(
+        'Further fields: `webhook` adds `webhook_url`, `credentials` the credentials, `config` `integration_config` and `custom`.',
+      ),
   }),
   answers: { 200: json('The integration.', data(integrationShape)) },
   errors: ['not_found'],
@@ -141,16 +143,22 @@ const get = defineRoute({
       ? { webhook_url: webhookUrlOf(integration, provider, publicUrl) }
       : {};
     // A key without the scope gets the response without these fields, and no sign that they are missing.
-    const mayRead = included.has('credentials') && caller.has(readCredentials);
-    const secrets = mayRead
-      ? {
-          credentials: presentIntegrationCredentials(
-            await readIntegrationCredentials(services, integration),
-          ),
-        }
-      : {};
-    const data = { ...presentIntegration(integration, publicUrl), ...webhook, ...secrets };
-    return { status: 200, body: { data }, ...(mayRead ? { headers: noStore } : {}) };
+    const mayRead = caller.has(readCredentials);
+    const secrets =
+      mayRead && included.has('credentials')
+        ? {
+            credentials: presentIntegrationCredentials(
+              await readIntegrationCredentials(services, integration),
+            ),
+          }
+        : {};
+    const { integrationConfig: integration_config, custom } = integration;
+    // A provider may declare a secret among its fields.
+    const config = mayRead && included.has('config') ? { integration_config, custom } : {};
+    const shown = presentIntegration(integration, publicUrl);
+    const data = { ...shown, ...webhook, ...config, ...secrets };
+    const hasSecrets = mayRead && (included.has('credentials') || included.has('config'));
+    return { status: 200, body: { data }, ...(hasSecrets ? { headers: noStore } : {}) };
   },
 });
 
