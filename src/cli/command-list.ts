@@ -14,13 +14,16 @@ import { deploy } from './commands/deploy.ts';
 import { dev } from './commands/dev.ts';
 import { doctor } from './commands/doctor.ts';
 import { dryrun } from './commands/dryrun.ts';
+import { exportCommand } from './commands/export.ts';
 import { generateDocs } from './commands/generate-docs.ts';
 import { generateTests } from './commands/generate-tests.ts';
+import { importCommand } from './commands/import.ts';
 import { init } from './commands/init.ts';
 import { keys } from './commands/keys.ts';
 import { listen } from './commands/listen.ts';
 import { log } from './commands/log.ts';
 import { logs } from './commands/logs.ts';
+import { migrate } from './commands/migrate.ts';
 import { projections } from './commands/projections.ts';
 import { pull } from './commands/pull.ts';
 import { records } from './commands/records.ts';
@@ -43,6 +46,7 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     pull,
     generateTests,
     generateDocs,
+    migrate,
   ],
   'An environment': [
     demo,
@@ -57,6 +61,8 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     alerts,
     api,
     consoleCommand,
+    importCommand,
+    exportCommand,
   ],
   'An installation': [
     doctor,

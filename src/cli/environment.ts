@@ -15,6 +15,8 @@ export interface Environment {
   secretKeyVariable(environment: string): string;
   /** The key of the account, for operators; null when none is set. */
   readonly accountKey: string | null;
+  /** The key of the gateway that an import reads; null when none is set. */
+  readonly sourceKey: string | null;
   /** The signing key of forwarded webhooks; null when none is set. */
   readonly webhookSigningKey: string | null;
   readonly deployAutoConfirm: boolean;
@@ -48,6 +50,7 @@ export function readEnvironment(directory: string, variables: Variables): Enviro
       return names.map((name) => all[name]).find((value) => value) ?? null;
     },
     accountKey: all['SVC_ACCOUNT_KEY'] || null,
+    sourceKey: all['SVC_SOURCE_KEY'] || null,
     webhookSigningKey: all['SVC_WEBHOOK_SIGNING_KEY'] || null,
     deployAutoConfirm: all['SVC_DEPLOY_AUTO_CONFIRM'] === 'true',
     dependencyUpdate: all['SVC_CLI_DEPENDENCY_UPDATE'] !== 'false',

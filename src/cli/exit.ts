@@ -7,7 +7,7 @@ export const exitCodes = {
   keyRefused: 3,
   /** Not in the current state, or not confirmed. */
   refused: 4,
-  /** Two generations of a projection differ. */
+  /** Two things that should be equal differ; of an import, what has come and the source. */
   differs: 5,
   compileFailed: 10,
   /** Also not confirmed, or no environment named. */

@@ -28,6 +28,7 @@ export const importLine = (integrationKey: string, kind: FunctionKind, name: str
 
 /** Rules for names in the API (docs/reference/http.md#names-and-ids): a deployment would refuse others. */
 export const integrationKeyPattern = /^[a-zA-Z0-9~:.@ _-]{1,255}$/;
+export const connectionIdPattern = /^[a-zA-Z0-9,.;:=+~[\]|@${}"'\\/_ -]{1,255}$/;
 export const functionNamePattern = /^[a-zA-Z0-9_-]{1,255}$/;
 
 /** The checks of the user's files, whatever their tsconfig.json says. */
