@@ -156,7 +156,8 @@ function guardImports(root: string): Plugin {
           if (kind === 'entry-point' || pluginData === request) return undefined;
           const offered = allowed.get(path);
           if (offered !== undefined) return { path: offered, external: true };
-          if (!/^\.\.?(\/|$)/.test(path)) return { errors: [{ text: notAllowed(path) }] };
+          const refusal = importRefusal(path);
+          if (refusal !== null) return { errors: [{ text: refusal }] };
           const found = await builder.resolve(path, {
             kind,
             importer,
@@ -176,6 +177,10 @@ function guardImports(root: string): Plugin {
     },
   };
 }
+
+/** Why functions cannot import the module; null for one of the sandbox, or a path. */
+export const importRefusal = (name: string): string | null =>
+  allowed.has(name) || /^\.\.?(\/|$)/.test(name) ? null : notAllowed(name);
 
 function notAllowed(name: string): string {
   const list = [...allowed.keys()].join(', ');
