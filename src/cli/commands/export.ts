@@ -12,7 +12,7 @@ export const exportCommand = defineCommand({
   name: 'export',
   usage: '',
   summary: 'Write everything of an environment to a file, credentials encrypted to a public key',
-  about: `Writes integrations, connections with credentials, metadata, tags and end users, schedules of syncs, functions with
+  about: `Writes integrations, connections with credentials, own data, tags and end users, schedules of syncs, functions with
 their sources, variables, webhook endpoints, and the settings of the environment as one JSON file. What may be secret is
 in the field sealed of its entry: a compact JWE (RSA-OAEP-256 or ECDH-ES with A256GCM) that the private key opens with
 any JOSE library. svc import reads the file. Records move with svc records, a whole log with svc log.

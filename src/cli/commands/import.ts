@@ -15,7 +15,7 @@ export const importCommand = defineCommand({
   usage: '[source]',
   summary: 'Bring integrations and connections over from another gateway, or from an export',
   about: `Reads a running gateway (its address, such as https://gateway.example.com) or a JSON file: integrations, connections
-with their credentials, metadata, tags and end users, schedules of syncs, variables, and webhook endpoints. It shows what
+with their credentials, own data, tags and end users, schedules of syncs, variables, and webhook endpoints. It shows what
 it would do, asks, and does it; then it reports what could not come, and why. Nothing at the source is changed, and no
 secret is printed. Run it again at any time: it creates nothing twice, and updates what has changed at the source.
 Credentials that were renewed here stay.

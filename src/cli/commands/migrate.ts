@@ -7,7 +7,7 @@ export const migrate = defineCommand({
   usage: '',
   summary: 'Move a project of functions of another package to svc',
   about: `Reads a project of functions that are defined with createSync, createAction and createOnEvent of another package, and
-writes a project of svc: imports, types of the handle, names of metadata and headers are rewritten, files keep their
+writes a project of svc: imports, types of the handle, names of fields and headers are rewritten, files keep their
 folders. It shows a plan, and writes with --write only. What a person has to look at is listed with file and line.
 Run it again at any time: files that were changed in the new project are kept.`,
   words: { 'functions <folder>': 'the functions in the folder' },

@@ -23,8 +23,8 @@ export function idOf(kind: SectionName, entry: JsonObject): string {
       return `${text('provider_config_key')}/${text('connection_id')}`;
     case 'syncs': {
       const variant = entry['variant'] ?? 'base';
-      const of = `${text('provider_config_key')}/${text('connection_id')}/${text('name')}`;
-      return variant === 'base' ? of : `${of}::${text('variant')}`;
+      const name = `${text('provider_config_key')}/${text('connection_id')}/${text('name')}`;
+      return variant === 'base' ? name : `${name}::${text('variant')}`;
     }
     case 'variables':
       return text('name');

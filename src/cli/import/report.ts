@@ -25,12 +25,12 @@ export function reportOf(
   applied: boolean,
 ): Report {
   const counts = sectionNames.map((kind) => {
-    const of = (action: Step['action']): number =>
+    const countOf = (action: Step['action']): number =>
       steps.filter((step) => step.kind === kind && step.action === action).length;
     const failed = problems.filter((problem) => problem.kind === kind && !problem.came).length;
     return [
       kind,
-      { create: of('create'), update: of('update'), unchanged: unchanged[kind], failed },
+      { create: countOf('create'), update: countOf('update'), unchanged: unchanged[kind], failed },
     ];
   });
   const order = (a: { kind: SectionName; id: string }, b: typeof a): number =>

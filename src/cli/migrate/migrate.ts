@@ -11,7 +11,7 @@ import {
 import { projectFiles } from '../scaffold.ts';
 import { definingPackages, originOf, rewrite, type Manual } from './codemod.ts';
 
-/** What becomes of a file of the new project. */
+/** The outcome of a file of the new project. */
 export interface Move {
   readonly file: string;
   /** `kept`: it exists with another content, which a person may have changed. */
