@@ -8,7 +8,7 @@ export type Error = { readonly error: { readonly code: string; readonly message?
 
 export type Provider = { readonly name: string; readonly display_name: string; readonly categories: readonly string[]; readonly auth_mode: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE'; readonly docs: string; readonly logo_url: string; readonly [name: string]: unknown };
 
-export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly credentials?: { readonly [name: string]: string | null } | null };
+export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string }; readonly credentials?: { readonly [name: string]: string | null } | null };
 
 export type Success = { readonly success: true };
 
@@ -19,6 +19,8 @@ export type EndUser = { readonly id: string; readonly display_name: string | nul
 export type Connection = { readonly id: number; readonly connection_id: string; readonly provider_config_key: string; readonly provider: string; readonly errors: readonly ({ readonly type: 'auth' | 'sync'; readonly log_id: string })[]; readonly end_user: EndUser | null; readonly tags: { readonly [name: string]: string }; readonly metadata: { readonly [name: string]: unknown }; readonly connection_config: { readonly [name: string]: unknown }; readonly webhook_url_override: string | null; readonly created_at: string; readonly updated_at: string; readonly last_fetched_at: string; readonly credentials: { readonly [name: string]: unknown } };
 
 export type ConnectionsMetadata = { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+
+export type ExportedConnection = { readonly connection_id: string; readonly provider_config_key: string; readonly provider: string; readonly created_at: string; readonly tags: { readonly [name: string]: string }; readonly end_user: EndUser | null; readonly sealed: string };
 
 export type ConnectToken = { readonly token: string; readonly connect_link: string; readonly expires_at: string };
 
@@ -187,7 +189,7 @@ export interface Operations {
   /** Get an integration. */
   'GET /integrations/{uniqueKey}': {
     readonly params: { readonly uniqueKey: string };
-    readonly query?: { readonly include?: readonly ('webhook' | 'credentials')[] };
+    readonly query?: { readonly include?: readonly ('webhook' | 'credentials' | 'config')[] };
     readonly answer: { readonly data: Integration };
   };
   /** Update an integration. */
@@ -208,7 +210,7 @@ export interface Operations {
   };
   /** Create or update a connection with given credentials. */
   'POST /connections': {
-    readonly body: { readonly provider_config_key: string; readonly connection_id?: string; readonly metadata?: { readonly [name: string]: unknown }; readonly connection_config?: { readonly [name: string]: unknown }; readonly webhook_url_override?: string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string }; readonly credentials: unknown };
+    readonly body: { readonly provider_config_key: string; readonly connection_id?: string; readonly metadata?: { readonly [name: string]: unknown }; readonly connection_config?: { readonly [name: string]: unknown }; readonly created_at?: string; readonly webhook_url_override?: string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly organization?: { readonly id: string; readonly display_name?: string }; readonly tags?: { readonly [name: string]: string }; readonly credentials: unknown };
     readonly answer: Connection;
   };
   /** Get a connection. */
@@ -221,7 +223,7 @@ export interface Operations {
   'PATCH /connections/{connectionId}': {
     readonly params: { readonly connectionId: string };
     readonly query: { readonly provider_config_key: string };
-    readonly body?: { readonly webhook_url_override?: string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string } };
+    readonly body?: { readonly webhook_url_override?: string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly organization?: { readonly id: string; readonly display_name?: string }; readonly tags?: { readonly [name: string]: string } };
     readonly answer: Success;
   };
   /** Delete a connection. */
@@ -280,6 +282,17 @@ export interface Operations {
   'PATCH /connection/{connectionId}/metadata': {
     readonly params: { readonly connectionId: string };
     readonly answer: never;
+  };
+  /** Allow the export of an environment to a public key. */
+  'POST /environments/{environmentId}/exports': {
+    readonly params: { readonly environmentId: number };
+    readonly body: { readonly public_key: { readonly [name: string]: unknown } };
+    readonly answer: { readonly data: { readonly grant: string; readonly key_id: string; readonly expires_at: string } };
+  };
+  /** Export connections with encrypted credentials. */
+  'POST /connections/export': {
+    readonly body: { readonly grant: string; readonly limit?: number; readonly cursor?: string };
+    readonly answer: { readonly connections: readonly ExportedConnection[]; readonly next_cursor: string | null };
   };
   /** Create a connect session. */
   'POST /connect/sessions': {
