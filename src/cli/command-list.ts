@@ -3,6 +3,7 @@ import { alerts } from './commands/alerts.ts';
 import { api } from './commands/api.ts';
 import { audit } from './commands/audit.ts';
 import { compile } from './commands/compile.ts';
+import { config } from './commands/config.ts';
 import { connect } from './commands/connect.ts';
 import { connections } from './commands/connections.ts';
 import { consoleCommand } from './commands/console.ts';
@@ -27,8 +28,10 @@ import { migrate } from './commands/migrate.ts';
 import { projections } from './commands/projections.ts';
 import { pull } from './commands/pull.ts';
 import { records } from './commands/records.ts';
+import { replay } from './commands/replay.ts';
 import { rootKeys } from './commands/root-keys.ts';
 import { runs } from './commands/runs.ts';
+import { status } from './commands/status.ts';
 import { sync } from './commands/sync.ts';
 import { topics } from './commands/topics.ts';
 import { upgrade } from './commands/upgrade.ts';
@@ -65,10 +68,13 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     exportCommand,
   ],
   'An installation': [
+    status,
     doctor,
+    config,
     projections,
     topics,
     consumers,
+    replay,
     deadLetters,
     rootKeys,
     keys,

@@ -25,9 +25,30 @@ export interface Environment {
   /** The user's folder; `npm run` changes to the package's folder and passes the original one. */
   readonly workingDirectory: string;
   readonly hasEnvFile: boolean;
+  /** The known variables, secrets masked. */
+  settings(): Setting[];
 }
 
-const defaultHost = 'http://localhost:3003';
+interface Setting {
+  readonly name: string;
+  /** Null: not set, and without a default. */
+  readonly value: string | null;
+  readonly source: 'process' | '.env' | 'default';
+}
+
+/** Variables with their defaults; keys of environments are added as they are set. */
+const defaults: Readonly<Record<string, string | null>> = {
+  SVC_HOSTPORT: 'http://localhost:3003',
+  SVC_ACCOUNT_KEY: null,
+  SVC_SECRET_KEY: null,
+  SVC_WEBHOOK_SIGNING_KEY: null,
+  SVC_DEPLOY_AUTO_CONFIRM: 'false',
+  SVC_CLI_DEPENDENCY_UPDATE: 'true',
+  CI: null,
+};
+
+/** Only the end of a secret, and nothing of a short one. */
+const masked = (value: string): string => `****${value.length > 12 ? value.slice(-4) : ''}`;
 
 /** The process's own variables: only this file of the command line reads them. */
 // oxlint-disable-next-line no-restricted-properties -- settings of the command line are read here only
@@ -37,12 +58,18 @@ export const processVariables = (): Variables => process.env;
 export function readEnvironment(directory: string, variables: Variables): Environment {
   const file = join(directory, '.env');
   const hasEnvFile = existsSync(file);
-  const all: Variables = {
-    ...(hasEnvFile ? parseEnv(readFileSync(file, 'utf8')) : {}),
-    ...variables,
+  const ofFile: Variables = hasEnvFile ? parseEnv(readFileSync(file, 'utf8')) : {};
+  const all: Variables = { ...ofFile, ...variables };
+  const settingOf = (name: string): Setting => {
+    const value = all[name] || null;
+    if (value === null) return { name, value: defaults[name] ?? null, source: 'default' };
+    const source = variables[name] === undefined ? '.env' : 'process';
+    // An address may have a password in it.
+    const plain = name === 'SVC_HOSTPORT' ? value.replace(/\/\/[^/@]*@/, '//****@') : value;
+    return { name, value: /_KEY(_|$)/.test(name) ? masked(value) : plain, source };
   };
   return {
-    host: withoutTrailingSlashes(all['SVC_HOSTPORT'] || defaultHost),
+    host: withoutTrailingSlashes(all['SVC_HOSTPORT'] || (defaults['SVC_HOSTPORT'] ?? '')),
     secretKeyVariable,
     secretKey: (environment) => {
       const upper = environment.toUpperCase();
@@ -57,6 +84,10 @@ export function readEnvironment(directory: string, variables: Variables): Enviro
     isCi: isOn(all['CI']),
     workingDirectory: directory,
     hasEnvFile,
+    settings: () => {
+      const keys = Object.keys(all).filter((name) => name.startsWith('SVC_SECRET_KEY_'));
+      return [...new Set([...Object.keys(defaults), ...keys.sort()])].map(settingOf);
+    },
   };
 }
 

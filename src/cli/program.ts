@@ -1,6 +1,7 @@
-import { Command as Commander, Option as CommanderOption, type Argument } from 'commander';
+import { Argument, Command as Commander, Option as CommanderOption } from 'commander';
 import { commandGroups } from './command-list.ts';
 import { globalOptions, type Command, type Input, type Options } from './command.ts';
+import { completionScript, shells, type Shell } from './completion.ts';
 import type { Context } from './context.ts';
 import { CommandFailure } from './exit.ts';
 
@@ -21,6 +22,12 @@ const titles: Readonly<Record<string, string>> = {
   'Commands:': 'Commands',
   'Global Options:': 'Further options',
 };
+
+const completionHelp = `
+Examples
+  eval "$(svc completion bash)"            in ~/.bashrc
+  eval "$(svc completion zsh)"             in ~/.zshrc, after compinit
+  svc completion fish > ~/.config/fish/completions/svc.fish`;
 
 type Run = (command: Command, input: Input) => Promise<void>;
 
@@ -49,6 +56,12 @@ export function openProgram({ output, own }: Pick<Context, 'output' | 'own'>, ru
   for (const [heading, commands] of Object.entries(commandGroups)) {
     for (const command of commands) addCommand(program, command, run).helpGroup(heading);
   }
+  program
+    .command('completion')
+    .addArgument(new Argument('<shell>').choices(shells))
+    .summary('Print the completion of commands and options for a shell')
+    .addHelpText('after', completionHelp)
+    .action((shell: Shell) => output.result(completionScript(shell)));
   program
     .command('version')
     .summary('Show the version of this program, as --version does')

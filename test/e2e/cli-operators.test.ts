@@ -32,12 +32,17 @@ afterAll(async () => {
 
 const svc = (
   line: string,
-  more: { readonly answers?: readonly string[]; readonly key?: string | null } = {},
+  more: {
+    readonly answers?: readonly string[];
+    readonly key?: string | null;
+    readonly secret?: string;
+  } = {},
 ): Promise<Ended> => {
   const key = more.key === undefined ? gateway.accountKey : more.key;
   const variables = {
     SVC_HOSTPORT: gateway.url,
     ...(key === null ? {} : { SVC_ACCOUNT_KEY: key }),
+    ...(more.secret === undefined ? {} : { SVC_SECRET_KEY_DEV: more.secret }),
   };
   const { answers } = more;
   const terminal = answers === undefined ? {} : { answers };
@@ -92,6 +97,37 @@ describe('svc consumers', () => {
   it('needs the key of the account', async () => {
     expect(await svc('consumers list', { key: null })).toMatchObject({ exitCode: 3 });
     expect(await svc('consumers list', { key: gateway.key })).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('svc status', () => {
+  it('shows health, lag, dead letters and failing connections at one look', async () => {
+    const shown = await svc('status');
+    expect(rowsOf(shown)[0]).toEqual(['what', 'state', 'detail']);
+    expect(shown.out).toMatch(/^service +ok +/m);
+    expect(shown.out).toMatch(/^projection records +ok +lag \d+$/m);
+    expect(shown.out).toMatch(/^dead letters +\w+ +\d+ parked$/m);
+    const json = JSON.parse(
+      (await svc('status dev --json', { secret: gateway.key })).out,
+    ) as object;
+    expect(Object.keys(json)).toEqual([
+      'health',
+      'projections',
+      'consumers',
+      'dead_letters',
+      'connections',
+    ]);
+    expect(await svc('status', { key: null })).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('svc replay', () => {
+  it('shows its effect, asks, and repeats only then', async () => {
+    const planned = await svc('replay svc.webhook-deliveries --to-start --dry-run');
+    expect(planned).toMatchObject({ exitCode: 0 });
+    expect(rowsOf(planned)[0]).toEqual(['partition', 'from', 'to', 'read again', 'skipped']);
+    expect(await svc('replay svc.webhook-deliveries --to-start')).toMatchObject({ exitCode: 4 });
+    expect(await svc('replay nobody --to-start --yes')).toMatchObject({ exitCode: 1 });
   });
 });
 

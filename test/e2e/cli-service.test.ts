@@ -164,7 +164,13 @@ describe('what functions did', () => {
       /^run +kind +function +connection +status +queued +took +readable/,
     );
     const id = rows[0]?.id ?? '';
-    expect((await svc(`runs show ${id} -e dev`)).out).toContain('"timeline": [');
+    const shown = await svc(`runs show ${id} -e dev`);
+    expect(shown.out).toMatch(
+      /^\w+ \S+ of \S+\/demo {2}\(\S+\)\nsucceeded after \d+ ms, attempt 1, by /,
+    );
+    expect(shown.out).toMatch(/\nafter +what +detail\n\d+ ms +\w+/);
+    const json = JSON.parse((await svc(`runs show ${id} -e dev --json`)).out) as object;
+    expect(json).toMatchObject({ data: { id, timeline: expect.any(Array) as unknown[] } });
     const ended = await svc(`runs cancel ${id} -e dev`);
     expect(ended, 'it has ended').toMatchObject({ exitCode: 1, out: '' });
     expect(await svc('runs show -e dev')).toMatchObject({ exitCode: 1 });
@@ -373,7 +379,7 @@ describe('svc doctor', () => {
 
 describe('the examples of the help', () => {
   /** They change the log of a machine or of everybody, and have tests of their own. */
-  const apart = new Set(['log', 'root-keys', 'keys', 'audit']);
+  const apart = new Set(['log', 'root-keys', 'keys', 'audit', 'upgrade']);
 
   it.each(
     commands

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { wholeNumber } from '../options.ts';
 
-const options = {
+export const resetOptions = {
   'to-time': [
     '--to-time <time>',
     'reset: the first message at or after it, for example 2026-05-01T12:00:00Z',
@@ -22,7 +22,7 @@ const options = {
   json: ['--json', 'the answer as JSON on stdout'],
 } as const satisfies Options;
 
-type Values = ValuesOf<typeof options>;
+type Values = ValuesOf<typeof resetOptions>;
 type Reset = Input<'POST /consumer-groups/{name}/reset'>['body'];
 
 export const consumers = defineCommand({
@@ -36,7 +36,7 @@ export const consumers = defineCommand({
     'reset <group>': 'move its position: it reads again from there, or skips messages',
   },
   defaultWord: 'list',
-  options,
+  options: resetOptions,
   help: `${accountHelp}
 
 Exit codes
@@ -52,7 +52,7 @@ Examples
     await withAccount(context, async (client) => {
       if (word === 'list') await list(context, client, values);
       else if (word === 'show') await show(context, client, values, name);
-      else await reset(context, client, values, name);
+      else await resetGroup(context, client, values, name);
     });
   },
 });
@@ -86,7 +86,8 @@ async function show(
   await showRows(context, false, group.partitions, heads, cells, 0);
 }
 
-async function reset(
+/** Prints the effect, asks, and moves the position. @throws CommandFailure without confirmation */
+export async function resetGroup(
   context: Context,
   client: Client,
   values: Values,

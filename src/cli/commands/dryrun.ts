@@ -62,7 +62,8 @@ export const dryrun = defineCommand({
   summary: 'Run a function locally, with a connection of the service',
   about: `Compiles the project and runs the function on this machine, in the sandbox of deployed functions.
 Connection and integration are read from the service and requests to the provider go through its proxy.
-Nothing is stored: changes are printed instead. A function is given by its name or its file.
+Requests to the provider are real: what they change there stays changed. Nothing is stored here: changes of records are
+printed instead. A function is given by its name or its file.
 
 The key of the environment needs the scopes environment:connections:read, environment:integrations:read and
 environment:proxy; environment:connections:read_credentials too if the function reads credentials.`,
@@ -112,6 +113,9 @@ environment:proxy; environment:connections:read_credentials too if the function 
     };
     try {
       const fn = await findFunction(session, name, connectionId, values['integration-id']);
+      context.output.note(
+        `Requests to the provider are real, with the connection ${connectionId} of ${environment}.`,
+      );
       const order = { fn, connectionId, ...input, depth: 0 };
       await perform(context, session, order, { values, isSaved, canAsk });
     } catch (error) {

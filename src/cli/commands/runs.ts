@@ -69,7 +69,8 @@ Examples
       }
       if (word === 'show') {
         const run = await client.request('GET /runs/{id}', { params });
-        context.output.result(JSON.stringify(run, null, values.json === true ? 0 : 2));
+        if (values.json === true) context.output.result(JSON.stringify(run));
+        else await showRun(context, run.data);
         return;
       }
       const selected = {
@@ -133,4 +134,49 @@ function tailedLine(run: Answer<'GET /runs'>['data'][number]): string {
   const error = run.error === null ? '' : `  ${printable(run.error.message)}`;
   const what = `${run.kind} ${run.function} of ${run.connection_id}`;
   return `${at}  ${run.status.padEnd(9)}  ${run.id}  ${what}${took}${error}`;
+}
+
+type ShownRun = Answer<'GET /runs/{id}'>['data'];
+
+/** Heading, what it saved, and its timeline: requests, saves, checkpoints and log lines. */
+async function showRun(context: Context, run: ShownRun): Promise<void> {
+  const { output } = context;
+  const took = run.duration_ms === null ? '' : ` after ${run.duration_ms} ms`;
+  const color = run.status === 'succeeded' ? 'green' : run.error === null ? 'yellow' : 'red';
+  const ref = `${run.provider_config_key}/${run.connection_id}`;
+  output.result(`${run.kind} ${run.function} of ${ref}  (${run.id})`);
+  output.result(
+    `${output.paint(color, run.status)}${took}, attempt ${run.attempt}, by ${run.trigger ?? 'request'}`,
+  );
+  if (run.error !== null) {
+    output.result(output.paint('red', `${printable(run.error.message)} (${run.error.code})`));
+  }
+  const counts = Object.entries(run.counts);
+  if (counts.length > 0) {
+    output.result('');
+    const kinds = ['added', 'updated', 'deleted', 'unchanged'] as const;
+    await showRows(context, false, counts, ['model', ...kinds], ([model, one]) => [
+      model,
+      ...kinds.map((kind) => one[kind]),
+    ]);
+  }
+  if (run.timeline.length === 0) return;
+  output.result('');
+  const begun = Date.parse(run.queued_at);
+  const heads = ['after', 'what', 'detail'];
+  const cells = (one: ShownRun['timeline'][number]) =>
+    [`${Date.parse(one.at) - begun} ms`, one.what, detailOf(one)] as const;
+  await showRows(context, false, run.timeline, heads, cells);
+}
+
+function detailOf(one: ShownRun['timeline'][number]): string {
+  const request = [one.status, one.method, one.path].filter((part) => part !== undefined);
+  return [
+    ...(one.level === undefined ? [] : [`${one.level}:`]),
+    ...request,
+    ...(one.model === undefined ? [] : [one.model]),
+    ...(one.count === undefined ? [] : [`${one.count} records`]),
+    ...(one.message === undefined ? [] : [one.message]),
+    ...(one.duration_ms === undefined ? [] : [`in ${one.duration_ms} ms`]),
+  ].join(' ');
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -108,6 +109,55 @@ describe('a limit that is no number', () => {
       expect(ended.err).toContain('--limit takes a whole number, not "many"');
     },
   );
+});
+
+describe('svc config', () => {
+  it('shows each setting and its source, and no secret', async () => {
+    using project = functionsProject({
+      '.env': 'SVC_SECRET_KEY_DEV=0123456789-dev-secret\nSVC_HOSTPORT=http://from-file\n',
+    });
+    const variables = { SVC_HOSTPORT: 'http://user:pass@gateway:3003', SVC_ACCOUNT_KEY: 'short' };
+    const ended = await svc(['config', '--json'], { root: project.root, variables });
+    expect(JSON.parse(ended.out)).toEqual([
+      { name: 'SVC_HOSTPORT', value: 'http://****@gateway:3003', source: 'process' },
+      { name: 'SVC_ACCOUNT_KEY', value: '****', source: 'process' },
+      { name: 'SVC_SECRET_KEY', value: null, source: 'default' },
+      { name: 'SVC_WEBHOOK_SIGNING_KEY', value: null, source: 'default' },
+      { name: 'SVC_DEPLOY_AUTO_CONFIRM', value: 'false', source: 'default' },
+      { name: 'SVC_CLI_DEPENDENCY_UPDATE', value: 'true', source: 'default' },
+      { name: 'CI', value: null, source: 'default' },
+      { name: 'SVC_SECRET_KEY_DEV', value: '****cret', source: '.env' },
+    ]);
+  });
+});
+
+describe('svc completion', () => {
+  const completed = async (words: readonly string[]): Promise<string[]> => {
+    const { out } = await svc(['completion', 'bash']);
+    const line = words.map((word) => `"${word}"`).join(' ');
+    const script = `${out}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
+  };
+
+  it('offers commands, subcommands and options in bash', async () => {
+    expect(await completed(['svc', 'dep'])).toEqual(['deploy']);
+    expect(await completed(['svc', 'topics', 'm'])).toEqual(['messages']);
+    expect(await completed(['svc', 'topics', 'messages', '--par'])).toEqual(['--partition']);
+    expect(await completed(['svc', 'help', 'gen'])).toEqual(
+      expect.arrayContaining(['generate:docs']),
+    );
+    expect(await completed(['svc', 'deploy', '--allow'])).toEqual([
+      '--allow-destructive',
+      '--allow-breaking',
+    ]);
+  });
+
+  it('is printed for zsh and fish', async () => {
+    expect((await svc(['completion', 'zsh'])).out).toMatch(/^autoload -U \+X bashcompinit/);
+    const { out } = await svc(['completion', 'fish']);
+    expect(out).toContain("-a deploy -d 'Deploy the functions to an environment of the service'");
+    expect(await svc(['completion', 'tcsh'])).toMatchObject({ exitCode: 1, out: '' });
+  });
 });
 
 describe('svc sync', () => {
