@@ -21,8 +21,8 @@ Exit codes
   0 this version can open it   1 failed: the message says why   4 it cannot
 
 Examples
-  SVC_DATA_DIR=./.svc-data svc upgrade check
-  svc upgrade check --gateway`,
+  svc upgrade check --gateway
+  SVC_DATA_DIR=./.svc-data svc upgrade check`,
 
   async run({ values }, context) {
     const code = await context.runOnLog('upgrade', [
