@@ -43,7 +43,8 @@ export function openFileSource(root: string, file: string, mapping: Mapping): So
     content = JSON.parse(readFileSync(resolve(root, file), 'utf8'));
   } catch (error) {
     // A parser's message quotes the file, which may hold secrets.
-    const reason = error instanceof SyntaxError ? 'it is not JSON' : String(error);
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const reason = isMissing ? 'there is no such file' : 'it is not JSON';
     throw new CommandFailure(`Could not read ${file}: ${reason}`);
   }
   return {
