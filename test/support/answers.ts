@@ -155,7 +155,8 @@ function problemOf(
   // Of a file of any type, the schema is that of a text.
   const isFile = '*/*' in content && status < 400;
   if (!isFile && !validate(body)) return ajv.errorsText(validate.errors);
-  return unnamedCode(body, codes ?? []);
+  // A success may report the error of something else, such as a failed deployment.
+  return status < 400 ? null : unnamedCode(body, codes ?? []);
 }
 
 /** Codes of JSON-RPC are numbers. */
