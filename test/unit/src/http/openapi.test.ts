@@ -1,3 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -6,25 +11,44 @@ import { endpoints as api, routes, streamRoutes } from '../../../../src/api/rout
 import { codeOf, statusOf } from '../../../../src/http/define-route.ts';
 import { draft2020 } from '../../../support/json-schema.ts';
 
+interface Described {
+  readonly description?: string;
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Described>>;
+  readonly anyOf?: readonly Described[];
+  readonly oneOf?: readonly Described[];
+  readonly items?: Described;
+  readonly additionalProperties?: Described | boolean;
+}
 interface Media {
   readonly schema: object;
   readonly example?: unknown;
 }
 interface Body {
+  readonly description?: string;
   readonly content?: Readonly<Record<string, Media>>;
 }
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly description?: string;
+    readonly schema: Described;
+  }[];
   readonly requestBody?: Body;
   readonly responses: Readonly<Record<string, Body & { readonly $ref?: string }>>;
 }
 interface Document {
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly responses: Readonly<Record<string, Body>>;
+    readonly schemas: Readonly<Record<string, Described>>;
     readonly securitySchemes: object;
   };
 }
@@ -115,3 +139,79 @@ function compiled(schema: object): ValidateFunction {
   const text = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"openapi#/');
   return ajv.compile(JSON.parse(text) as object);
 }
+
+describe('the words of the OpenAPI document', () => {
+  it('describe every operation, parameter, field and response', () => {
+    const nameless: string[] = [];
+    const need = (where: string, { description, $ref: reference }: Described): void => {
+      const named = document.components.schemas[reference?.split('/').at(-1) ?? ''];
+      if ((description ?? named?.description ?? '') === '') nameless.push(where);
+    };
+    const fieldsOf = (where: string, schema: Described): void => {
+      for (const [name, field] of Object.entries(schema.properties ?? {})) {
+        need(`${where}.${name}`, field);
+        fieldsOf(`${where}.${name}`, field);
+      }
+      const { anyOf = [], oneOf = [], items, additionalProperties } = schema;
+      for (const part of [...anyOf, ...oneOf, items, additionalProperties]) {
+        if (typeof part === 'object') fieldsOf(where, part);
+      }
+    };
+    const bodiesOf = (where: string, { content = {} }: Body): void =>
+      Object.values(content).forEach(({ schema }) => fieldsOf(where, schema));
+    for (const tag of document.tags) need(tag.name, tag);
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      fieldsOf(name, schema);
+    for (const { method, path } of endpoints) {
+      const operation = operationOf(method, path);
+      const where = `${method} ${path}`;
+      need(where, operation);
+      for (const parameter of operation.parameters) {
+        need(`${where} ${parameter.name}`, parameter);
+        fieldsOf(`${where} ${parameter.name}`, parameter.schema);
+      }
+      bodiesOf(where, operation.requestBody ?? {});
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (response.$ref === undefined) need(`${where} ${status}`, response);
+        bodiesOf(`${where} ${status}`, response);
+      }
+    }
+    expect(nameless).toEqual([]);
+  });
+
+  it('stand once: each name that has a description is one of a field or parameter', () => {
+    const text = JSON.stringify(document);
+    const names = Object.keys(api.fieldNames.descriptions);
+    expect(
+      names.filter((name) => !text.includes(`"${name}":`) && !text.includes(`"name":"${name}"`)),
+    ).toEqual([]);
+  });
+
+  it('group the operations: each tag has some', () => {
+    const used = new Set(endpoints.flatMap(({ method, path }) => operationOf(method, path).tags));
+    expect(document.tags.map(({ name }) => name).filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  it('pass the rules of redocly.yaml', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-openapi-lint-'));
+    try {
+      const file = join(folder, 'openapi.json');
+      await writeFile(file, JSON.stringify(document));
+      const args = ['lint', file, '--config', 'redocly.yaml', '--format', 'json'];
+      const env = {
+        ...process.env,
+        REDOCLY_TELEMETRY: 'off',
+        REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+      };
+      const child = spawn('node_modules/.bin/redocly', args, { env });
+      let output = '';
+      child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+      await once(child, 'close');
+      const { totals, problems } = JSON.parse(output) as { totals: object; problems: unknown };
+      expect(problems).toEqual([]);
+      expect(totals).toMatchObject({ errors: 0, warnings: 0 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }, 60_000);
+});
