@@ -24,6 +24,7 @@ import type { ServerServices } from './server-services.ts';
 import { isSocketRequest, openSockets } from './sockets.ts';
 import { methodLabel, createStreamHandler, type StreamHandler } from './stream-handler.ts';
 import type { AnyStreamRoute } from './stream-route.ts';
+import { encodedAnswer } from './compression.ts';
 
 export interface HttpServerOptions {
   readonly routes: readonly AnyRoute[];
@@ -199,7 +200,9 @@ async function pass(context: Context, match: Match, pipeline: RequestPipeline): 
       signal: gone.signal,
       setHeader: (name: string, value: string) => context.set(name, value),
     };
-    send(context, await pipeline.handleRequest(call));
+    const answered = await pipeline.handleRequest(call);
+    const accepted = context.method === 'HEAD' ? undefined : context.req.headers['accept-encoding'];
+    send(context, await encodedAnswer(answered, accepted));
   } finally {
     context.res.off('close', onClose);
   }
