@@ -30,6 +30,9 @@ const pages = {
       style: `${connectPage}/page.css`,
     },
   },
+  'api-reference': {
+    entries: { page: 'src/docs-site/api-reference.ts', style: 'src/docs-site/api-reference.css' },
+  },
   'connect-embed': { entries: { embed: `${connectPage}/embed.ts` }, format: 'iife' },
 } satisfies Readonly<Record<string, PageSources>>;
 

@@ -89,8 +89,9 @@ export const routes: readonly AnyRoute[] = [
   ...consolePageRoutes,
   ...rootKeyRoutes,
   ...mcpRoutes,
-  ...docsSiteRoutes,
+  // Its files are below `/docs/`, of which the site takes the rest.
   ...referenceRoutes(() => endpoints),
+  ...docsSiteRoutes,
   ...webhookEndpointRoutes,
   ...webhookMessageRoutes,
   ...webhookDeliveryRoutes,

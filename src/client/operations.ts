@@ -911,6 +911,24 @@ export interface Operations {
   'GET /mcp': {
     readonly answer: never;
   };
+  /** Get this API as an OpenAPI 3.1 document. */
+  'GET /openapi.json': {
+    readonly answer: { readonly [name: string]: unknown };
+  };
+  /** Get the API reference. */
+  'GET /docs/api': {
+    readonly answer: string;
+  };
+  /** Get a script or style of the API reference. */
+  'GET /docs/api/assets/{file}': {
+    readonly params: { readonly file: string };
+    readonly headers?: { readonly 'accept-encoding'?: string };
+    readonly answer: unknown;
+  };
+  /** Get this API as text for language models. */
+  'GET /llms.txt': {
+    readonly answer: string;
+  };
   /** Get the documentation. */
   'GET /docs': {
     readonly answer: never;
@@ -920,22 +938,6 @@ export interface Operations {
     readonly params: { readonly page: string };
     readonly headers?: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string };
     readonly answer: unknown;
-  };
-  /** Get this API as an OpenAPI 3.1 document. */
-  'GET /openapi.json': {
-    readonly answer: { readonly [name: string]: unknown };
-  };
-  /** This API as a page to read. */
-  'GET /docs/api': {
-    readonly answer: string;
-  };
-  /** The style of the page. */
-  'GET /docs/api/style.css': {
-    readonly answer: string;
-  };
-  /** Get this API as text for language models. */
-  'GET /llms.txt': {
-    readonly answer: string;
   };
   /** List the webhook endpoints. */
   'GET /webhook-endpoints': {

@@ -63,7 +63,7 @@ describe('the client', () => {
   it('reads the lines for language models, whose links lead to places of the page', async () => {
     const lines = await client.request('GET /llms.txt');
     expect(lines).toMatch(/^# svc\n\n> Integration gateway/);
-    expect(lines).toMatch(/^- \[GET \/records\]\(\S+\/docs\/api#\w+\): Records of a model/m);
+    expect(lines).toMatch(/^- \[GET \/records\]\(\S+\/docs\/api#\w+\): List records/m);
     const page = await client.request('GET /docs/api');
     const places = [...lines.matchAll(/\/docs\/api#(\w+)\)/g)].map(([, id]) => id);
     expect(places.length).toBeGreaterThan(100);

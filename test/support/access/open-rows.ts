@@ -10,7 +10,7 @@ const openRows: readonly Row[] = [
   row('GET /docs', open, 308),
   row('GET /docs/{page}', open, 200, () => ({ path: '/docs/records/' })),
   row('GET /docs/api', open, 200),
-  row('GET /docs/api/style.css', open, 200),
+  row('GET /docs/api/assets/{file}', open, 404, () => ({ path: '/docs/api/assets/none.js' })),
   row('GET /llms.txt', open, 200),
   row('GET /images/template-logos/{file}', open, 200, () => ({
     path: '/images/template-logos/crm.svg',

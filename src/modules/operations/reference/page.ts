@@ -1,35 +1,53 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import { isJsonObject, objectOf, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 
-export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
-
-/** The document for people: one section per tag, one entry per operation; yields to other requests in between. */
-export async function referencePage(document: JsonObject): Promise<string> {
+/**
+ * The document for people, as the body of a page: one section per tag, one entry per operation; yields to other
+ * requests in between.
+ */
+export async function referenceBody(document: JsonObject): Promise<string> {
   const sections: string[] = [];
-  const paths = Object.entries(objectOf(document['paths']));
-  const tags = [...new Set(paths.map(([path]) => tagOf(path)))];
-  for (const tag of tags) {
+  const links: string[] = [];
+  const operations = operationsOf(document);
+  for (const one of listOf(document['tags'])) {
+    const tag = objectOf(one);
+    const [name, text] = [textOf(tag['name']), textOf(tag['description'])];
+    const id = `tag-${name.toLowerCase().replaceAll(' ', '-')}`;
     const entries: string[] = [];
-    for (const [path, item] of paths.filter(([ref]) => tagOf(ref) === tag)) {
-      entries.push(...operationsOf(path, objectOf(item), document));
+    for (const operation of operations.filter((found) => found.tag === name)) {
+      entries.push(operationEntry(operation, document));
       await breath();
     }
-    sections.push(`<section id="${tag}"><h2>${escaped(tag)}</h2>${entries.join('')}</section>`);
+    links.push(`<li><a href="#${id}">${escaped(name)}</a></li>`);
+    const heading = `<h2>${escaped(name)}</h2>${paragraphs(text)}`;
+    sections.push(`<section id="${id}">${heading}${entries.join('')}</section>`);
   }
-  const links = tags.map((tag) => `<li><a href="#${tag}">${escaped(tag)}</a></li>`).join('');
   const { version, description } = objectOf(document['info']);
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>svc API</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="/docs/api/style.css"></head>
-<body><nav aria-label="Resources"><ul>${links}</ul></nav>
+  return `<nav aria-label="Operations"><p><a href="../docs/">Documentation</a></p>
+<label for="search">Search the API</label>
+<input id="search" type="search" placeholder="Path, field, error …">
+<p id="found" role="status"></p><ul>${links.join('')}</ul></nav>
 <main><h1>svc API ${escaped(textOf(version))}</h1>${paragraphs(textOf(description))}
-<p>As a document: <a href="/openapi.json">openapi.json</a></p>${sections.join('')}</main></body></html>
+<p>As a document: <a href="../openapi.json">openapi.json</a></p>${sections.join('')}</main>
 `;
 }
 
-export const tagOf = (path: string): string => path.split('/')[1] ?? '';
-const listOf = (value: Json | undefined): readonly Json[] =>
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly tag: string;
+  readonly operation: JsonObject;
+}
+
+export const operationsOf = (document: JsonObject): readonly Operation[] =>
+  Object.entries(objectOf(document['paths'])).flatMap(([path, item]) =>
+    Object.entries(objectOf(item)).map(([method, found]) => {
+      const operation = objectOf(found);
+      return { method, path, tag: textOf(listOf(operation['tags'])[0]), operation };
+    }),
+  );
+
+export const listOf = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : [];
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
@@ -48,52 +66,87 @@ const paragraphs = (text: string): string =>
     .map((part) => `<p>${escaped(part).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`)
     .join('');
 
-function operationsOf(path: string, item: JsonObject, document: JsonObject): string[] {
-  return methods.flatMap((method) => {
-    const operation = item[method];
-    return isJsonObject(operation) ? [operationEntry(method, path, operation, document)] : [];
-  });
-}
-
-function operationEntry(
-  method: string,
-  path: string,
-  operation: JsonObject,
-  document: JsonObject,
-): string {
+function operationEntry({ method, path, operation }: Operation, document: JsonObject): string {
   const { operationId: id, summary, deprecated, requestBody } = operation;
-  const scopes = listOf(operation['x-svc-scopes']).map((scope) => code(textOf(scope)));
-  const takes = listOf(operation['security']).flatMap((one) => Object.keys(objectOf(one)));
   const mark = deprecated === true ? ' <em>deprecated</em>' : '';
   return `<details id="${escaped(textOf(id))}"><summary><code class="${method}">${method.toUpperCase()}</code> <code>${escaped(path)}</code>${mark}
 <span>${escaped(textOf(summary))}</span></summary>
-<p>${takes.length === 0 ? 'Takes no credential.' : `Takes ${takes.map(code).join(' or ')}.`}
-${scopes.length === 0 ? '' : `Any one of the scopes ${scopes.join(', ')}.`}</p>
+${paragraphs(textOf(operation['description']))}
 ${parametersTable(listOf(operation['parameters']), document)}
-${isJsonObject(requestBody) ? bodyOf('Body', requestBody, document) : ''}
+${isJsonObject(requestBody) ? bodyOf('Request', requestBody, document) : ''}
 ${responsesOf(objectOf(operation['responses']), document)}</details>`;
 }
 
 const code = (text: string): string => `<code>${escaped(text)}</code>`;
 
 function parametersTable(parameters: readonly Json[], document: JsonObject): string {
-  if (parameters.length === 0) return '';
   const rows = parameters.map((parameter) => {
-    const { name, in: position, required, schema } = objectOf(parameter);
-    const type = typeText(objectOf(schema), document);
-    const need = required === true ? 'required' : '';
-    return `<tr><td>${code(textOf(name))}</td><td>${textOf(position)}</td><td>${escaped(type)}</td><td>${need}</td></tr>`;
+    const { name, in: position, required, schema, description } = objectOf(parameter);
+    const { default: standard } = objectOf(schema);
+    const standing = standard === undefined ? '' : `, default ${JSON.stringify(standard)}`;
+    const type = typeText(objectOf(schema), document) + standing;
+    const where = `${textOf(position)}${required === true ? ', required' : ''}`;
+    return rowOf([code(textOf(name)), where, escaped(type), paragraphs(textOf(description))]);
   });
-  const head = '<tr><th>Parameter</th><th>In</th><th>Type</th><th></th></tr>';
-  return `<table>${head}${rows.join('')}</table>`;
+  return tableOf(['Parameter', 'In', 'Type', 'Meaning'], rows);
 }
+
+const rowOf = (cells: readonly string[]): string =>
+  `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+
+const tableOf = (head: readonly string[], rows: readonly string[]): string =>
+  rows.length === 0
+    ? ''
+    : `<div class="fields" tabindex="0"><table><thead><tr>${head.map((cell) => `<th>${cell}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+
+/** A row for each field at every depth, by its path; a list has `[]`, a map `{}` in it. */
+function fieldRows(schema: JsonObject, document: JsonObject, parent = ''): string[] {
+  const { properties, required, items, additionalProperties: others } = schemaOf(schema, document);
+  const choices = [schema['anyOf'] ?? schema['oneOf'] ?? []].flat();
+  const needed = listOf(required);
+  const own = Object.entries(objectOf(properties)).flatMap(([name, member]) => {
+    const field = objectOf(member);
+    const path = parent === '' ? name : `${parent}.${name}`;
+    const mark = needed.includes(name) ? 'yes' : '';
+    const { description } = { ...schemaOf(field, document), ...field };
+    const type = escaped(typeName(field, document));
+    const row = rowOf([code(path), type, mark, paragraphs(textOf(description))]);
+    return [row, ...fieldRows(field, document, path)];
+  });
+  const inner = [
+    ...choices.map((choice: Json) => [choice, ''] as const),
+    [items ?? null, '[]'] as const,
+    [others ?? null, '{}'] as const,
+  ];
+  return [
+    ...own,
+    ...inner.flatMap(([part, mark]) =>
+      isJsonObject(part) ? fieldRows(part, document, parent + mark) : [],
+    ),
+  ];
+}
+
+/** The type in a word: fields have rows of their own. */
+function typeName(schema: JsonObject, document: JsonObject): string {
+  const { type, items } = schemaOf(schema, document);
+  if (type === 'object') return 'object';
+  return isJsonObject(items) ? `list of ${typeName(items, document)}` : typeText(schema, document);
+}
+
+const schemaOf = (schema: JsonObject, document: JsonObject): JsonObject => {
+  const { $ref: reference, ...beside } = schema as Record<string, Json>;
+  return typeof reference === 'string'
+    ? { ...namedSchema(reference, document), ...beside }
+    : schema;
+};
 
 function bodyOf(title: string, ref: JsonObject, document: JsonObject): string {
   const parts = Object.entries(objectOf(ref['content'])).map(([type, media]) => {
     const { schema, example } = objectOf(media);
-    const shape = typeText(objectOf(schema), document);
-    const shown = example === undefined ? '' : `<pre>${pretty(example)}</pre>`;
-    return `<h4>${escaped(title)} <small>${escaped(type)}</small></h4><pre>${escaped(shape)}</pre>${shown}`;
+    const rows = [...new Set(fieldRows(objectOf(schema), document))];
+    const fields = tableOf(['Field', 'Type', 'Required', 'Meaning'], rows);
+    const shown = example === undefined ? '' : `<pre tabindex="0">${pretty(example)}</pre>`;
+    return `<h4>${escaped(title)} <small>${escaped(type)}</small></h4>${fields}${shown}`;
   });
   return parts.join('');
 }
@@ -106,7 +159,7 @@ function responsesOf(responses: JsonObject, document: JsonObject): string {
       const existing = referred(objectOf(response), document);
       const text = paragraphs(textOf(existing['description']));
       const isSuccess = /^[23]|default/.test(status);
-      return `<h3>${escaped(status)}</h3>${text}${isSuccess ? bodyOf('Answer', existing, document) : ''}`;
+      return `<h3>${escaped(status)}</h3>${text}${isSuccess ? bodyOf('Response', existing, document) : ''}`;
     })
     .join('');
 }
@@ -147,9 +200,12 @@ function formatText({ format, minimum, maximum, minLength, maxLength }: JsonObje
 
 /** Expanded inline: no schema of the document is recursive. */
 function named(reference: string, document: JsonObject, depth: number): string {
+  return typeText(namedSchema(reference, document), document, depth);
+}
+
+function namedSchema(reference: string, document: JsonObject): JsonObject {
   const name = reference.slice(reference.lastIndexOf('/') + 1);
-  const schemas = objectOf(objectOf(document['components'])['schemas']);
-  return typeText(objectOf(schemas[name]), document, depth);
+  return objectOf(objectOf(objectOf(document['components'])['schemas'])[name]);
 }
 
 function objectText(schema: JsonObject, document: JsonObject, depth: number): string {

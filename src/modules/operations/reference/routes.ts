@@ -1,41 +1,41 @@
-import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { assetAnswer, cachedForever, pageBundle } from '../../../http/page-bundle.ts';
+import { pageDocument } from '../../../http/page-document.ts';
 import { content, json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { sitePolicy } from '../docs-site/policy.ts';
 import { defineRoute, type OperationsServices } from '../services.ts';
 import { jsonObject } from '../../../http/fields.ts';
 import { openapiDocument, type Endpoints } from '../../../http/openapi/document.ts';
-import { referencePage, methods, tagOf, textOf } from './page.ts';
+import { listOf, operationsOf, referenceBody, textOf, type Operation } from './page.ts';
 import { objectOf, type JsonObject } from '../../../kernel/stable-json.ts';
 
-const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-};
+const bundle = pageBundle('api-reference');
 
-const styleFile = new URL('page.css', import.meta.url);
-
-const style = defineRoute({
+const asset = defineRoute({
   method: 'GET',
-  path: '/docs/api/style.css',
+  path: '/docs/api/assets/{file}',
   credential: 'none',
   scopes: [],
-  summary: 'The style of the page.',
-  answers: { 200: content('The style.', 'text/css') },
-  errors: [],
-  async handle() {
-    const headers = {
-      'content-type': 'text/css; charset=utf-8',
-      'cache-control': 'max-age=3600',
-    };
-    return { status: 200, body: await readFile(styleFile), headers };
+  summary: 'Get a script or style of the API reference.',
+  description: 'Its name changes with its content.',
+  params: z.strictObject({ file: z.string().max(255) }),
+  headers: z.object({ 'accept-encoding': z.string().optional() }),
+  answers: { 200: content('The file.', '*/*') },
+  errors: ['not_found'],
+  async handle({ params, headers }) {
+    const found = (await bundle()).files.get(params.file);
+    if (found === undefined) {
+      throw new GatewayError('not_found', { message: `There is no file "${params.file}".` });
+    }
+    return assetAnswer(found, headers['accept-encoding'], cachedForever);
   },
 });
 
 interface Texts {
   readonly document: Buffer;
-  readonly page: Buffer;
+  readonly page: RouteAnswer;
   readonly llms: Buffer;
 }
 
@@ -62,17 +62,16 @@ export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[]
     },
   });
 
-  const docs = defineRoute({
+  const page = defineRoute({
     method: 'GET',
     path: '/docs/api',
     credential: 'none',
     scopes: [],
-    summary: 'This API as a page to read.',
+    summary: 'Get the API reference.',
+    description: 'This document as a page, with search.',
     answers: { 200: content('The page.', 'text/html') },
     errors: [],
-    async handle({ services }) {
-      return { status: 200, body: (await texts(services)).page, headers: pageHeaders };
-    },
+    handle: async ({ services }) => (await texts(services)).page,
   });
 
   const llms = defineRoute({
@@ -88,7 +87,7 @@ export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[]
       return { status: 200, body: (await texts(services)).llms, headers };
     },
   });
-  return [openapi, docs, style, llms];
+  return [openapi, page, asset, llms];
 }
 
 async function textsOf(
@@ -96,13 +95,26 @@ async function textsOf(
   info: { readonly version: string; readonly publicUrl: string },
 ): Promise<Texts> {
   const document = await openapiDocument(endpoints, info);
-  const page = await referencePage(document);
-  const llms = llmsText(document, info.publicUrl);
   return {
     document: Buffer.from(JSON.stringify(document)),
-    page: Buffer.from(page),
-    llms: Buffer.from(llms),
+    page: await pageOf(document, info.publicUrl),
+    llms: Buffer.from(llmsText(document, info.publicUrl)),
   };
+}
+
+async function pageOf(document: JsonObject, publicUrl: string): Promise<RouteAnswer> {
+  const { nameOf } = await bundle();
+  return pageDocument({
+    status: 200,
+    title: 'svc API',
+    publicUrl,
+    assets: '/docs/api/assets/',
+    script: nameOf('page'),
+    style: nameOf('style'),
+    body: await referenceBody(document),
+    policy: [...sitePolicy, "frame-ancestors 'none'"],
+    headers: { 'cache-control': 'no-cache' },
+  });
 }
 
 /**
@@ -111,12 +123,13 @@ async function textsOf(
  * @param base address that the links begin with, without a slash at its end
  */
 function llmsText(document: JsonObject, base: string): string {
-  const paths = Object.entries(objectOf(document['paths']));
-  const sections = [...new Set(paths.map(([path]) => tagOf(path)))].map((tag) => {
-    const lines = paths
-      .filter(([path]) => tagOf(path) === tag)
-      .flatMap(([path, item]) => linesOf(path, objectOf(item), base));
-    return `## ${tag}\n\n${lines.join('\n')}\n`;
+  const operations = operationsOf(document);
+  const sections = listOf(document['tags']).map((tag) => {
+    const { name, description } = objectOf(tag);
+    const lines = operations
+      .filter((one) => one.tag === name && one.operation['deprecated'] !== true)
+      .map((one) => lineOf(one, base));
+    return `## ${textOf(name)}\n\n${textOf(description)}\n\n${lines.join('\n')}\n`;
   });
   const [summary, ...details] = textOf(objectOf(document['info'])['description']).split('\n\n');
   return `# svc
@@ -136,11 +149,7 @@ names it with the headers \`Provider-Config-Key\` and \`Connection-Id\`, or with
 ${sections.join('\n')}`;
 }
 
-function linesOf(path: string, item: JsonObject, base: string): string[] {
-  return methods.flatMap((method) => {
-    const { operationId: id, summary, deprecated } = objectOf(item[method]);
-    if (id === undefined || deprecated === true) return [];
-    const link = `[${method.toUpperCase()} ${path}](${base}/docs/api#${textOf(id)})`;
-    return [`- ${link}: ${textOf(summary)}`];
-  });
+function lineOf({ method, path, operation }: Operation, base: string): string {
+  const link = `${base}/docs/api#${textOf(operation['operationId'])}`;
+  return `- [${method.toUpperCase()} ${path}](${link}): ${textOf(operation['summary'])}`;
 }

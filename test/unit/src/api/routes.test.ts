@@ -20,7 +20,7 @@ const open = new Set([
   'GET /docs',
   'GET /docs/{page}',
   'GET /docs/api',
-  'GET /docs/api/style.css',
+  'GET /docs/api/assets/{file}',
   'GET /llms.txt',
   'GET /providers.json',
   'GET /images/template-logos/{file}',
