@@ -1,10 +1,9 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/command-list.ts';
 import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
 import { openExampleWorld, type ExampleWorld } from '../support/example-world.ts';
-import { argumentsHere, exampleOf } from '../support/help-examples.ts';
+import { argumentsHere, commandExamples } from '../support/help-examples.ts';
 import { until } from '../support/runs.ts';
 import { openWebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -166,15 +165,12 @@ describe('what functions did', () => {
     const id = rows[0]?.id ?? '';
     const shown = await svc(`runs show ${id} -e dev`);
     expect(shown.out).toMatch(
-      /^\w+ \S+ of \S+\/demo {2}\(\S+\)\nsucceeded after \d+ ms, attempt 1, by /,
+      /^sync .*\nsucceeded after [^]*\nafter +what +detail\n0 ms +queued\n/,
     );
-    expect(shown.out).toMatch(/\nafter +what +detail\n\d+ ms +\w+/);
-    const json = JSON.parse((await svc(`runs show ${id} -e dev --json`)).out) as object;
-    expect(json).toMatchObject({ data: { id, timeline: expect.any(Array) as unknown[] } });
-    const ended = await svc(`runs cancel ${id} -e dev`);
-    expect(ended, 'it has ended').toMatchObject({ exitCode: 1, out: '' });
-    expect(await svc('runs show -e dev')).toMatchObject({ exitCode: 1 });
-    expect(await svc('runs show nothing -e dev')).toMatchObject({ exitCode: 1 });
+    expect((await svc(`runs show ${id} -e dev --json`)).out).toContain('"timeline":[');
+    expect(await svc(`runs cancel ${id} -e dev`)).toMatchObject({ exitCode: 1, out: '' });
+    for (const line of ['runs show -e dev', 'runs show nothing -e dev'])
+      expect(await svc(line)).toMatchObject({ exitCode: 1 });
   });
 
   it('as operations of the log with their messages', async () => {
@@ -378,14 +374,7 @@ describe('svc doctor', () => {
 });
 
 describe('the examples of the help', () => {
-  /** They change the log of a machine or of everybody, and have tests of their own. */
-  const apart = new Set(['log', 'root-keys', 'keys', 'audit', 'upgrade']);
-
-  it.each(
-    commands
-      .filter(({ name }) => !apart.has(name))
-      .map(({ name, help }) => [name, exampleOf(help)] as const),
-  )('svc %s: %s', async (name, example) => {
+  it.each(commandExamples)('svc %s: %s', async (name, example) => {
     const variables = {
       SVC_HOSTPORT: world.gateway.url,
       SVC_SECRET_KEY: world.gateway.key,

@@ -1,3 +1,5 @@
+import { commands } from '../../src/cli/command-list.ts';
+
 /** Names of the examples, as the example world has them. */
 const here: readonly (readonly [RegExp, string])[] = [
   [/\bcreate crm contacts\b/, 'create hubspot companies'],
@@ -7,7 +9,7 @@ const here: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The first line of the help's examples. */
-export function exampleOf(help: string): string {
+function exampleOf(help: string): string {
   const [, examples = ''] = help.split(/Examples?\n/);
   const [first = ''] = examples.split('\n');
   return first.trim();
@@ -19,3 +21,11 @@ export const argumentsHere = (example: string): string[] =>
     .reduce((text, [from, to]) => text.replace(from, to), example)
     .split(' ')
     .slice(1);
+
+/** They change the log of a machine, or need another gateway or project, and have tests of their own. */
+const apart = /^(log|root-keys|keys|audit|upgrade|import|export|migrate)$/;
+
+/** The first example of each other command, by its name. */
+export const commandExamples = commands
+  .filter(({ name }) => !apart.test(name))
+  .map(({ name, help }) => [name, exampleOf(help)] as const);
