@@ -55,9 +55,19 @@ function restore(): void {
 const writeManifest = (file: string, manifest: object): void =>
   writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
 
+/**
+ * The packages of Node that exist for each version. The package `node` chooses one by a script when it is installed,
+ * which package managers block.
+ */
+const nodePlatforms = ['linux-x64', 'linux-arm64', 'win-x64'];
+
 function packedManifest(manifest: Manifest): object {
+  const { node = '', ...dependencies } = manifest.dependencies;
+  const nodes = nodePlatforms.map((platform) => [`node-${platform}`, node] as const);
   return {
     ...manifest,
+    dependencies,
+    optionalDependencies: { ...manifest.optionalDependencies, ...Object.fromEntries(nodes) },
     ...(manifest.name === unpublishable ? {} : { private: false }),
     exports: {
       '.': dual('./dist/src/sdk/index'),

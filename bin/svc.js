@@ -18,16 +18,34 @@ function program() {
   return existsSync(source) && !root.includes('node_modules') ? source : built;
 }
 
-/** The executable of the dependency `node`; this process's own if it is not installed. */
-function node() {
-  try {
-    const folder = dirname(require.resolve('node/package.json'));
-    const file = process.platform === 'win32' ? 'node.exe' : 'node';
-    const executable = join(folder, 'bin', file);
-    return existsSync(executable) ? executable : process.execPath;
-  } catch {
-    return process.execPath;
+/** The oldest that runs the programs. */
+const nodeMajorMin = 24;
+
+/** The executable of a dependency: of the packed package for its platform, otherwise `node`; null without one. */
+function installedNode() {
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const file = process.platform === 'win32' ? 'node.exe' : 'node';
+  for (const name of [`node-${platform}-${process.arch}`, 'node']) {
+    try {
+      const executable = join(dirname(require.resolve(`${name}/package.json`)), 'bin', file);
+      if (existsSync(executable)) return executable;
+    } catch {
+      // Not installed.
+    }
   }
+  return null;
+}
+
+/** Otherwise this process's own executable, if it is new enough. */
+function node() {
+  const installed = installedNode();
+  if (installed !== null) return installed;
+  if (Number(process.versions.node.split('.')[0]) >= nodeMajorMin) return process.execPath;
+  console.error(
+    `svc needs Node ${nodeMajorMin}, and this is ${process.version}: its own was not installed. ` +
+      `Install Node ${nodeMajorMin}, or install the package with its optional dependencies.`,
+  );
+  process.exit(1);
 }
 
 /** Compile cache of Node, with which the next command starts in half the time. */
