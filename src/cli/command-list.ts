@@ -16,6 +16,7 @@ import { dev } from './commands/dev.ts';
 import { doctor } from './commands/doctor.ts';
 import { dryrun } from './commands/dryrun.ts';
 import { exportCommand } from './commands/export.ts';
+import { generateClient } from './commands/generate-client.ts';
 import { generateDocs } from './commands/generate-docs.ts';
 import { generateTests } from './commands/generate-tests.ts';
 import { importCommand } from './commands/import.ts';
@@ -31,8 +32,10 @@ import { records } from './commands/records.ts';
 import { replay } from './commands/replay.ts';
 import { rootKeys } from './commands/root-keys.ts';
 import { runs } from './commands/runs.ts';
+import { serve } from './commands/serve.ts';
 import { status } from './commands/status.ts';
 import { sync } from './commands/sync.ts';
+import { test } from './commands/test.ts';
 import { topics } from './commands/topics.ts';
 import { upgrade } from './commands/upgrade.ts';
 import { webhooks } from './commands/webhooks.ts';
@@ -48,6 +51,7 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     deploy,
     pull,
     generateTests,
+    test,
     generateDocs,
     migrate,
   ],
@@ -63,11 +67,13 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     listen,
     alerts,
     api,
+    generateClient,
     consoleCommand,
     importCommand,
     exportCommand,
   ],
   'An installation': [
+    serve,
     status,
     doctor,
     config,

@@ -6,7 +6,7 @@ import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
 import type { OwnPackage } from './package.ts';
-import type { LogProgram } from './run-on-log.ts';
+import type { Program } from './run-program.ts';
 
 /** The dependencies of commands; `main.ts` creates the real ones. */
 export interface Context {
@@ -23,8 +23,8 @@ export interface Context {
   openSandbox(): Promise<Sandbox>;
   openCompiler(parts: CompilerParts): Promise<ProjectCompiler>;
   openClient(secretKey: string): Client;
-  /** Runs a program of the service on the log of this machine; resolves with its exit code. */
-  runOnLog(program: LogProgram, args: readonly string[]): Promise<number>;
+  /** Runs a program of the service on this machine; resolves with its exit code. */
+  runProgram(program: Program, args: readonly string[], signal?: AbortSignal): Promise<number>;
 }
 
 /** Aborted on Ctrl-C, which does not end the process until this is disposed of. */

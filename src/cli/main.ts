@@ -4,7 +4,7 @@ import { processVariables, readEnvironment, userDirectory } from './environment.
 import { exitCodes } from './exit.ts';
 import { outputTo } from './output.ts';
 import { ownPackage } from './package.ts';
-import { runOnLog } from './run-on-log.ts';
+import { runProgram } from './run-program.ts';
 import { runCommandLine } from './run.ts';
 
 const variables = processVariables();
@@ -47,7 +47,7 @@ const context: Context = {
     const { ProjectCompiler } = await import('./compiler/compile.ts');
     return new ProjectCompiler(parts);
   },
-  runOnLog: (program, args) => runOnLog(root, program, args),
+  runProgram: (...run) => runProgram(root, ...run),
   openClient: (secretKey) =>
     openClient({ host: environment.host, secretKey, version: own.version }),
 };

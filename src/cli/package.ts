@@ -13,6 +13,8 @@ interface Manifest {
 /** The package of this program, and what functions are compiled against. */
 export interface OwnPackage {
   readonly root: string;
+  /** Under which it is published; that of the client ends in `-client`. */
+  readonly name: string;
   readonly version: string;
   readonly zodVersion: string;
   /** The types and values of the module `svc`. */
@@ -29,8 +31,9 @@ export function ownPackage(): OwnPackage {
   const zodManifest = require.resolve('zod/package.json');
   return {
     root,
-    version: versionOf(join(root, 'package.json')),
-    zodVersion: versionOf(zodManifest),
+    name: fieldOf(join(root, 'package.json'), 'name'),
+    version: fieldOf(join(root, 'package.json'), 'version'),
+    zodVersion: fieldOf(zodManifest, 'version'),
     sdkPath: join(root, 'src/sdk/index.ts'),
     zodTypesPath: join(dirname(zodManifest), 'index.d.ts'),
     typeRoot: dirname(dirname(require.resolve('@types/node/package.json'))),
@@ -46,8 +49,8 @@ function findRoot(from: string): string {
   return findRoot(above);
 }
 
-function versionOf(path: string): string {
-  const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
-  if (manifest.version === undefined) throw new Error(`${path} has no version`);
-  return manifest.version;
+function fieldOf(path: string, field: keyof Manifest): string {
+  const value = (JSON.parse(readFileSync(path, 'utf8')) as Manifest)[field];
+  if (value === undefined) throw new Error(`${path} has no ${field}`);
+  return value;
 }

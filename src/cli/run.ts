@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { commands } from './command-list.ts';
 import type { Context } from './context.ts';
 import { CommandFailure, exitCodes, type ExitCode } from './exit.ts';
 import { openProgram } from './program.ts';
@@ -20,11 +21,13 @@ export async function runCommandLine(args: readonly string[], context: Context):
   }
 }
 
-/** Options before the command's name belong to it as well. */
+/** Options before the command's name belong to it as well; `generate client` names the command `generate:client`. */
 function nameFirst(args: readonly string[]): string[] {
   if (args[0] === '--version') return ['version'];
   const at = args.findIndex((word) => !word.startsWith('-'));
-  return at > 0
-    ? [...args.slice(at, at + 1), ...args.slice(0, at), ...args.slice(at + 1)]
-    : [...args];
+  if (at === -1) return [...args];
+  const [name = '', second = ''] = args.slice(at);
+  const pair = `${name}:${second}`;
+  const isPair = commands.some((command) => command.name === pair);
+  return [isPair ? pair : name, ...args.toSpliced(at, isPair ? 2 : 1)];
 }

@@ -31,3 +31,10 @@ export {
   type WebhookRequest,
   type WebhookVerificationCode,
 } from './webhooks.ts';
+export {
+  createTypedClient,
+  type RecordOf,
+  type RecordsOptions,
+  type TypedClient,
+  type TypedConnection,
+} from './typed.ts';

@@ -1,10 +1,12 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
+import { isWebhook, verifyHmac, verifyWebhook } from '../../src/client/index.ts';
 import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { buildSource, checkSources } from '../support/client-sources.ts';
 import { commandLine } from '../support/command-line.ts';
 import { openSharedCrmWorld, type SharedCrmWorld } from '../support/crm-world.ts';
 import { openTerminal } from '../support/terminal.ts';
@@ -106,3 +108,62 @@ it.each([
   terminal.type('\x03');
   expect(await terminal.exited, terminal.shown).toBe(0);
 });
+
+it('writes a client that knows the records and actions of an environment, and verifies its webhooks', async () => {
+  const folder = join(root, 'application');
+  mkdirSync(folder);
+  const manifest = '{ "type": "module", "dependencies": { "svc-client": "*" } }';
+  writeFileSync(join(folder, 'package.json'), manifest);
+  const { url, key } = world.gateway;
+  const variables = { SVC_HOSTPORT: url, SVC_SECRET_KEY_DEV: key };
+  const write = (line: string) => commandLine(line.split(' '), { root, sandbox, variables });
+  expect(await write('generate client -e dev --out application/gateway.ts')).toMatchObject({
+    exitCode: 0,
+    out: 'Wrote application/gateway.ts\n',
+  });
+  expect((await write('generate:client -e dev -o application/gateway.ts')).out).toBe(
+    'Unchanged: application/gateway.ts\n',
+  );
+  writeFileSync(join(folder, 'use.ts'), application);
+  await checkSources(folder);
+
+  const crm = await world.connect();
+  crm.account.contacts = [{ id: 'c1', name: 'Ada', email: 'ada@acme.example' }];
+  await crm.run('contacts');
+  const program = await buildSource(join(folder, 'use.ts'));
+  const { use } = (await import(`data:text/javascript,${encodeURIComponent(program)}`)) as {
+    readonly use: (options: object, connection: string) => Promise<unknown>;
+  };
+  expect(await use({ url, key }, crm.id)).toEqual([
+    ['ADDED', 'Ada', 'ada@acme.example'],
+    { echoed: 1 },
+    'script_internal_error',
+  ]);
+
+  const [delivery] = world.receiver.received;
+  const { payload } = await verifyWebhook(delivery ?? { body: '', headers: {} }, world.signingKey);
+  expect(isWebhook(payload)).toBe(true);
+  expect(await verifyHmac(delivery ?? { body: '', headers: {} }, world.signingKey)).toBe(true);
+});
+
+const application = `import { createSvcClient } from './gateway.ts';
+import { ApiError, type ClientOptions } from 'svc-client';
+
+export async function use(options: ClientOptions, connection: string): Promise<readonly unknown[]> {
+  const crm = createSvcClient(options).connection('crm', connection);
+  const found: unknown[] = [];
+  for await (const { name, email, _svc_metadata } of crm.records('Contact', { limit: 2 }))
+    found.push([_svc_metadata.last_action, name satisfies string, email satisfies string | undefined]);
+  found.push(await crm.run('echo', { echoed: 1 }));
+  await crm.run('fail', { how: 'exception' }).catch((error: unknown) => {
+    found.push(error instanceof ApiError && error.code);
+  });
+  const wrong = [
+    // @ts-expect-error -- no such model
+    () => crm.records('Person'),
+    // @ts-expect-error -- no such way to fail
+    () => crm.run('fail', { how: 'silently' }),
+  ];
+  return wrong.length === 2 ? found : [];
+}
+`;

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -9,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkTypes, flavors, printedBy, runOn } from '../packages/consumer.ts';
@@ -22,9 +26,9 @@ import {
 import { nodeOf, tool } from '../packages/toolbox.ts';
 import { run } from '../services/commands.ts';
 import { versions } from '../services/versions.ts';
-import { startGateway } from '../support/gateway.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
+const [oldestNode] = versions.node;
 /** TypeScript 7; `npm run test:all` takes each version. */
 const tsc = join(repository, 'node_modules/typescript-native/bin/tsc');
 
@@ -37,7 +41,10 @@ let installed: string;
 let application: string;
 
 const inProject = async (command: string, args: readonly string[], cwd: string): Promise<string> =>
-  run(command, args, { cwd, env: { ...process.env, XDG_CACHE_HOME: join(folder, 'caches') } });
+  run(command, args, {
+    cwd,
+    env: { ...process.env, NO_COLOR: '1', XDG_CACHE_HOME: join(folder, 'caches') },
+  });
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-packed-')));
@@ -84,15 +91,51 @@ describe('the packed tarball, installed', () => {
     expect(await inProject(process.execPath, args, made)).toMatch(/^Compiled\n/);
   });
 
-  it('has the service, with the connect page', async () => {
-    await using gateway = await startGateway({ entry: join(installed, 'dist/src/main.js') });
-    const page = await fetch(`${gateway.url}/connect/ui/`);
+  it('runs the tests of a project, whatever Node is on the PATH', async () => {
+    const tested = join(project, 'tested');
+    const examples = join(repository, 'examples/integrations');
+    for (const part of ['vite.config.ts', 'vitest.setup.ts', 'slack'])
+      cpSync(join(examples, part), join(tested, part), { recursive: true });
+    mkdirSync(join(tested, '.svc'));
+    writeFileSync(join(tested, 'package.json'), '{ "type": "module" }');
+    const launcher = join(installed, 'bin/svc.js');
+    const printed = await inProject(await nodeOf(oldestNode), [launcher, 'test'], tested);
+    expect(printed).toMatch(/Tests {2}1 passed/);
+    const none = inProject(await nodeOf(oldestNode), [launcher, 'test', 'nothing'], tested);
+    await expect(none).rejects.toThrow('Not all tests passed.');
+  });
+
+  it('serves the gateway with its pages until a signal', async () => {
+    const launcher = join(installed, 'bin/svc.js');
+    const env = {
+      ...process.env,
+      SVC_PORT: '0',
+      SVC_DATA_DIR: join(folder, 'data'),
+      SVC_LOG_LEVEL: 'warn',
+      XDG_CACHE_HOME: join(folder, 'caches'),
+    };
+    const child = spawn(await nodeOf(oldestNode), [launcher, 'serve'], {
+      cwd: project,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    let url: string | undefined;
+    for await (const line of createInterface(child.stdout)) {
+      url = /^svc listens on (\S+)/.exec(line)?.[1];
+      if (url !== undefined) break;
+    }
+    child.stdout.resume();
+    const page = await fetch(`${url}/connect/ui/`);
     const [script = ''] = /(?<=src=")[^"]+\.js/.exec(await page.text()) ?? [];
     const answer = await fetch(new URL(script, page.url));
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
       200,
       'text/javascript; charset=utf-8',
     ]);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    await expect(fetch(`${url}/health`)).rejects.toThrow('fetch failed');
   });
 });
 

@@ -5,7 +5,7 @@ import type { Context } from '../../src/cli/context.ts';
 import { readEnvironment } from '../../src/cli/environment.ts';
 import { outputTo } from '../../src/cli/output.ts';
 import { ownPackage } from '../../src/cli/package.ts';
-import { runOnLog } from '../../src/cli/run-on-log.ts';
+import { runProgram } from '../../src/cli/run-program.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 
 export interface Ended {
@@ -62,7 +62,7 @@ export async function commandLine(
     },
     openSandbox: async () => lent(options.sandbox),
     openCompiler: async (parts) => options.compilers?.of(parts) ?? new ProjectCompiler(parts),
-    runOnLog: (program, args) => runOnLog(root, program, args),
+    runProgram: (...run) => runProgram(root, ...run),
     openClient: (secretKey) =>
       openClient({ host: environment.host, secretKey, version: own.version }),
   };

@@ -22,7 +22,7 @@ Examples
   SVC_DATA_DIR=./.svc-data svc keys recover`,
 
   async run(_input, context) {
-    const code = await context.runOnLog('keys', []);
+    const code = await context.runProgram('keys', []);
     if (code !== 0) throw new CommandFailure('No key was created.');
   },
 });

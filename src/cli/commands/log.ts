@@ -21,7 +21,7 @@ Examples
   SVC_DATA_DIR=./new svc log import ./backup`,
 
   async run({ word, positionals }, context) {
-    const code = await context.runOnLog('log', [word, ...positionals]);
+    const code = await context.runProgram('log', [word, ...positionals]);
     if (code !== 0) throw new CommandFailure(`The ${word} failed.`);
   },
 });

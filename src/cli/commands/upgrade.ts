@@ -25,7 +25,7 @@ Examples
   SVC_DATA_DIR=./.svc-data svc upgrade check`,
 
   async run({ values }, context) {
-    const code = await context.runOnLog('upgrade', [
+    const code = await context.runProgram('upgrade', [
       ...(values.json === true ? ['--json'] : []),
       ...(values.gateway === true ? [context.environment.host] : []),
     ]);

@@ -1,3 +1,4 @@
+import { typeOf as typeOfSchema } from '../../json-schema/typescript.ts';
 import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 
 const listOf = (value: Json | undefined): readonly Json[] =>
@@ -76,43 +77,6 @@ function answerType(responses: JsonObject): string {
   return types.length === 0 ? 'never' : [...new Set(types)].join(' | ');
 }
 
-function typeOf(schema: JsonObject): string {
-  const { $ref: reference, enum: values, type, anyOf, oneOf } = schema;
-  if (typeof reference === 'string') return reference.slice(reference.lastIndexOf('/') + 1);
-  if ('const' in schema) return literal(schema['const'] ?? null);
-  if (Array.isArray(values)) return values.map(literal).join(' | ');
-  const choices = anyOf ?? oneOf;
-  if (Array.isArray(choices)) return union(choices.map((one) => typeOf(objectOf(one as Json))));
-  if (Array.isArray(type))
-    return union(type.map((one) => typeOf({ ...schema, type: one as Json })));
-  switch (type) {
-    case 'object':
-      return objectType(schema);
-    case 'array':
-      return `readonly ${inBrackets(typeOf(objectOf(schema['items'])))}[]`;
-    case 'integer':
-      return 'number';
-    default:
-      return typeof type === 'string' ? type : 'unknown';
-  }
-}
-
-const literal = (value: Json): string =>
-  typeof value === 'string' ? `'${value.replaceAll("'", String.raw`\'`)}'` : JSON.stringify(value);
-
-const union = (types: readonly string[]): string => [...new Set(types)].join(' | ');
-
-const inBrackets = (type: string): string => (/^\w+$/.test(type) ? type : `(${type})`);
-
-function objectType({ properties, required, additionalProperties: others }: JsonObject): string {
-  const needed = listOf(required);
-  const members = Object.entries(objectOf(properties)).map(([name, schema]) => {
-    const key = /^\w+$/.test(name) ? name : `'${name}'`;
-    return `readonly ${key}${needed.includes(name) ? '' : '?'}: ${typeOf(objectOf(schema))}`;
-  });
-  const isOpen = others !== false && (others !== undefined || members.length === 0);
-  // The index signature must also cover the named members.
-  const other = members.length > 0 ? 'unknown' : typeOf(objectOf(others));
-  if (isOpen) members.push(`readonly [name: string]: ${other}`);
-  return `{ ${members.join('; ')} }`;
-}
+/** Schemas are named by the end of their path. */
+const typeOf = (schema: JsonObject): string =>
+  typeOfSchema(schema, (reference) => reference.slice(reference.lastIndexOf('/') + 1));
