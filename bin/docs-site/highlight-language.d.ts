@@ -1,0 +1,5 @@
+import type { Language } from './highlight.d.ts';
+
+/** A grammar of highlight.js. */
+declare const language: () => Language;
+export default language;
