@@ -100,6 +100,13 @@ describe('the documentation', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
+  it('has the files of the API reference', async () => {
+    const page = await (await get('/docs/api')).text();
+    const names = [...page.matchAll(/ (?:href|src)="(\/docs\/api\/assets\/[^"]+)"/g)];
+    expect(names.length).toBeGreaterThanOrEqual(2);
+    for (const [, name = ''] of names) expect((await get(name)).status, name).toBe(200);
+  });
+
   it('has every file that a page names, and no other', async () => {
     const page = await get('/docs/reference/http/');
     const names = [...(await page.text()).matchAll(/ (?:href|src)="([^"#:]+)"/g)];
@@ -112,7 +119,10 @@ describe('the documentation', () => {
       const { headers } = await get(script);
       expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     }
-    expect((await get('/docs/search.json')).headers.get('content-type')).toBe('application/json');
+    const index = await get('/docs/search.json');
+    expect(index.headers.get('content-type')).toBe('application/json');
+    const known = { 'if-none-match': index.headers.get('etag') ?? '' };
+    expect((await get('/docs/search.json', known)).status).toBe(304);
     const outside = [
       '..%2Fentries.json',
       'entries.json',

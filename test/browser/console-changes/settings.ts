@@ -219,7 +219,12 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
 
     it('takes a key out of the session', async () => {
       await open('/env/dev');
+      // What the key showed is gone before the response.
+      const removed = current().page.waitForResponse(
+        (response) => response.request().method() === 'DELETE',
+      );
       await choose('Session', 'Remove the key of the account');
+      await removed;
       await current()
         .page.getByRole('link', { name: 'Environments' })
         .waitFor({ state: 'detached' });
