@@ -19,7 +19,7 @@ const records = roundsOf({ push: 1_400, all: 10_000 });
 
 it('records are rebuilt to the end after a kill in the middle', async () => {
   const first = await gateways.start(records);
-  const args = ['rebuild', 'records', '--yes', '--detach', '--pace', '25', '--json'];
+  const args = ['rebuild', 'records', '--yes', '--detach', '--pace', '50', '--json'];
   const begun = await first.svc(...args);
   expect(begun.exitCode, begun.err).toBe(0);
   const building = async (gateway: LoadedGateway) => {
