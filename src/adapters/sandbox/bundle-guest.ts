@@ -16,11 +16,31 @@ const settings = {
 /** @returns the guest runtime and zod, as one script */
 export async function bundleGuestRuntime(): Promise<string> {
   const zod = await smallZod();
+  const small = Object.entries(packages).map(async ([name, used]) =>
+    inPlaceOf(name, await smallPackage(name, used)),
+  );
   return textOf({
     ...settings,
     entryPoints: [fileURLToPath(new URL('./guest/runtime.ts', import.meta.url))],
     format: 'iife',
-    plugins: [inPlaceOf('zod', zod)],
+    plugins: [inPlaceOf('zod', zod), ...(await Promise.all(small))],
+  });
+}
+
+/** Other packages whose text each isolate holds, with minified names. */
+const packages = {
+  'buffer/': 'Buffer',
+  fflate: 'unzipSync',
+  '@exodus/bytes/utf8.js': 'utf8fromStringLoose, utf8toString, utf8toStringLoose',
+} as const;
+
+/** @returns only what is used of the package */
+async function smallPackage(name: string, used: string): Promise<string> {
+  return textOf({
+    ...settings,
+    stdin: { contents: `export { ${used} } from '${name}';`, resolveDir: import.meta.dirname },
+    format: 'esm',
+    minify: true,
   });
 }
 
@@ -117,7 +137,7 @@ const onlyEnglish: Plugin = {
 const inPlaceOf = (name: string, contents: string): Plugin => ({
   name: `in-place-of-${name}`,
   setup(building) {
-    const namespace = 'made';
+    const namespace = `made-${name}`;
     building.onResolve({ filter: /./ }, ({ path }) => (path === name ? { path, namespace } : null));
     building.onLoad({ filter: /./, namespace }, () => ({ contents }));
   },

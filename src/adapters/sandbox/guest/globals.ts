@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from './bridge.ts';
 import { Buffer } from './buffer.ts';
 import { structuredClone } from './clone.ts';
 import { Blob, FormData, Headers } from './form.ts';
-import { atob, btoa, TextDecoder, TextEncoder } from './text.ts';
+import { atob, btoa, TextDecoder, TextEncoder } from './encodings.ts';
 import { URL } from './url.ts';
 import { URLSearchParams } from './url-search-params.ts';
 

@@ -5,7 +5,7 @@ import { Buffer } from './buffer.ts';
 import { randomUUID } from './crypto.ts';
 import { ActionError, httpError, networkError } from './errors.ts';
 import { Blob, bytesOfBlob, encodeForm, FormData, Headers } from './form.ts';
-import { bytesOf, latin1Encode, toText, utf8Encode } from './text.ts';
+import { bytesOf, toText, utf8Encode } from './text.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
 /** The configuration from a function (docs/reference/functions.md#configuration); unvalidated. */
@@ -146,8 +146,8 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
 const jsonOf = (value: unknown): Json => (value === undefined ? null : (value as Json));
 
 function readBody(body: string, responseType: unknown): unknown {
-  if (responseType === 'arraybuffer') return Buffer.from(latin1Encode(body).buffer);
-  if (responseType === 'blob') return new Blob([latin1Encode(body)]);
+  if (responseType === 'arraybuffer') return Buffer.from(body, 'latin1');
+  if (responseType === 'blob') return new Blob([Buffer.from(body, 'latin1')]);
   if (responseType === 'text' || responseType === 'document' || body === '') return body;
   try {
     return JSON.parse(body) as unknown;
@@ -175,7 +175,7 @@ class FetchResponse {
   }
 
   async text(): Promise<string> {
-    return Buffer.from(latin1Encode(this.#body).buffer).toString();
+    return Buffer.from(this.#body, 'latin1').toString();
   }
 
   async json(): Promise<unknown> {
@@ -183,11 +183,13 @@ class FetchResponse {
   }
 
   async arrayBuffer(): Promise<ArrayBuffer> {
-    return latin1Encode(this.#body).buffer;
+    return Buffer.from(this.#body, 'latin1').buffer;
   }
 
   async blob(): Promise<Blob> {
-    return new Blob([latin1Encode(this.#body)], { type: this.headers.get('content-type') ?? '' });
+    return new Blob([Buffer.from(this.#body, 'latin1')], {
+      type: this.headers.get('content-type') ?? '',
+    });
   }
 }
 

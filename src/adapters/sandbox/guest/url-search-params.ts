@@ -1,4 +1,5 @@
-import { hexEncode, toText, utf8Decode } from './text.ts';
+import { Buffer } from './buffer.ts';
+import { toText } from './text.ts';
 
 /** Pairs of a query or a form, in order (application/x-www-form-urlencoded). */
 export class URLSearchParams {
@@ -137,7 +138,7 @@ function unescape(text: string): string {
     try {
       return decodeURIComponent(run);
     } catch {
-      return utf8Decode(hexEncode(run.replaceAll('%', '')));
+      return Buffer.from(run.replaceAll('%', ''), 'hex').toString();
     }
   });
 }
