@@ -11,7 +11,7 @@ export interface Planted {
 export const planted: readonly Planted[] = [
   {
     name: 'pass a key of the right kind whatever its scopes',
-    file: 'src/api/request-pipeline.ts',
+    file: 'src/http/check-parts.ts',
     from: 'if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;',
     to: 'if (caller.credential !== "none") return;',
     tests: ['test/api/access.test.ts'],
@@ -87,5 +87,70 @@ export const planted: readonly Planted[] = [
     from: `if (isKnown && state.requestHash !== requestHash) throw new GatewayError('idempotency_conflict');`,
     to: '',
     tests: ['test/api/idempotency.test.ts'],
+  },
+  {
+    name: 'keep a session of the console alive after its longest life',
+    file: 'src/modules/access/console-sessions/rules.ts',
+    from: 'Math.min(createdAt',
+    to: 'Math.max(createdAt',
+    tests: ['test/unit/src/modules/access/console-sessions'],
+  },
+  {
+    name: 'take the cookie of the console from pages of other sites',
+    file: 'src/http/same-origin.ts',
+    from: `if (site !== undefined && site !== 'same-origin') return false;`,
+    to: '',
+    tests: ['test/unit/src/http/same-origin.test.ts'],
+  },
+  {
+    name: 'count the try of an earlier notice for that of the present alert',
+    file: 'src/modules/operations/alerts/decider.ts',
+    from: 'if (notice?.at !== command.of) return [];',
+    to: 'if (notice === null) return [];',
+    tests: ['test/unit/src/modules/operations/alerts'],
+  },
+  {
+    name: 'begin a trace of its own for each span',
+    file: 'src/adapters/tracing/otlp.ts',
+    from: 'parent === null ? ROOT_CONTEXT',
+    to: 'parent !== undefined ? ROOT_CONTEXT',
+    tests: ['test/e2e/tracing.test.ts'],
+  },
+  {
+    name: 'accept a recorded webhook at any later time',
+    file: 'src/client/webhooks.ts',
+    from: 'Math.abs(sentAt.getTime() - now) > toleranceSeconds * 1000',
+    to: 'Number.isNaN(now)',
+    tests: ['test/unit/src/client/webhooks.test.ts'],
+  },
+  {
+    name: 'leave the codes of refusals out of the OpenAPI document',
+    file: 'src/http/openapi/operation.ts',
+    from: `'x-svc-error-codes': codes,`,
+    to: '',
+    tests: ['test/unit/src/http/openapi.test.ts'],
+  },
+  {
+    name: 'describe nullable fields in a form that clients do not compile from',
+    file: 'src/http/openapi/schemas.ts',
+    from: 'sized(withoutObjectDefault(nullable(Object.fromEntries(entries) as JsonObject)))',
+    to: 'sized(withoutObjectDefault(Object.fromEntries(entries) as JsonObject))',
+    tests: ['test/unit/src/http/openapi.test.ts'],
+  },
+  {
+    name: 'describe large integers as integers of 32 bits',
+    file: 'src/http/openapi/schemas.ts',
+    from: `{ ...schema, format: 'int64' }`,
+    to: 'schema',
+    tests: ['test/unit/src/http/openapi.test.ts'],
+  },
+  {
+    name: 'answer a failed action over MCP as if it had succeeded',
+    file: 'src/api/mcp/server.ts',
+    from: `    const text = JSON.stringify(refusal);
+    return { isError: true,`,
+    to: `    const text = JSON.stringify(refusal);
+    return {`,
+    tests: ['test/e2e/mcp.test.ts'],
   },
 ];

@@ -90,6 +90,30 @@ describe('the OpenAPI document', () => {
     expect(valid).toBe(true);
   });
 
+  it('has no schema from which generators make clients that do not compile', () => {
+    const problems: string[] = [];
+    const look = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const schema = value as Readonly<Record<string, unknown>>;
+      const { anyOf, type, format, maximum } = schema;
+      const types = Array.isArray(anyOf)
+        ? anyOf.map((one) => (one as { type?: unknown }).type)
+        : [];
+      if (types.length === 2 && typeof types[0] === 'string' && types[1] === 'null')
+        problems.push(`${path}: anyOf with null`);
+      const isInteger = type === 'integer' || (Array.isArray(type) && type.includes('integer'));
+      if (isInteger && !(Number(maximum) <= 2 ** 31 - 1) && format !== 'int64')
+        problems.push(`${path}: an integer without a size`);
+      if (typeof schema['$ref'] === 'string' && 'properties' in schema)
+        problems.push(`${path}: properties beside a reference`);
+      // Headers of responses have no types in clients.
+      const members = Object.entries(schema).filter(([name]) => name !== 'headers');
+      for (const [name, member] of members) look(member, `${path}/${name}`);
+    };
+    look(document, '#');
+    expect(problems).toEqual([]);
+  });
+
   it('has each operation once by its id', () => {
     const ids = endpoints.map(({ method, path }) => operationOf(method, path).operationId);
     expect(new Set(ids).size).toBe(ids.length);
