@@ -17,6 +17,7 @@ import { languages } from './clients/generate.ts';
 import { installToolchain } from './clients/toolchains.ts';
 import { fuzz } from './fuzz/run.ts';
 import { measureReferenceLoads, type ReferenceLoads } from './reference-load.ts';
+import { matrix } from './packages/matrix.ts';
 import { unpressed, unseen } from './route-coverage.ts';
 import { ServiceUnavailable } from './services/commands.ts';
 import { coreFiles, leaveOut, prepareServices, report, type NotRun } from './services/run.ts';
@@ -146,19 +147,25 @@ async function testsOfClients(): Promise<void> {
   }
 }
 
-/** One test case: what it sent is printed beside it. */
-async function fuzzing(): Promise<void> {
-  await where(['test/fuzz/run.ts'], async () => {
+/** One test case: what it did is printed beside it. @param run returns what is wrong */
+async function program(
+  name: string,
+  file: string,
+  run: () => Promise<readonly string[]>,
+): Promise<void> {
+  await where([file], async () => {
     const started = performance.now();
-    console.log('\n== fuzz');
-    const problems = await fuzz({ isLong: options.all });
+    console.log(`\n== ${name}`);
+    const problems = await run();
     const isGreen = problems.length === 0;
-    console.log(`== fuzz: ${outcome(isGreen, started)}`);
+    console.log(`== ${name}: ${outcome(isGreen, started)}`);
     totals[isGreen ? 'passed' : 'failed'] += 1;
-    const message = problems.join('\n');
-    if (!isGreen) failures.push({ file: 'test/fuzz/run.ts', test: 'npm run fuzz', message });
+    if (!isGreen) failures.push({ file, test: name, message: problems.join('\n') });
   });
 }
+
+const fuzzing = (): Promise<void> =>
+  program('fuzz', 'test/fuzz/run.ts', () => fuzz({ isLong: options.all }));
 
 /** A check of what the tests together have seen. */
 function nothingMissing(what: string, problem: string, missing: readonly string[]): void {
@@ -208,6 +215,7 @@ try {
     await testsOnServices();
     await testsOfClients();
   }
+  if (options.all) await program('packages', 'test/packages/matrix.ts', matrix);
 } finally {
   measuring.abort();
   rmSync(folder, { recursive: true, force: true });

@@ -34,6 +34,10 @@ export async function tool(name: keyof typeof commands): Promise<string> {
   return join(folder, 'node_modules/.bin', commands[name]);
 }
 
+/** The compiler of a version of TypeScript. @throws ServiceUnavailable */
+export const tscOf = async (version: string): Promise<string> =>
+  join(await fetched('typescript', version), 'node_modules/typescript/bin/tsc');
+
 /** The executable of a version of Node. @throws ServiceUnavailable */
 export async function nodeOf(version: string): Promise<string> {
   const platform = process.platform === 'win32' ? 'win' : process.platform;
