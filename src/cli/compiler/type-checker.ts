@@ -185,8 +185,8 @@ export class TypeChecker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // It fails if the process has ended.
-    await this.#api.close().catch(() => undefined);
+    // Ctrl-C ends the process as well, before it is asked or while it is.
+    await this.#unlessEnded(this.#api.close()).catch(() => undefined);
   }
 }
 
