@@ -1,8 +1,9 @@
 /** One vitest project as a step of a suite: counted, with each failure and the time of each file. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 /** A test that failed, a file that did not load, or an error that nothing caught. */
 export interface Failure {
@@ -88,9 +89,50 @@ async function runOnce(
 ): Promise<ProjectOutcome> {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const args = ['run', '--project', project, ...reporters, ...options];
-  const child = spawn('vitest', args, { stdio: ['ignore', 'inherit', 'inherit'] });
-  const [status] = (await once(child, 'exit')) as [number | null];
+  const stdio = ['ignore', 'inherit', 'inherit'] as const;
+  const child = spawn('vitest', args, { stdio: [...stdio], detached: true });
+  const group = -(child.pid ?? 0);
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const interrupt = (signal: NodeJS.Signals): boolean => process.kill(group, signal);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+  const watching = new AbortController();
+  const watched = endHung(file, group, watching.signal);
+  const [status] = await exited;
+  watching.abort();
+  await watched;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt);
+  killLeft(group);
   return outcomeOf(project, status === 0, readReport(file));
+}
+
+/** How long vitest may take to end after its report: a process that a test has left may hold its output open. */
+const endsWithinMs = 60_000;
+
+/** Kills a vitest that does not end: without it, the failures that it has found are never printed. */
+async function endHung(report: string, group: number, signal: AbortSignal): Promise<void> {
+  let reportedAt: number | undefined;
+  try {
+    for (;;) {
+      await setTimeout(1_000, undefined, { signal });
+      const now = performance.now();
+      if (existsSync(report)) reportedAt ??= now;
+      if (now - (reportedAt ?? now) < endsWithinMs) continue;
+      console.log(`\nvitest did not end, and is killed with what its tests have started`);
+      killLeft(group);
+      return;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function killLeft(group: number): void {
+  try {
+    process.kill(group, 'SIGKILL');
+  } catch (error) {
+    // Nobody is left.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function outcomeOf(project: string, isGreen: boolean, report: Report | undefined): ProjectOutcome {
