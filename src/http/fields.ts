@@ -16,7 +16,7 @@ export const text = (min: number, max: number) =>
 
 const matching = (pattern: RegExp, max = 255) => z.string().regex(pattern).min(1).max(max);
 
-export const providerName = matching(/^[a-zA-Z0-9_-]+$/).meta({ examples: ['crm'] });
+export const providerName = matching(/^[a-zA-Z0-9_-]+$/).meta({ examples: ['affinity'] });
 export const integrationKey = matching(/^[a-zA-Z0-9~:.@ _-]+$/).meta({ examples: ['crm'] });
 export const connectionId = matching(/^[a-zA-Z0-9,.;:=+~[\]|@${}"'\\/_ -]+$/).meta({
   examples: ['acme-1'],

@@ -38,6 +38,8 @@ const fields = jsonObject.refine(
 
 interface FormEndpoint {
   readonly path: string;
+  /** A body of the mode. */
+  readonly example: JsonObject;
   readonly summary: string;
   readonly description: string;
   readonly isFor: (provider: Provider) => boolean;
@@ -65,7 +67,7 @@ const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>
     description: formEndpoint.description,
     params: path,
     query,
-    body: fields,
+    body: fields.meta({ examples: [formEndpoint.example] }),
     answers: { 200: json('The connection.', connectedShape) },
     errors: [
       errorAt(formEndpoint.unknownStatus ?? 404, 'unknown_provider_config'),
@@ -130,9 +132,11 @@ const ofMode = (
   mode: AuthMode,
   at: string,
   what: string,
+  example: JsonObject,
   ...errors: RouteError[]
 ): FormEndpoint => ({
   path: at,
+  example,
   summary: `Create a connection with ${what}.`,
   description: `For the authentication mode \`${mode}\`. The fields of the body are those of the mode.`,
   isFor: ({ auth_mode }) => auth_mode === mode,
@@ -143,6 +147,7 @@ const ofMode = (
 /** Connections that the provider installs, which wait for its webhook. */
 const outbound: FormEndpoint = {
   path: '/auth/oauth-outbound',
+  example: {},
   summary: 'Create a connection that waits for an installation.',
   description:
     'The provider reports the installation by a webhook; until then the connection is pending.',
@@ -155,6 +160,7 @@ const outbound: FormEndpoint = {
   }),
 };
 
+const login = { username: 'ada', password: 'p-0123' };
 const tested: RouteError = 'connection_test_failed';
 
 export const formRoutes: readonly AnyRoute[] = [
@@ -163,6 +169,7 @@ export const formRoutes: readonly AnyRoute[] = [
       'OAUTH2_CC',
       '/oauth2/auth',
       'client credentials',
+      { client_id: 'c-0123', client_secret: 's-0123' },
       'missing_client_id',
       'missing_client_secret',
       'missing_client_private_key',
@@ -174,14 +181,28 @@ export const formRoutes: readonly AnyRoute[] = [
     unknownStatus: 400,
   },
   outbound,
-  ofMode('API_KEY', '/api-auth/api-key', 'an API key', tested),
-  ofMode('BASIC', '/api-auth/basic', 'user name and password', tested),
-  ofMode('TBA', '/auth/tba', 'a token of an account', tested),
-  ofMode('JWT', '/auth/jwt', 'a key that signs tokens', 'invalid_credentials', tested),
+  ofMode('API_KEY', '/api-auth/api-key', 'an API key', { apiKey: 'k-0123' }, tested),
+  ofMode('BASIC', '/api-auth/basic', 'user name and password', login, tested),
+  ofMode(
+    'TBA',
+    '/auth/tba',
+    'a token of an account',
+    { token_id: 't-0123', token_secret: 's-0123' },
+    tested,
+  ),
+  ofMode(
+    'JWT',
+    '/auth/jwt',
+    'a key that signs tokens',
+    { privateKey: 'k-0123' },
+    'invalid_credentials',
+    tested,
+  ),
   ofMode(
     'BILL',
     '/auth/bill',
     'a login that yields a session',
+    { ...login, organization_id: 'o-1', dev_key: 'k-0123' },
     'invalid_credentials',
     'missing_api_url',
   ),
@@ -189,11 +210,25 @@ export const formRoutes: readonly AnyRoute[] = [
     'TWO_STEP',
     '/auth/two-step',
     'fields that yield a token',
+    login,
     'two_step_credentials_fetch_error',
     'invalid_credentials',
     'missing_api_url',
   ),
-  ofMode('SIGNATURE', '/auth/signature', 'credentials that sign requests', tested),
-  ofMode('NONE', '/auth/unauthenticated', 'no credentials'),
-  ofMode('APP_STORE', '/app-store-auth', 'a key of the App Store', 'invalid_credentials', tested),
+  ofMode(
+    'SIGNATURE',
+    '/auth/signature',
+    'credentials that sign requests',
+    { type: 'SIGNATURE', ...login },
+    tested,
+  ),
+  ofMode('NONE', '/auth/unauthenticated', 'no credentials', {}),
+  ofMode(
+    'APP_STORE',
+    '/app-store-auth',
+    'a key of the App Store',
+    { privateKeyId: 'K0123', issuerId: 'i-0123', privateKey: 'k-0123' },
+    'invalid_credentials',
+    tested,
+  ),
 ].map(formRoute);

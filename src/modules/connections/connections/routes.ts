@@ -103,7 +103,7 @@ const create = defineRoute({
     ...profile,
     credentials: z.unknown().meta({
       description: 'Credentials with their `type`: the authentication mode of the provider.',
-      examples: [{ type: 'API_KEY', apiKey: '…' }],
+      examples: [{ type: 'API_KEY', apiKey: 'k-0123' }],
     }),
   }),
   answers: { 201: json('The connection.', connectionShape) },
