@@ -1,8 +1,4 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessTo, type Answer, type GatewayAccess } from '../support/gateway.ts';
 import { sharedGateway } from '../support/shared-gateways.ts';
@@ -63,31 +59,6 @@ async function contactsOf(integration: string, connection: string): Promise<read
   return read.status === 200 ? bodyOf(read).records : [];
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
-/** The shell blocks of "Run it", except the start of the gateway. */
-function quickstart(): string[] {
-  const readme = readFileSync(`${root}/README.md`, 'utf8');
-  const [, section = ''] = /\n## Run it\n([^]*?)\n##/.exec(readme) ?? [];
-  const blocks = [...section.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
-  expect(blocks.shift()).toBe('npm start\n');
-  expect(blocks).toHaveLength(2);
-  return blocks;
-}
-
-/** What the commands print, with the key and the address that the gateway of this test printed. */
-async function reader(commands: string): Promise<string> {
-  const text = commands
-    .replace('svc_env_…', gateway.key)
-    .replace('http://127.0.0.1:3003', gateway.url);
-  const { stdout } = await promisify(execFile)('bash', ['-euc', text], {
-    cwd: root,
-    env: { ...process.env, SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key },
-    maxBuffer: 10_000_000,
-  });
-  return stdout;
-}
-
 const names = ['contacts', 'rename-contact', 'receive-webhooks'];
 
 describe('the demo of a gateway on loopback', () => {
@@ -121,21 +92,6 @@ describe('the demo of a gateway on loopback', () => {
     expect(refused.status).toBe(409);
     expect(bodyOf(refused).error.message).toContain('hacker-news');
     await gateway.call('DELETE', `/environments/${id}`, account);
-  });
-
-  it('does what the quickstart of the README says', async () => {
-    const [terminal = '', api = ''] = quickstart();
-    const commands = terminal.trimEnd().split('\n');
-    const last = commands.pop() ?? '';
-    const said = await reader(commands.join('\n'));
-    expect(said).toContain('demo-key: contacts, rename-contact, receive-webhooks');
-    expect(said).toContain('Connected me of demo-key');
-    // The sync began with the connection.
-    await expect.poll(async () => (await reader(last)).split('\n').length - 1).toBe(250);
-    const answers = await reader(api);
-    expect(answers).toContain('{"success":true}');
-    expect(answers.match(/"last_action":"ADDED"/g)).toHaveLength(100);
-    expect(answers).toMatch(/"id":"contact-007","name":"Ada Lovelace"[^{]*\}$/);
   });
 
   it('syncs all contacts of a connection by API key, and refuses another key', async () => {
