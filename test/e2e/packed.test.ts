@@ -33,6 +33,8 @@ const [oldestNode] = versions.node;
 const tsc = join(repository, 'node_modules/typescript-native/bin/tsc');
 
 let folder: string;
+/** The sources that were packed. */
+let copy: string;
 let tarballs: Tarballs;
 /** A folder of somebody who has installed the packed tarball. */
 let project: string;
@@ -48,8 +50,7 @@ const inProject = async (command: string, args: readonly string[], cwd: string):
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-packed-')));
-  const { copy, ...packed } = await packTarballs(folder);
-  tarballs = packed;
+  ({ copy, ...tarballs } = await packTarballs(folder));
   expect(manifestOf(copy)).toBe(manifestOf(repository));
   project = join(folder, 'project');
   const modules = join(project, 'node_modules');
@@ -176,5 +177,24 @@ describe('both packages', () => {
     await run(attw, [tarballs.svc, '--profile', 'node16', '--exclude-entrypoints', './testing']);
     await run(attw, [tarballs.svc, '--profile', 'esm-only', '--entrypoints', './testing']);
     await run(attw, [tarballs.client]);
+  });
+});
+
+describe('a dry run of publishing', () => {
+  // Nothing is sent anywhere.
+  const nowhere = ['--registry=http://127.0.0.1:9', '--fetch-retries=0'];
+  const publish = (cwd: string) =>
+    run('npm', ['publish', '--dry-run', '--json', ...nowhere], { cwd });
+
+  it('passes for both packages with the name changed in one place', async () => {
+    const manifest = manifestOf(copy);
+    const { version } = JSON.parse(manifest) as { version: string };
+    writeFileSync(
+      join(copy, 'package.json'),
+      manifest.replace('"name": "svc"', '"name": "@example/gateway"'),
+    );
+    expect(await publish(copy)).toContain(`"id": "@example/gateway@${version}"`);
+    const client = await publish(join(copy, 'dist/client'));
+    expect(client).toContain(`"id": "@example/gateway-client@${version}"`);
   });
 });
