@@ -116,9 +116,12 @@ describe('the console', () => {
     await page.keyboard.press('End');
     await page.getByRole('link', { name: connectionId }).waitFor();
     expect(read).toEqual(['first', 'next']);
-    expect(
-      await page.getByRole('region', { name: 'Connections' }).getByRole('link').count(),
-    ).toBeLessThan(100);
+    const frame = page.getByRole('region', { name: 'Connections' });
+    expect(await frame.getByRole('link').count()).toBeLessThan(100);
+    // Chromium drops a key that comes while the scrolling of another goes on.
+    const leftBelow = () =>
+      frame.evaluate((one) => one.scrollHeight - one.clientHeight - one.scrollTop);
+    await expect.poll(leftBelow).toBeLessThan(1);
     await page.keyboard.press('Home');
     await page.getByRole('link', { name: connectionId }).waitFor({ state: 'detached' });
     expect(complaints).toEqual([]);
