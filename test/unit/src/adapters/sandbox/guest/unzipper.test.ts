@@ -59,6 +59,13 @@ describe(`unzipper, seed ${seed}`, () => {
     await expect(files[0]?.buffer()).rejects.toThrow(/broken/);
   });
 
+  it('refuses an archive that lists more files than it has room for', async () => {
+    const bytes = archive();
+    // The number of files, in the end of the directory.
+    bytes.writeUInt16LE(0xffff, bytes.indexOf('PK\x05\x06') + 8);
+    await expect(Open.buffer(bytes)).rejects.toThrow(/broken: more files/);
+  });
+
   it('refuses what is no archive, and never returns another size than it lists', async () => {
     await expect(Open.buffer('text')).rejects.toThrow('takes the bytes of an archive');
     await expect(Open.buffer(new Uint8Array(0))).rejects.toThrow('not a ZIP archive');
