@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateways[Symbol.asyncDispose]());
 
-const records = roundsOf({ push: 1_400, all: 10_000 });
+const records = roundsOf({ push: 900, all: 10_000 });
 
 it('records are rebuilt to the end after a kill in the middle', async () => {
   const first = await gateways.start(records);
