@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BoundedMap } from '../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../kernel/errors.ts';
 import { authenticate, createUseNoter } from '../modules/access/api-keys/handlers.ts';
 import { isKeyFormat } from '../modules/access/api-keys/key-format.ts';
@@ -48,7 +48,7 @@ interface Known {
  */
 export async function openAuthenticator(services: Services): Promise<Authenticator> {
   const revocations = await openRevocations(services.coordination);
-  const cached = new BoundedMap<string, Known>(cachedMax);
+  const cached = new LRUCache<string, Known>({ max: cachedMax });
   const kinds = new Set(['api-key', 'account-key', 'environment']);
   const stop = services.control.view.onChange((changed) => {
     if (changed.some((ref) => kinds.has(ref.kind))) cached.clear();

@@ -1,6 +1,6 @@
 import type { Ports } from './ports.ts';
 import { partitionNumbers } from '../kernel/partition.ts';
-import { BoundedMap } from '../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { joinKey } from '../kernel/ids.ts';
 import type { Batch, EventLog, ReadMessage } from '../ports/event-log.ts';
 import type { Codec } from '../ports/schemas.ts';
@@ -114,7 +114,7 @@ class MaterializedView {
   readonly #tables: ViewTables;
   readonly #codec: Codec<EntityValue>;
   readonly #progress: Map<number, PartitionProgress>;
-  readonly #cached = new BoundedMap<string, unknown>(cachedMax);
+  readonly #cached = new LRUCache<string, object>({ max: cachedMax });
   readonly #listeners = new Set<(changed: readonly EntityRef[]) => void>();
 
   constructor(
@@ -202,8 +202,8 @@ class MaterializedView {
     return this.#remember(key, String(row['state'])) as S;
   }
 
-  #remember(key: string, text: string): unknown {
-    const state: unknown = JSON.parse(text);
+  #remember(key: string, text: string): object {
+    const state = JSON.parse(text) as object;
     this.#cached.set(key, state);
     return state;
   }

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import { createContext, Script } from 'node:vm';
 import type { ValidateFunction } from 'ajv';
@@ -16,8 +16,7 @@ const compiledMax = 200;
  * deep, takes too long or does not compile checks nothing (docs/reference/functions.md#schemas-outside-the-function).
  */
 export class TenantSchemas {
-  /** The least recently used first; null = checks nothing. */
-  readonly #compiled = new BoundedMap<string, ValidateFunction | null>(compiledMax);
+  readonly #compiled = new LRUCache<string, ValidateFunction | 'unchecked'>({ max: compiledMax });
 
   /** The first thing that does not fit; empty when the value fits, or the schema checks nothing. */
   problems(schema: JsonObject, value: Json): readonly Problem[] {
@@ -25,17 +24,17 @@ export class TenantSchemas {
     if (Buffer.byteLength(text) > limits.checkedSchemaBytesMax) return [];
     const hash = createHash('sha256').update(text).digest('base64');
     const validate = this.#validatorOf(hash, schema);
-    if (validate === null) return [];
+    if (validate === 'unchecked') return [];
     const problems = withinTime(() => (validate(value) ? [] : problemsOf(validate.errors ?? [])));
     if (problems !== null) return problems;
-    this.#compiled.set(hash, null);
+    this.#compiled.set(hash, 'unchecked');
     return [];
   }
 
-  #validatorOf(hash: string, schema: JsonObject): ValidateFunction | null {
+  #validatorOf(hash: string, schema: JsonObject): ValidateFunction | 'unchecked' {
     const existing = this.#compiled.get(hash);
-    const validate = existing === undefined ? withinTime(() => compiled(schema)) : existing;
-    this.#compiled.delete(hash);
+    if (existing !== undefined) return existing;
+    const validate = withinTime(() => compiled(schema)) ?? 'unchecked';
     this.#compiled.set(hash, validate);
     return validate;
   }

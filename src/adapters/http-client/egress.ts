@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Destination } from '../../ports/http-client.ts';
 
@@ -61,11 +62,11 @@ export function createEgressPolicy(allow: readonly string[]): EgressPolicy {
     return !isNameSpecial && isPublic(address);
   };
 
-  const passed = new Set<string>();
+  const passed = new LRUCache<string, true>({ max: passedMax });
   return {
     checkUrl(url) {
       // The result depends only on scheme, host and port.
-      if (passed.has(url.origin)) return;
+      if (passed.get(url.origin) === true) return;
       if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused();
       const host = hostOf(url.hostname);
       const port = portOf(url);
@@ -77,8 +78,7 @@ export function createEgressPolicy(allow: readonly string[]): EgressPolicy {
           throw refused();
         }
       }
-      if (passed.size >= passedMax) passed.clear();
-      passed.add(url.origin);
+      passed.set(url.origin, true);
     },
     checkAddresses(name, port, addresses) {
       const host = hostOf(name);

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, request as send, type Dispatcher } from 'undici';
@@ -194,7 +194,7 @@ function guardedConnector(
   client?: OutgoingRequest['certificate'],
 ): buildConnector.connector {
   // One per origin keeps its TLS sessions; the lookup needs the port, which Node does not pass to it.
-  const connectors = new BoundedMap<string, buildConnector.connector>(1000);
+  const connectors = new LRUCache<string, buildConnector.connector>({ max: 1000 });
   return (options, callback) => {
     const port = Number(options.port || (options.protocol === 'https:' ? 443 : 80));
     const key = `${options.hostname}:${port}`;

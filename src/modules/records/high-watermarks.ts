@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Micros } from '../../kernel/time.ts';
 import type { Dropped } from './reader.ts';
 import { RecentChanges } from './recent-changes.ts';
@@ -11,8 +12,8 @@ export interface HighWatermark {
   readonly modifiedAt: Micros;
 }
 
-/** Entries kept; the oldest go first and are loaded from the table again. About 100 bytes each. */
-const entriesMax = 200_000;
+/** About 150 bytes each, allocated as they are added (`max` would allocate for all of them at the start). */
+const entries = { maxSize: 200_000, sizeCalculation: () => 1 };
 
 /** The projector's knowledge of its streams, without queries: it answers polls at the head. Keys are stream numbers. */
 export interface HighWatermarks {
@@ -38,20 +39,16 @@ export interface HighWatermarks {
 }
 
 export function createHighWatermarks(recent = new RecentChanges()): HighWatermarks {
-  const highWatermarks = new Map<string, HighWatermark>();
+  /** Forgotten ones are loaded from the table again. */
+  const highWatermarks = new LRUCache<string, HighWatermark>(entries);
   /** Streams with rows that may be readable before they are confirmed. */
   const changing = new Set<string>();
   /** The last query of the table that no insert has overtaken. */
   const questions = new Map<string, object>();
-  const drops = new Map<string, number>();
+  const drops = new LRUCache<string, number>(entries);
   const listeners = [(streams: Dropped) => recent.dropped(streams)];
   let now = 0;
   let allDroppedAt = 0;
-
-  const keep = (stream: string, head: HighWatermark): void => {
-    highWatermarks.set(stream, head);
-    if (highWatermarks.size > entriesMax) forgetOldest(highWatermarks);
-  };
 
   return {
     recent,
@@ -62,7 +59,9 @@ export function createHighWatermarks(recent = new RecentChanges()): HighWatermar
       questions.set(stream, question);
       try {
         const head = await load();
-        if (questions.get(stream) === question && !changing.has(stream)) keep(stream, head);
+        if (questions.get(stream) === question && !changing.has(stream)) {
+          highWatermarks.set(stream, head);
+        }
         return head;
       } finally {
         if (questions.get(stream) === question) questions.delete(stream);
@@ -77,7 +76,7 @@ export function createHighWatermarks(recent = new RecentChanges()): HighWatermar
     advance(stream, head) {
       changing.delete(stream);
       if (head === null) highWatermarks.delete(stream);
-      else keep(stream, head);
+      else highWatermarks.set(stream, head);
     },
     drop(streams) {
       now++;
@@ -86,11 +85,7 @@ export function createHighWatermarks(recent = new RecentChanges()): HighWatermar
         highWatermarks.clear();
         questions.clear();
       } else {
-        for (const stream of streams) {
-          drops.delete(stream);
-          drops.set(stream, now);
-          if (drops.size > entriesMax) forgetOldest(drops);
-        }
+        for (const stream of streams) drops.set(stream, now);
       }
       for (const listener of listeners) listener(streams);
     },
@@ -100,11 +95,4 @@ export function createHighWatermarks(recent = new RecentChanges()): HighWatermar
     wasDroppedSince: (stream, then) => allDroppedAt > then || (drops.get(stream) ?? 0) > then,
     onDropped: (listener) => void listeners.push(listener),
   };
-}
-
-function forgetOldest(map: Map<string, unknown>): void {
-  for (const key of map.keys()) {
-    map.delete(key);
-    return;
-  }
 }

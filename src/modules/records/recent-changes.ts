@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Micros } from '../../kernel/time.ts';
 import { lastActionOf, type RecordChange } from './events.ts';
 import { encodePageRow } from './page-json.ts';
@@ -6,7 +7,7 @@ import type { Dropped, PageQuery } from './reader.ts';
 /** Of one stream. */
 const rowsKept = 2_000;
 const bytesMax = 1024 ** 2;
-/** Of all streams together; those that changed longest ago go first. */
+/** Of all streams together. */
 const allBytesMax = 32 * 1024 ** 2;
 /** What a row costs beside its bytes. */
 const rowOverhead = 200;
@@ -38,9 +39,11 @@ interface Entry {
  * such a page after each webhook.
  */
 export class RecentChanges {
-  readonly #tails = new Map<string, Tail>();
+  readonly #tails = new LRUCache<string, Tail>({
+    maxSize: allBytesMax,
+    sizeCalculation: ({ bytes }) => bytes + rowOverhead,
+  });
   readonly #rowsMax: number;
-  #bytes = 0;
 
   /** Rows kept of one stream. */
   constructor(rowsMax = rowsKept) {
@@ -52,10 +55,6 @@ export class RecentChanges {
     for (const [stream, { changes, isCut }] of lastOfEach(entries, this.#rowsMax)) {
       if (isCut) this.drop(stream);
       for (const change of changes.reverse()) this.#add(stream, change);
-    }
-    for (const stream of this.#tails.keys()) {
-      if (this.#bytes <= allBytesMax) break;
-      this.drop(stream);
     }
   }
 
@@ -81,15 +80,12 @@ export class RecentChanges {
   }
 
   drop(stream: string): void {
-    this.#bytes -= this.#tails.get(stream)?.bytes ?? 0;
     this.#tails.delete(stream);
   }
 
   /** Single streams lost what `add` has seen too. */
   dropped(streams: Dropped): void {
-    if (streams !== 'all') return;
-    this.#tails.clear();
-    this.#bytes = 0;
+    if (streams === 'all') this.#tails.clear();
   }
 
   #add(stream: string, change: RecordChange): void {
@@ -107,7 +103,6 @@ export class RecentChanges {
       existing === undefined || isAgain
         ? { from: position - 1, last: 0, bytes: 0, rows: new Map<number, RecentRow>() }
         : existing;
-    const before = tail.bytes;
     if (previous !== null) remove(tail, previous);
     const bytes = encodePageRow(change);
     const lastAction = lastActionOf(change);
@@ -119,8 +114,7 @@ export class RecentChanges {
       remove(tail, first);
       tail.from = first;
     }
-    this.#bytes += tail.bytes - before;
-    // The newest last.
+    // The same object again would keep its former size.
     this.#tails.delete(stream);
     this.#tails.set(stream, tail);
   }

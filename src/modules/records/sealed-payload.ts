@@ -1,4 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Vault } from '../access/vault/vault.ts';
 import type { PayloadEncoding } from './events.ts';
@@ -96,7 +97,7 @@ const sampleCharsMax = 4096;
  */
 export class PayloadSealer {
   readonly #vault: Pick<Vault, 'sealBytes'>;
-  readonly #streams = new Map<string, Learning>();
+  readonly #streams = new LRUCache<string, Learning>({ max: streamsMax });
 
   constructor(vault: Pick<Vault, 'sealBytes'>) {
     this.#vault = vault;
@@ -116,8 +117,6 @@ export class PayloadSealer {
   #learning(streamKey: string): Learning {
     const existing = this.#streams.get(streamKey);
     if (existing !== undefined) return existing;
-    const [oldest] = this.#streams.keys();
-    if (this.#streams.size >= streamsMax && oldest !== undefined) this.#streams.delete(oldest);
     const made = { dictionary: noDictionary, sealed: 0, learnAt: learnFirstAt, samples: [] };
     this.#streams.set(streamKey, made);
     return made;
@@ -161,7 +160,7 @@ const openedMax = 500;
 /** Opens the payloads of events, of every release. Caches the dictionaries. */
 export class PayloadOpener {
   readonly #vault: Pick<Vault, 'openBytes'>;
-  readonly #dictionaries = new Map<string, OpenedDictionary>();
+  readonly #dictionaries = new LRUCache<string, OpenedDictionary>({ max: openedMax });
   /** Neighbors mostly have the same one. */
   #last: OpenedDictionary | null = null;
 
@@ -209,10 +208,6 @@ export class PayloadOpener {
     const packed = this.#vault.openBytes(connectionUid, sealed, dictionaryContext(key));
     const bytes = inflateRawSync(packed, { maxOutputLength: dictionaryBytesMax });
     const opened = { streamKey: key, head, tag, bytes };
-    const [oldest] = this.#dictionaries.keys();
-    if (this.#dictionaries.size >= openedMax && oldest !== undefined) {
-      this.#dictionaries.delete(oldest);
-    }
     this.#dictionaries.set(key + tag, opened);
     return opened;
   }

@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { expiringCache } from '../../kernel/cache.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import type { Clock, Instant } from '../../kernel/time.ts';
+import type { Clock } from '../../kernel/time.ts';
 import type { ProjectionStore } from '../../ports/projection-store.ts';
 import type { Vault } from '../access/vault/vault.ts';
 import { decodeCursor } from './cursor.ts';
@@ -55,15 +56,13 @@ const directoryWorthPositions = 4 * segmentPositions;
 const directoryFreshMs = 30_000;
 const directoriesKept = 1000;
 
-interface Directory {
-  readonly dead: Float64Array;
-  readonly at: Instant;
-}
+/** Dead segments by the number of the stream. */
+type Directories = ReturnType<typeof expiringCache<Float64Array>>;
 
 /** Reads the tables. Where the projector runs in the same thread, it keeps the heads. */
 export function createRecordSource(deps: SourceDeps): TableSource {
-  const directories = new Map<string, Directory>();
-  const { store, heads, partitions, tables } = deps;
+  const { store, heads, partitions, tables, clock } = deps;
+  const directories: Directories = expiringCache(directoriesKept, directoryFreshMs, clock);
   const opener = new PayloadOpener(deps.vault);
   heads.onDropped((streams) => {
     if (streams === 'all') directories.clear();
@@ -81,7 +80,7 @@ export function createRecordSource(deps: SourceDeps): TableSource {
       if (bound.after >= head.position || bound.from > head.modifiedAt) return emptySlice(head);
       const answer =
         recentRows(deps, table, head, bound, query) ??
-        (await rowsOf(deps, table, await startOf(deps, directories, table, bound, head), query));
+        (await rowsOf(deps, table, await startOf(store, directories, table, bound, head), query));
       const slice = await cut(deps.vault, opener, table, answer, { limit: query.limit, head });
       return { ...slice, isKeepable: !heads.wasDroppedSince(table.number, then) };
     },
@@ -145,8 +144,8 @@ function recentRows(
 
 /** Moves the start past dead segments, and past segments before the time. */
 async function startOf(
-  { store, clock }: SourceDeps,
-  directories: Map<string, Directory>,
+  store: ProjectionStore,
+  directories: Directories,
   table: StreamTable,
   bound: Bound,
   head: HighWatermark,
@@ -156,15 +155,12 @@ async function startOf(
   if (bound.from > 0) {
     after = Math.max(after, await positionBefore(store, table, bound.from));
   }
-  let directory = directories.get(table.number);
-  if (directory === undefined || clock.now() - directory.at > directoryFreshMs) {
-    directory = { dead: await deadSegments(store, table), at: clock.now() };
-    directories.delete(table.number);
-    directories.set(table.number, directory);
-    const [oldest] = directories.keys();
-    if (directories.size > directoriesKept && oldest !== undefined) directories.delete(oldest);
+  let dead = directories.get(table.number);
+  if (dead === undefined) {
+    dead = await deadSegments(store, table);
+    directories.set(table.number, dead);
   }
-  return { from: bound.from, after: skipDead(after, directory.dead) };
+  return { from: bound.from, after: skipDead(after, dead) };
 }
 
 /** Rows become readable before the view has their ids: all of those positions are read. */

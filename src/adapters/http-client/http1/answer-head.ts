@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { HttpFailure } from '../../../ports/http-client.ts';
 import { token } from './fields.ts';
 
@@ -33,7 +33,7 @@ const digits = /^\d{1,15}$/;
 const framingFields = new Set(['content-length', 'transfer-encoding']);
 
 /** Cache of lower-case names: servers send the same few. */
-const names = new BoundedMap<string, string>(1000);
+const names = new LRUCache<string, string>({ max: 1000 });
 
 /** Why a response is rejected; a framing that two readers may interpret differently is never guessed. */
 export const notHttp = (what: string): HttpFailure =>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import { expiringCache } from '../../../kernel/cache.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
@@ -107,6 +108,8 @@ export async function authenticate(
 
 const useNotedEveryMs = 3_600_000;
 const useSharedEveryMs = 60_000;
+/** Keys whose last use is remembered; a forgotten one is recorded once more. */
+const rememberedMax = 10_000;
 
 /**
  * Records the use of a key: between the nodes at most once a minute, in the log at most once an hour. A lost record
@@ -114,23 +117,21 @@ const useSharedEveryMs = 60_000;
  */
 export function createUseNoter(deps: Pick<AccessServices, 'control' | 'coordination' | 'clock'>) {
   const { control, coordination, clock } = deps;
-  const shared = new Map<string, Instant>();
-  const noted = new Map<string, Instant>();
+  const shared = expiringCache<true>(rememberedMax, useSharedEveryMs, clock);
+  const noted = expiringCache<true>(rememberedMax, useNotedEveryMs, clock);
 
-  const isDue = (key: ApiKey): boolean =>
-    clock.now() - (shared.get(key.id) ?? 0) >= useSharedEveryMs;
+  const isDue = (key: ApiKey): boolean => !shared.has(key.id);
   return {
     /** Whether its use is due to be recorded. */
     isDue,
     async noteUsed(key: ApiKey): Promise<void> {
       if (!isDue(key)) return;
       const now = clock.now();
-      shared.set(key.id, now);
+      shared.set(key.id, true);
       const kept = { ttlMs: 2 * useNotedEveryMs };
       await coordination.set(usedName(key.id), String(now), kept).catch(unlessAway);
-      const last = Math.max(key.lastUsedAt ?? 0, noted.get(key.id) ?? 0);
-      if (now - last < useNotedEveryMs) return;
-      noted.set(key.id, now);
+      if (noted.has(key.id) || now - (key.lastUsedAt ?? 0) < useNotedEveryMs) return;
+      noted.set(key.id, true);
       const ref = refOf(key.environmentUid, key.id);
       await control.enqueue(ref, { type: 'ObserveUse', usedAt: now }, { actor: 'system' });
     },

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Coordination } from '../../../ports/coordination.ts';
 
 const channel = 'keys-revoked';
@@ -11,11 +12,9 @@ export interface Revocations extends AsyncDisposable {
 
 /** Subscribes to deletions. */
 export async function openRevocations(coordination: Coordination): Promise<Revocations> {
-  const revoked = new Set<string>();
+  const revoked = new LRUCache<string, true>({ max: rememberedMax });
   const subscription = await coordination.subscribe(channel, (keyId) => {
-    revoked.add(keyId);
-    const [oldest] = revoked;
-    if (revoked.size > rememberedMax && oldest !== undefined) revoked.delete(oldest);
+    revoked.set(keyId, true);
   });
   return {
     has: (keyId) => revoked.has(keyId),

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type ExecuteOptions, findCaughtUp } from '../../../control-plane/control-plane.ts';
 import type { Caller } from '../../../http/define-route.ts';
+import { expiringCache } from '../../../kernel/cache.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
-import type { Instant } from '../../../kernel/time.ts';
 import { findKey } from '../api-keys/queries.ts';
 import { notifyRevoked } from '../api-keys/revocations.ts';
 import type { ApiKey } from '../api-keys/state.ts';
@@ -139,16 +139,16 @@ export function findSessionKey(
   return environment?.isDeleting === false ? { key, environment } : null;
 }
 
+/** Sessions whose last use is remembered; a forgotten one is noted once more. */
+const notedMax = 10_000;
+
 /** Notes the use of sessions in the log, each at most once per `limits.consoleSessionNotedMs`. */
 export function createSessionUseNoter({ control, clock }: Pick<Deps, 'control' | 'clock'>) {
-  const noted = new Map<string, Instant>();
+  const noted = expiringCache<true>(notedMax, limits.consoleSessionNotedMs, clock);
   return async ({ id, usedAt }: ConsoleSession): Promise<void> => {
     const now = clock.now();
-    if (now - Math.max(usedAt, noted.get(id) ?? 0) < limits.consoleSessionNotedMs) return;
-    for (const [one, at] of noted) {
-      if (now - at >= limits.consoleSessionNotedMs) noted.delete(one);
-    }
-    noted.set(id, now);
+    if (noted.has(id) || now - usedAt < limits.consoleSessionNotedMs) return;
+    noted.set(id, true);
     const body = { type: 'ObserveUse', usedAt: now };
     await control.enqueue(consoleSessionRef(id), body, { actor: 'system' });
   };

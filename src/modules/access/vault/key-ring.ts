@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Cipher } from '../../../ports/cipher.ts';
 import type * as values from '../../../../streams/values.ts';
@@ -27,9 +27,9 @@ export class KeyRing {
   readonly #wrappedBy = new Map<string, number>();
   /** Ids of keys that are not wrapped by the first root key. */
   readonly #outdated = new Set<string>();
-  readonly #opened = new BoundedMap<string, { readonly bytes: Buffer; readonly cipher: Cipher }>(
-    openedMax,
-  );
+  readonly #opened = new LRUCache<string, { readonly bytes: Buffer; readonly cipher: Cipher }>({
+    max: openedMax,
+  });
 
   constructor(roots: readonly RootKey[], newCipher: (key: Uint8Array) => Cipher) {
     this.#roots = roots.map(({ id, bytes }) => ({ id, cipher: newCipher(bytes) }));

@@ -1,5 +1,5 @@
+import { expiringCache } from '../../../kernel/cache.ts';
 import { joinKey } from '../../../kernel/ids.ts';
-import type { Instant } from '../../../kernel/time.ts';
 import { isDue } from './freshness.ts';
 import { decryptForCall } from './decrypt-for-call.ts';
 import type { ConnectionName, OpenedConnections, OpenedForCall } from './opened-connections.ts';
@@ -13,14 +13,9 @@ const keptMax = 5_000;
 
 type Deps = Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'refresher' | 'clock'>;
 
-interface Kept {
-  readonly opened: OpenedForCall;
-  readonly until: Instant;
-}
-
 /** Caches decrypted connections until they change, are due for a refresh, or expire. */
 export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {
-  const kept = new Map<string, Kept>();
+  const kept = expiringCache<OpenedForCall>(keptMax, keptMs, deps.clock);
   const stop = deps.control.view.onChange((changed) => {
     for (const { kind, path } of changed) {
       if (kind === 'connection') kept.delete(joinKey(...path));
@@ -32,7 +27,7 @@ export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {
     { environmentUid, integrationKey, connectionId }: ConnectionName,
     options: FreshOptions | undefined,
   ): Promise<OpenedForCall> => {
-    const until = deps.clock.now() + keptMs;
+    const start = deps.clock.now();
     const connection = await requireConnection(
       deps.control,
       environmentUid,
@@ -44,8 +39,7 @@ export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {
       },
     );
     const opened = await decryptForCall(deps, connection, options);
-    if (kept.size >= keptMax) kept.clear();
-    kept.set(key, { opened, until });
+    kept.set(key, opened, { start });
     return opened;
   };
   return {
@@ -53,10 +47,8 @@ export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {
       const key = joinKey(name.environmentUid, name.integrationKey, name.connectionId);
       const existing = options === undefined ? kept.get(key) : undefined;
       if (existing === undefined) return openAnew(key, name, options);
-      const now = deps.clock.now();
-      const { stored, provider } = existing.opened;
-      const isGood = existing.until > now && !isDue(stored, provider, now);
-      return isGood ? existing.opened : openAnew(key, name, options);
+      const isGood = !isDue(existing.stored, existing.provider, deps.clock.now());
+      return isGood ? existing : openAnew(key, name, options);
     },
     [Symbol.dispose]() {
       stop();

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { atPath } from '../../../kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 import { isoMillis, type Instant } from '../../../kernel/time.ts';
@@ -114,7 +114,7 @@ function resolveAll(parts: readonly Part[], values: TemplateValues, encode: Enco
 }
 
 /** Each call fills the same few templates. */
-const existing = new BoundedMap<string, readonly (readonly Part[])[]>(1000);
+const existing = new LRUCache<string, readonly (readonly Part[])[]>({ max: 1000 });
 
 function alternativesOf(template: string): readonly (readonly Part[])[] {
   const parsed = existing.get(template);

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { withoutTrailingSlashes } from '../../../kernel/trailing-slashes.ts';
 import type { Destination } from '../../../ports/http-client.ts';
@@ -73,7 +73,7 @@ interface Base {
 }
 
 /** Every call of a connection has the same base. */
-const bases = new BoundedMap<string, Base>(1000);
+const bases = new LRUCache<string, Base>({ max: 1000 });
 
 /** @throws as `joinUrl` */
 function knownBase(base: string): Base {

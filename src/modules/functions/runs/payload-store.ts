@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Ports } from '../../../control-plane/ports.ts';
 import type { RunBody } from '../../../../streams/values.ts';
 import { firstMessage } from '../../../control-plane/consume.ts';
@@ -10,8 +11,12 @@ import type { Vault } from '../../access/vault/vault.ts';
 import type { BodyPlace } from './events.ts';
 
 const topic = 'svc.internal.run-bodies.v1';
-/** Cache of bodies written by this process. */
-const rememberedBytesMax = 16 * 1024 ** 2;
+/** Cache of bodies written by this process, in characters. */
+const rememberedBodies = {
+  maxSize: 16 * 1024 ** 2,
+  maxEntrySize: 4 * 1024 ** 2,
+  sizeCalculation: ({ length }: string) => length,
+};
 /** Limit of the bodies that wait to be stored in the background. */
 const waitingBytesMax = 16 * 1024 ** 2;
 
@@ -62,7 +67,8 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
   const opened = Promise.all([deps.schemas.codec<RunBody>(topic), log.partitions(topic)]);
   // The first read gets the error; without a read there is no unhandled rejection.
   opened.catch(() => undefined);
-  const remembered = new Remembered();
+  // Each is read once: by the runner, or by the caller that waits for the outcome.
+  const remembered = new LRUCache<string, string>(rememberedBodies);
   let waitingBytes = 0;
   const append = async (owner: BodyOwner, part: BodyPart, json: string): Promise<BodyPlace> => {
     const [codec, partitions] = await opened;
@@ -86,7 +92,7 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
     hash,
     async put(owner, part, json) {
       const place = await append(owner, part, json);
-      remembered.add(place, json);
+      remembered.set(nameOf(place), json);
       return { place, hash: hash(json) };
     },
 
@@ -102,8 +108,11 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
     },
 
     async get(owner, part, bodyPlace) {
-      const existing = remembered.take(bodyPlace);
-      if (existing !== null) return existing;
+      const existing = remembered.get(nameOf(bodyPlace));
+      if (existing !== undefined) {
+        remembered.delete(nameOf(bodyPlace));
+        return existing;
+      }
       const [codec] = await opened;
       const body = await readBody(log, codec, bodyPlace);
       if (body?.run_id !== owner.runId || body.part !== part) throw new GatewayError('not_found');
@@ -176,32 +185,6 @@ async function searchBody(
   if (!signal.aborted) return null;
   const message = 'The body of the run was not found in time.';
   throw new GatewayError('log_unavailable', { message });
-}
-
-/** The newest bodies up to a size. Each is read once: by the runner, or by the caller that waits for the outcome. */
-class Remembered {
-  readonly #bodies = new Map<string, string>();
-  #size = 0;
-
-  add(bodyPlace: BodyPlace, json: string): void {
-    if (json.length > rememberedBytesMax / 4) return;
-    this.#bodies.set(nameOf(bodyPlace), json);
-    this.#size += json.length;
-    for (const [name, body] of this.#bodies) {
-      if (this.#size <= rememberedBytesMax) return;
-      this.#bodies.delete(name);
-      this.#size -= body.length;
-    }
-  }
-
-  take(bodyPlace: BodyPlace): string | null {
-    const name = nameOf(bodyPlace);
-    const json = this.#bodies.get(name);
-    if (json === undefined) return null;
-    this.#bodies.delete(name);
-    this.#size -= json.length;
-    return json;
-  }
 }
 
 const nameOf = (bodyPlace: BodyPlace): string => `${bodyPlace.partition}/${bodyPlace.offset}`;

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { BoundedMap } from '../../../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../kernel/time.ts';
 import type { KeyedHash } from './tokens.ts';
 
@@ -8,7 +8,7 @@ const sendMs = 10_000;
 
 /** URLs of this gateway that receive a webhook of each change, signed as Standard Webhooks says. */
 export class DemoSubscribers {
-  readonly #secrets = new BoundedMap<string, Buffer>(subscribersMax);
+  readonly #secrets = new LRUCache<string, Buffer>({ max: subscribersMax });
   readonly #clock: Clock;
   readonly #hash: KeyedHash;
   readonly #gatewayUrl: () => string;

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { BoundedMap } from '../../../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../kernel/time.ts';
 
 /** Keyed hash as hex, the same after a restart. */
@@ -32,11 +32,11 @@ interface Token {
  * family (RFC 9700 section 4.14.2). Tokens carry a keyed hash, so that connections survive a restart.
  */
 export class DemoTokens {
-  readonly #codes = new BoundedMap<string, { readonly challenge: string; readonly until: number }>(
-    codesMax,
-  );
+  readonly #codes = new LRUCache<string, { readonly challenge: string; readonly until: number }>({
+    max: codesMax,
+  });
   /** By family: the number of the refresh token that is valid; infinite when the family has ended. */
-  readonly #current = new BoundedMap<string, number>(familiesMax);
+  readonly #current = new LRUCache<string, number>({ max: familiesMax });
   readonly #clock: Clock;
   readonly #hash: KeyedHash;
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { splitKey } from '../../../kernel/ids.ts';
 import { partitionOf } from '../../../kernel/partition.ts';
 import type { Instant } from '../../../kernel/time.ts';
@@ -145,7 +145,10 @@ function fingerprint(generation: string): bigint {
 /** Finds the place of a stream without hashing its name for every change. */
 export class Places {
   readonly #partitions: number;
-  readonly #places = new BoundedMap<string, StreamPlace>(100_000);
+  readonly #places = new LRUCache<string, StreamPlace>({
+    maxSize: 100_000,
+    sizeCalculation: () => 1,
+  });
   #last: { readonly parts: readonly string[]; readonly place: StreamPlace } | null = null;
 
   constructor(partitions: number) {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import type { EntityRef } from '../../../control-plane/entity.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
@@ -9,7 +10,7 @@ import type { Connection } from '../../connections/connections/state.ts';
 import { openConnectionConfig, openMetadata } from '../../connections/credentials/sealing.ts';
 import type { Vault } from '../../access/vault/vault.ts';
 
-/** Number of indexes that a node caches; the oldest is evicted, and rebuilt on its next use. */
+/** Number of indexes that a node caches. */
 const indexesMax = 500;
 
 /** Finds connections by sealed properties. */
@@ -53,7 +54,7 @@ interface Deps {
  */
 export function createConnectionFinder(deps: Deps): ConnectionFinder {
   const { control } = deps;
-  const indexes = new Map<string, Index>();
+  const indexes = new LRUCache<string, Index>({ max: indexesMax });
   const stop = control.view.onChange((changed) => {
     const connections = changed.filter(({ kind }) => kind === 'connection');
     if (connections.length > 0) for (const index of indexes.values()) note(index, connections);
@@ -62,7 +63,6 @@ export function createConnectionFinder(deps: Deps): ConnectionFinder {
     const name = joinKey(lookup.environmentUid, lookup.integrationKey, property);
     const existing = indexes.get(name);
     if (existing !== undefined) return existing;
-    if (indexes.size >= indexesMax) indexes.clear();
     const made = newIndex(control, lookup, property);
     indexes.set(name, made);
     return made;

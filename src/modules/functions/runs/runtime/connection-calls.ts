@@ -1,3 +1,4 @@
+import { expiringCache } from '../../../../kernel/cache.ts';
 import type { Mask } from '../../../../kernel/mask.ts';
 import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
 import type { HostCalls } from '../../../../ports/sandbox.ts';
@@ -8,6 +9,8 @@ import type { SeenConnections } from './seen-connections.ts';
 
 /** How long a run may use a cached integration. */
 const integrationMs = 10 * 60_000;
+/** More than there are combinations of `include`. */
+const viewsMax = 8;
 
 type Calls = Pick<
   HostCalls,
@@ -17,7 +20,7 @@ type Calls = Pick<
 /** The calls that read the connection and integration, and write metadata. */
 export function connectionCalls(deps: RuntimeDeps, seen: SeenConnections, mask: Mask): Calls {
   const { run, connections } = deps;
-  const integrations = cache(deps, integrationMs);
+  const integrations = expiringCache<string>(viewsMax, integrationMs, deps.clock);
 
   const getConnection = async (args: string): Promise<string> => {
     const input = parseArgs(shapes.getConnection, args);
@@ -53,7 +56,12 @@ export function connectionCalls(deps: RuntimeDeps, seen: SeenConnections, mask: 
     getConnection,
     getIntegration: async (args) => {
       const include = [...parseArgs(shapes.getIntegration, args).include].sort();
-      return integrations.get(include.join(), () => getIntegration(include));
+      const key = include.join();
+      const existing = integrations.get(key);
+      if (existing !== undefined) return existing;
+      const text = JSON.stringify(await getIntegration(include));
+      integrations.set(key, text);
+      return text;
     },
     setMetadata: writeMetadata((metadata) => connections.setMetadata(metadata)),
     updateMetadata: writeMetadata((metadata) => connections.updateMetadata(metadata)),
@@ -61,20 +69,6 @@ export function connectionCalls(deps: RuntimeDeps, seen: SeenConnections, mask: 
       const variables = await deps.variables();
       for (const { value } of variables ?? []) mask.add(value);
       return JSON.stringify(variables);
-    },
-  };
-}
-
-/** A cache of JSON texts with an expiry. Failures are not cached. */
-function cache({ clock }: RuntimeDeps, ttlMs: number) {
-  const entries = new Map<string, { readonly text: string; readonly until: number }>();
-  return {
-    async get(key: string, read: () => Promise<JsonObject>): Promise<string> {
-      const found = entries.get(key);
-      if (found !== undefined && found.until > clock.now()) return found.text;
-      const text = JSON.stringify(await read());
-      entries.set(key, { text, until: clock.now() + ttlMs });
-      return text;
     },
   };
 }

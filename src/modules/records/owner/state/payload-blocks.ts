@@ -1,5 +1,5 @@
 import { arrayStatements } from './record-states.ts';
-import { BoundedMap } from '../../../../kernel/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   Block,
@@ -51,10 +51,12 @@ const columns = 'stream, first, last, count, gone, size, places, no';
 export class PayloadBlocks {
   readonly #db: DatabaseSync;
   readonly #sealing: AtRestEncryption;
-  readonly #keys = new BoundedMap<number, string>(1000);
+  readonly #keys = new LRUCache<number, string>({ max: 1000 });
   readonly #statement: (sql: string) => StatementSync;
-  readonly #cached = new Map<number, Block>();
-  #cachedBytes = 0;
+  readonly #cached = new LRUCache<number, Block>({
+    maxSize: cachedBytesMax,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
   #lastNo: number;
 
   constructor(db: DatabaseSync, sealing: AtRestEncryption) {
@@ -193,7 +195,6 @@ export class PayloadBlocks {
   #delete({ stream, first, no }: BlockRow): void {
     this.#statement('DELETE FROM payload_blocks WHERE stream = ? AND first = ?').run(stream, first);
     this.#statement('DELETE FROM payload_data WHERE no = ?').run(no);
-    this.#cachedBytes -= this.#cached.get(no)?.bytes ?? 0;
     this.#cached.delete(no);
   }
 
@@ -249,13 +250,7 @@ export class PayloadBlocks {
     const block = new Block({ data, secrets, size }, count, (together, sealed) =>
       this.#sealing.open(this.#key(stream), together, sealed),
     );
-    for (const [oldest, { bytes }] of this.#cached) {
-      if (this.#cachedBytes + size <= cachedBytesMax) break;
-      this.#cached.delete(oldest);
-      this.#cachedBytes -= bytes;
-    }
     this.#cached.set(no, block);
-    this.#cachedBytes += size;
     return block;
   }
 

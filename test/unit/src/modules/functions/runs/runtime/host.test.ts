@@ -96,7 +96,7 @@ describe('the connection', () => {
     });
     await read([]);
     expect(integration).toHaveBeenCalledTimes(2);
-    runtime.advance(600_000);
+    runtime.advance(600_001);
     await read([]);
     expect(integration).toHaveBeenCalledTimes(3);
     await expect(read(['secrets'])).rejects.toMatchObject({ code: 'invalid_request' });
