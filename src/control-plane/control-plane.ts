@@ -63,6 +63,22 @@ export interface Found<S> {
   readonly state: S;
 }
 
+export interface ViewQuery {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+  /** The query is made for each position of the kind's index of texts, which is its first value, instead of once. */
+  readonly containing?: {
+    readonly kind: EntityKind;
+    readonly environmentUid: string;
+    readonly text: string;
+    /** The greatest position. */
+    readonly upTo: bigint;
+    /** Rows of the result, after `offset` others. */
+    readonly limit: number;
+    readonly offset: number;
+  };
+}
+
 /**
  * The local materialized view of `svc.internal.control.v1` (SQLite). Reads are synchronous and never leave the
  * process; await `caughtUp` before reporting an entity as unknown.
@@ -78,7 +94,7 @@ export interface ControlView {
   findBy<S>(kind: EntityKind, index: string, value: string): Found<S> | null;
   listBy<S>(kind: EntityKind, index: string, value: string): Found<S>[];
   /** By a query of a definition's search table, which selects `key`, `scope` and `state` of `entities`. */
-  search<S>(sql: string, values: readonly (string | number)[]): Found<S>[];
+  search<S>(query: ViewQuery): Found<S>[];
   /** The column `total` of the one row of such a query. */
   count(sql: string, values: readonly (string | number)[]): number;
   /** Resolves when the view has applied everything that was in the log at the call (shared, at most every 50 ms). */

@@ -86,7 +86,9 @@ export interface SearchTable<S> {
   /** Creates the table and its indexes; the first column is `key TEXT PRIMARY KEY`, the key of the entity. */
   readonly ddl: string;
   /** The other columns in order; null: the entity is not in the table. */
-  row(state: S): readonly (string | number | null)[] | null;
+  row(state: S): readonly (string | number | bigint | null)[] | null;
+  /** Whether the table has the columns of an index of texts (`text-index.ts`). */
+  readonly hasTexts?: true;
 }
 
 /** How the owner treats one kind: rules, public messages, time. State is plain JSON; null = absent. */

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { joinKey } from '../kernel/ids.ts';
+import { joinKey, splitKey } from '../kernel/ids.ts';
 import { openDisposableDatabase } from './disposable-database.ts';
+import type { ViewQuery } from './control-plane.ts';
 import type { EntityDefinitions, EntityIndexes, EntityRef, SearchTable } from './entity.ts';
+import { TextIndex, textIndexDdl } from './text-index.ts';
+import type { Row } from './view-tables.ts';
 
 const tables = `
   CREATE TABLE entities (
@@ -21,7 +24,7 @@ const tables = `
 
 interface KindStore {
   readonly indexes: EntityIndexes<never>;
-  readonly search: { readonly table: SearchTable<never>; readonly put: StatementSync } | null;
+  readonly search: SearchStore | null;
 }
 
 /** Another layout or another set of indexes is another version: the view is rebuilt. */
@@ -31,12 +34,7 @@ export function viewVersion(definitions: EntityDefinitions): number {
     Object.keys(indexes),
   ]);
   return createHash('sha256')
-    .update(
-      tables +
-        searchTablesOf(definitions)
-          .map(({ ddl }) => ddl)
-          .join(''),
-    )
+    .update(tables + searchTablesOf(definitions).map(ddlOf).join(''))
     .update(JSON.stringify(indexed))
     .digest()
     .readInt32BE(0);
@@ -44,6 +42,9 @@ export function viewVersion(definitions: EntityDefinitions): number {
 
 const searchTablesOf = (definitions: EntityDefinitions) =>
   Object.values(definitions).flatMap(({ searchTable }) => searchTable ?? []);
+
+const ddlOf = ({ name, ddl, hasTexts }: SearchTable<never>): string =>
+  hasTexts === true ? ddl + textIndexDdl(name) : ddl;
 
 export interface PartitionProgress {
   readonly partition: number;
@@ -66,15 +67,11 @@ export class ViewStore {
   readonly #putAtEnd: StatementSync;
 
   readonly #kinds = new Map<string, KindStore>();
-  readonly #removals: readonly StatementSync[];
-  readonly #names: readonly string[];
 
   constructor(file: string, definitions: EntityDefinitions) {
-    const searchTables = searchTablesOf(definitions);
-    const searches = searchTables.map(({ ddl }) => ddl);
+    const searches = searchTablesOf(definitions).map(ddlOf).join('');
     const version = viewVersion(definitions);
-    this.database = openDisposableDatabase(file, { tables: tables + searches.join(''), version });
-    this.#names = searchTables.map(({ name }) => name);
+    this.database = openDisposableDatabase(file, { tables: tables + searches, version });
     const prepare = (sql: string): StatementSync => this.database.prepare(sql);
     this.#put = prepare(`INSERT INTO entities (key, scope, state) VALUES (?, ?, ?)
       ON CONFLICT (key) DO UPDATE SET scope = excluded.scope, state = excluded.state`);
@@ -84,11 +81,10 @@ export class ViewStore {
       'INSERT OR IGNORE INTO entity_index (kind, name, value, key) VALUES (?, ?, ?, ?)',
     );
     this.#removeIndex = prepare('DELETE FROM entity_index WHERE key = ?');
-    this.#removals = this.#names.map((name) => prepare(`DELETE FROM ${name} WHERE key = ?`));
     for (const { kind, indexes = {}, searchTable = null } of Object.values(definitions)) {
       this.#kinds.set(kind, {
         indexes,
-        search: searchTable && searchOf(searchTable as SearchTable<never>, prepare),
+        search: searchTable && new SearchStore(this.database, searchTable as SearchTable<never>),
       });
     }
     this.#putPartition = prepare('INSERT OR REPLACE INTO partitions VALUES (?, ?, ?, ?)');
@@ -120,10 +116,7 @@ export class ViewStore {
       const value = valueOf(parsed);
       if (value !== null) this.#putIndex.run(ref.kind, name, value, key);
     }
-    if (search === null) return;
-    const row = search.table.row(parsed);
-    if (row !== null) search.put.run(key, ...row);
-    else for (const removal of this.#removals) removal.run(key);
+    search?.put(key, parsed);
   }
 
   /** The scope of the removed entity; null when there was none. */
@@ -132,8 +125,23 @@ export class ViewStore {
     if (row === undefined) return null;
     this.#remove.run(key);
     this.#removeIndex.run(key);
-    for (const removal of this.#removals) removal.run(key);
+    this.#kinds.get(splitKey(key)[0] ?? '')?.search?.put(key, null);
     return String(row['scope']);
+  }
+
+  /** @throws Error when the kind has no index of texts */
+  search({ sql, values, containing }: ViewQuery): Row[] {
+    const query = this.database.prepare(sql);
+    if (containing === undefined) return query.all(...values);
+    const { kind, environmentUid, text, upTo, limit, offset } = containing;
+    const texts = this.#kinds.get(kind)?.search?.texts;
+    if (texts == null) throw new Error(`the kind ${kind} has no index of texts`);
+    const rows: Row[] = [];
+    for (const position of texts.positions(environmentUid, text, upTo)) {
+      rows.push(...query.all(position, ...values));
+      if (rows.length >= offset + limit) break;
+    }
+    return rows.slice(offset, offset + limit);
   }
 
   putProgress({ partition, next, decision, epoch }: PartitionProgress): void {
@@ -160,9 +168,11 @@ export class ViewStore {
   }
 
   clear(): void {
-    const names = ['entities', 'entity_index', ...this.#names, 'partitions', 'at_end'];
     this.transaction(() => {
-      for (const name of names) this.database.exec(`DELETE FROM ${name}`);
+      for (const name of ['entities', 'entity_index', 'partitions', 'at_end']) {
+        this.database.exec(`DELETE FROM ${name}`);
+      }
+      for (const { search } of this.#kinds.values()) search?.clear();
     });
   }
 
@@ -171,14 +181,40 @@ export class ViewStore {
   }
 }
 
-/** Adds a row to the table: its key, then its other columns. */
-function searchOf(
-  table: SearchTable<never>,
-  prepare: (sql: string) => StatementSync,
-): NonNullable<KindStore['search']> {
-  const columns = prepare(`SELECT * FROM ${table.name}`).columns();
-  const marks = columns.map(() => '?').join(', ');
-  return { table, put: prepare(`INSERT OR REPLACE INTO ${table.name} VALUES (${marks})`) };
+/** A search table with its index of texts. */
+class SearchStore {
+  readonly texts: TextIndex | null;
+  readonly #table: SearchTable<never>;
+  readonly #put: StatementSync;
+  readonly #remove: StatementSync;
+  readonly #clear: StatementSync;
+
+  constructor(database: DatabaseSync, table: SearchTable<never>) {
+    const { name, hasTexts = false } = table;
+    const columns = database.prepare(`SELECT * FROM ${name}`).columns();
+    const marks = columns.map(() => '?').join(', ');
+    this.#table = table;
+    this.#put = database.prepare(`INSERT OR REPLACE INTO ${name} VALUES (${marks})`);
+    this.#remove = database.prepare(`DELETE FROM ${name} WHERE key = ?`);
+    this.#clear = database.prepare(`DELETE FROM ${name}`);
+    this.texts = hasTexts ? new TextIndex(database, name) : null;
+  }
+
+  /** Null: the entity is gone. */
+  put(key: string, state: unknown): void {
+    const row = state === null ? null : this.#table.row(state as never);
+    const change = (): void => {
+      if (row === null) this.#remove.run(key);
+      else this.#put.run(key, ...row);
+    };
+    if (this.texts === null) change();
+    else this.texts.during(key, change);
+  }
+
+  clear(): void {
+    this.#clear.run();
+    this.texts?.clear();
+  }
 }
 
 /** Bounds of the keys below a prefix: `/` ends a part, and `0` is the character after `/`. */

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { joinKey } from '../kernel/ids.ts';
 import type { Batch, EventLog, ReadMessage } from '../ports/event-log.ts';
 import type { Codec } from '../ports/schemas.ts';
-import type { ControlView, Found } from './control-plane.ts';
+import type { ControlView, Found, ViewQuery } from './control-plane.ts';
 import type { EntityDefinitions, EntityKind, EntityRef } from './entity.ts';
 import { consume } from './consume.ts';
 import { keysBelow, ViewStore, type PartitionProgress } from './view-store.ts';
@@ -159,7 +159,8 @@ class MaterializedView {
       list: (kind, prefix) => this.#list(kind, prefix),
       findBy: (kind, index, value) => this.#listBy<never>(kind, index, value, 1)[0] ?? null,
       listBy: (kind, index, value) => this.#listBy(kind, index, value, -1),
-      search: (sql, values) => this.#search(sql, values),
+      search: <S>(query: ViewQuery) =>
+        this.#store.search(query).map((row) => found<S>(String(row['key']), row)),
       count: (sql, values) => this.#count(sql, values),
       caughtUp,
       applied: (partition, decision, timeoutMs) =>
@@ -232,11 +233,6 @@ class MaterializedView {
 
   #count(sql: string, values: readonly (string | number)[]): number {
     return Number(this.#tables.one(sql, ...values)?.['total'] ?? 0);
-  }
-
-  #search<S>(sql: string, values: readonly (string | number)[]): Found<S>[] {
-    const rows = this.#store.database.prepare(sql).all(...values);
-    return rows.map((row) => found<S>(String(row['key']), row));
   }
 }
 

@@ -124,8 +124,7 @@ export function connectionsFound(
   { view }: Pick<ControlPlane, 'view'>,
   query: ConnectionQuery,
 ): Found<Connection>[] {
-  const { sql, values } = connectionSearch(query);
-  return view.search<Connection>(sql, values);
+  return view.search<Connection>(connectionSearch(query));
 }
 
 export const aProvider = (more: Partial<Provider> = {}): Provider => ({

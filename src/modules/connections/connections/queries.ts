@@ -8,8 +8,7 @@ import type { Connection } from './state.ts';
 
 /** A page of the environment's connections, newest first; without those being deleted. */
 export function queryConnections({ view }: ControlPlane, query: ConnectionQuery): Connection[] {
-  const { sql, values } = connectionSearch(query);
-  return view.search<Connection>(sql, values).map(({ state }) => state);
+  return view.search<Connection>(connectionSearch(query)).map(({ state }) => state);
 }
 
 /** Connections of the environment, and those of them with an error; without those being deleted. */

@@ -1,15 +1,13 @@
+import type { ViewQuery } from '../../../control-plane/control-plane.ts';
 import type { SearchTable } from '../../../control-plane/entity.ts';
-import type { ConnectionQuery } from './listing.ts';
+import type { ConnectionPosition, ConnectionQuery } from './listing.ts';
 import type { Connection } from './state.ts';
 
 /** Connections of a page without `limit`. */
 export const connectionsLimitDefault = 10_000;
 
 /** The SQL of a page of connections over the view's side table, with its values in order. */
-export function connectionSearch(query: ConnectionQuery): {
-  readonly sql: string;
-  readonly values: readonly (string | number)[];
-} {
+export function connectionSearch(query: ConnectionQuery): ViewQuery {
   const conditions = ['c.environment_uid = ?'];
   const values: (string | number)[] = [query.environmentUid];
   const add = (condition: string, ...with_: readonly (string | number)[]): void => {
@@ -17,9 +15,10 @@ export function connectionSearch(query: ConnectionQuery): {
     values.push(...with_);
   };
   const { connectionId, search, endUserId, endUserOrganizationId, integrationKeys, tags } = query;
-  const { errors, after } = query;
+  const { environmentUid, errors, after } = query;
   if (connectionId !== undefined) add('c.connection_id = ?', connectionId);
-  if (search !== undefined) add('instr(c.search, ?) > 0', search.toLowerCase());
+  const text = search?.toLowerCase();
+  if (text !== undefined) add('instr(c.search, ?) > 0', text);
   if (endUserId !== undefined) add('c.end_user_id = ?', endUserId);
   if (endUserOrganizationId !== undefined) add('c.organization_id = ?', endUserOrganizationId);
   if (integrationKeys !== undefined) {
@@ -35,24 +34,51 @@ export function connectionSearch(query: ConnectionQuery): {
   }
   if (after !== undefined) add('(c.created_at, c.id) < (?, ?)', after.createdAt, after.id);
   const limit = query.limit ?? connectionsLimitDefault;
-  const sql = `SELECT e.key, e.scope, e.state FROM connections AS c JOIN entities AS e ON e.key = c.key
-    WHERE ${conditions.join(' AND ')}
-    ORDER BY c.created_at DESC, c.id DESC LIMIT ? OFFSET ?`;
-  return { sql, values: [...values, limit, limit * (query.page ?? 0)] };
+  const offset = limit * (query.page ?? 0);
+  const select = (index: string, where: readonly string[]): string =>
+    `SELECT e.key, e.scope, e.state FROM connections AS c ${index} JOIN entities AS e ON e.key = c.key
+     WHERE ${where.join(' AND ')} ORDER BY c.created_at DESC, c.id DESC`;
+  if (text === undefined) {
+    const sql = `${select('', conditions)} LIMIT ? OFFSET ?`;
+    return { sql, values: [...values, limit, offset] };
+  }
+  const sql = select('INDEXED BY connections_position', ['c.position = ?', ...conditions]);
+  const upTo = after === undefined ? lastPosition : positionOf(after);
+  return {
+    sql,
+    values,
+    containing: { kind: 'connection', environmentUid, text, upTo, limit, offset },
+  };
 }
+
+const lastPosition = 2n ** 63n - 1n;
+
+/**
+ * The place in the order of the list as one 64-bit number. Connections of one millisecond whose ids are close share it:
+ * up to 64, and all of those with ids from 2^27.
+ */
+function positionOf({ createdAt, id }: ConnectionPosition): bigint {
+  return (atMost(2n ** 42n - 1n, createdAt) << 21n) | atMost(2n ** 21n - 1n, id / 64);
+}
+
+const atMost = (max: bigint, value: number): bigint => {
+  const whole = BigInt(Math.floor(value));
+  return whole < max ? whole : max;
+};
 
 /** Names of the types, each once: empty of a connection without errors. */
 const typesOf = (errors: Connection['errors']): string =>
   [...new Set(errors.map(({ type }) => type))].sort().join(' ');
 
-/** The text that `GET /connections` searches. */
+/** Filters of `GET /connections`. */
 export const connectionTable: SearchTable<Connection> = {
   name: 'connections',
+  hasTexts: true,
   ddl: `
   CREATE TABLE connections (
     key TEXT PRIMARY KEY, environment_uid TEXT NOT NULL, integration_key TEXT NOT NULL,
-    connection_id TEXT NOT NULL, created_at INTEGER NOT NULL, id INTEGER NOT NULL, search TEXT NOT NULL,
-    end_user_id TEXT, organization_id TEXT, tags TEXT NOT NULL, errors TEXT NOT NULL
+    connection_id TEXT NOT NULL, created_at INTEGER NOT NULL, id INTEGER NOT NULL, position INTEGER NOT NULL,
+    search TEXT NOT NULL, end_user_id TEXT, organization_id TEXT, tags TEXT NOT NULL, errors TEXT NOT NULL
   ) WITHOUT ROWID;
   -- The order of GET /connections.
   CREATE INDEX connections_order ON connections (environment_uid, created_at DESC, id DESC);
@@ -65,7 +91,8 @@ export const connectionTable: SearchTable<Connection> = {
     const search = parts.join('\u0000').toLowerCase();
     const owners = [endUser?.id ?? null, endUser?.organization?.id ?? null];
     return [
-      ...[environmentUid, integrationKey, connectionId, createdAt, id, search],
+      ...[environmentUid, integrationKey, connectionId, createdAt, id],
+      ...[positionOf({ createdAt, id }), search],
       ...[...owners, JSON.stringify(tags), typesOf(state.errors)],
     ];
   },

@@ -1,0 +1,123 @@
+import { expect, it } from 'vitest';
+import type { EntityDefinitions } from '../../../../../../src/control-plane/entity.ts';
+import { ViewStore } from '../../../../../../src/control-plane/view-store.ts';
+import { joinKey } from '../../../../../../src/kernel/ids.ts';
+import {
+  connectionEntity,
+  connectionRef,
+} from '../../../../../../src/modules/connections/connections/entity.ts';
+import type { ConnectionQuery } from '../../../../../../src/modules/connections/connections/listing.ts';
+import { connectionSearch } from '../../../../../../src/modules/connections/connections/search.ts';
+import type { Connection } from '../../../../../../src/modules/connections/connections/state.ts';
+import { seeded, seedOfRun, type Random } from '../../../../../support/random.ts';
+
+const definitions: EntityDefinitions = { connection: connectionEntity };
+const environments = ['e1', 'e2'];
+const letters = [
+  'a',
+  'A',
+  'b',
+  'B',
+  '1',
+  '-',
+  '.',
+  ' ',
+  '@',
+  '%',
+  '_',
+  '/',
+  '"',
+  'é',
+  'İ',
+  'ß',
+  '😀',
+  '\ud800',
+];
+const milliseconds = [0, 1_700_000_000_000, 1_700_000_000_001, 4_000_000_000_000];
+const firstIds = [1, 2 ** 27 - 600, 2 ** 40];
+
+const textOf = (random: Random, most: number): string =>
+  Array.from({ length: 1 + random.int(most) }, () => random.pick(letters)).join('');
+
+function connectionOf(random: Random, at: number): Connection {
+  const endUser = random.chance(50)
+    ? { id: `u${random.int(3)}`, displayName: textOf(random, 8), email: `${textOf(random, 4)}@b` }
+    : null;
+  return {
+    environmentUid: random.pick(environments),
+    integrationKey: random.pick(['one', 'two']),
+    connectionId: `c${random.int(200)}`,
+    uid: String(at),
+    id: random.pick(firstIds) + at,
+    createdAt: random.pick(milliseconds),
+    endUser,
+    tags: {},
+    errors: [],
+    isDeleting: random.chance(5),
+  } as Partial<Connection> as Connection;
+}
+
+/** Every connection is looked at. */
+function linear(all: Iterable<Connection>, query: ConnectionQuery): Connection[] {
+  const { environmentUid, search = '', integrationKeys, after, limit = 10_000, page = 0 } = query;
+  return [...all]
+    .filter((one) => !one.isDeleting && one.environmentUid === environmentUid)
+    .filter((one) => integrationKeys?.includes(one.integrationKey) ?? true)
+    .filter(({ connectionId, endUser }) =>
+      [connectionId, endUser?.displayName ?? '', endUser?.email ?? ''].some((text) =>
+        text.toWellFormed().toLowerCase().includes(search.toLowerCase()),
+      ),
+    )
+    .filter((one) => after === undefined || inOrder(after, one) < 0)
+    .sort(inOrder)
+    .slice(limit * page, limit * (page + 1));
+}
+
+const inOrder = (
+  one: { readonly createdAt: number; readonly id: number },
+  other: { readonly createdAt: number; readonly id: number },
+): number => other.createdAt - one.createdAt || other.id - one.id;
+
+it('a search finds what a look at every connection finds, in the same order', () => {
+  const random = seeded(seedOfRun());
+  console.info(`seed ${random.seed}`);
+  const store = new ViewStore(':memory:', definitions);
+  const live = new Map<string, Connection>();
+  for (let round = 0; round < 60; round += 1) {
+    store.transaction(() => {
+      for (let step = 0; step < 20; step += 1) {
+        const made = connectionOf(random, 20 * round + step);
+        const { environmentUid, integrationKey, connectionId } = made;
+        const ref = connectionRef(environmentUid, integrationKey, connectionId);
+        const key = joinKey(ref.kind, ...ref.path);
+        const before = live.get(key);
+        if (before !== undefined && random.chance(30)) {
+          store.remove(key);
+          live.delete(key);
+          continue;
+        }
+        // A change keeps the place in the list; after a deletion the same name has another.
+        const kept = before && { id: before.id, createdAt: before.createdAt };
+        const state = { ...made, ...kept };
+        store.put(key, ref, JSON.stringify(state));
+        live.set(key, JSON.parse(JSON.stringify(state)) as Connection);
+      }
+    });
+    for (let asked = 0; asked < 20; asked += 1) {
+      const after = random.chance(30) ? random.pick([...live.values()]) : undefined;
+      const query = {
+        environmentUid: random.pick(environments),
+        search: textOf(random, random.pick([1, 2, 3, 6])).toWellFormed(),
+        ...(random.chance(30) ? { integrationKeys: ['two'] } : {}),
+        ...(random.chance(50) ? { limit: 1 + random.int(5), page: random.int(3) } : {}),
+        ...(after === undefined ? {} : { after }),
+      };
+      const found = store.search(connectionSearch(query));
+      const ids = found.map(({ state }) => (JSON.parse(String(state)) as Connection).id);
+      expect(ids, JSON.stringify(query)).toEqual(linear(live.values(), query).map(({ id }) => id));
+    }
+  }
+  store.clear();
+  expect(store.search(connectionSearch({ environmentUid: 'e1', search: 'a' }))).toEqual([]);
+  store.close();
+});
