@@ -23,11 +23,13 @@ export function connectionSearch(query: ConnectionQuery): ViewQuery {
   if (endUserOrganizationId !== undefined) add('c.organization_id = ?', endUserOrganizationId);
   if (integrationKeys !== undefined) {
     const marks = integrationKeys.map(() => '?').join(', ');
-    add(`c.integration_key IN (${marks})`, ...integrationKeys);
+    // The rows of several keys would have to be sorted: they are selected in the order of the list (`+`).
+    const isOne = integrationKeys.length === 1;
+    add(`${isOne ? '' : '+'}c.integration_key IN (${marks})`, ...integrationKeys);
   }
   if (errors === 'any') add("c.errors != ''");
   else if (errors === 'none') add("c.errors = ''");
-  else if (errors !== undefined) add('instr(c.errors, ?) > 0', errors);
+  else if (errors !== undefined) add("c.errors != '' AND instr(c.errors, ?) > 0", errors);
   for (const [key, value] of Object.entries(tags ?? {})) {
     const holds = 'SELECT 1 FROM json_each(c.tags) AS tag WHERE tag.key = ? AND tag.value = ?';
     add(`EXISTS (${holds})`, key.toLowerCase(), value);
@@ -82,7 +84,13 @@ export const connectionTable: SearchTable<Connection> = {
   ) WITHOUT ROWID;
   -- The order of GET /connections.
   CREATE INDEX connections_order ON connections (environment_uid, created_at DESC, id DESC);
-  CREATE INDEX connections_errors ON connections (environment_uid, errors);
+  CREATE INDEX connections_named ON connections (environment_uid, connection_id, created_at DESC, id DESC);
+  CREATE INDEX connections_integration ON connections (environment_uid, integration_key, created_at DESC, id DESC);
+  CREATE INDEX connections_end_user ON connections (environment_uid, end_user_id, created_at DESC, id DESC)
+    WHERE end_user_id IS NOT NULL;
+  CREATE INDEX connections_organization ON connections (environment_uid, organization_id, created_at DESC, id DESC)
+    WHERE organization_id IS NOT NULL;
+  CREATE INDEX connections_failing ON connections (environment_uid, created_at DESC, id DESC) WHERE errors != '';
 `,
   row({ environmentUid, integrationKey, connectionId, createdAt, id, endUser, tags, ...state }) {
     if (state.isDeleting) return null;

@@ -78,6 +78,36 @@ const inOrder = (
   other: { readonly createdAt: number; readonly id: number },
 ): number => other.createdAt - one.createdAt || other.id - one.id;
 
+it.each([
+  ['order', {}],
+  ['order', { errors: 'none' }],
+  ['order', { integrationKeys: ['one', 'two'] }],
+  ['named', { connectionId: 'c1' }],
+  ['integration', { integrationKeys: ['one'] }],
+  ['end_user', { endUserId: 'u1' }],
+  ['organization', { endUserOrganizationId: 'o1' }],
+  ['failing', { errors: 'any' }],
+  ['failing', { errors: 'auth' }],
+  ['position', { search: 'a' }],
+] as const)('reads an index in the order of the list: %s for %j', (index, filter) => {
+  const store = new ViewStore(':memory:', definitions);
+  for (const after of [undefined, { createdAt: 5, id: 5 }]) {
+    const { sql, values, containing } = connectionSearch({
+      environmentUid: 'e1',
+      after,
+      ...filter,
+    });
+    const plan = store.database
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...(containing === undefined ? [] : [0]), ...values)
+      .map(({ detail }) => String(detail));
+    expect(plan[0]).toContain(`INDEX connections_${index}`);
+    const steps = containing === undefined ? 2 : 3;
+    expect(plan).toHaveLength(steps);
+  }
+  store.close();
+});
+
 it('a search finds what a look at every connection finds, in the same order', () => {
   const random = seeded(seedOfRun());
   console.info(`seed ${random.seed}`);
