@@ -7,7 +7,7 @@ import { importConnection } from '../../src/modules/connections/connections/hand
 import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';
 import { findRecordReaders } from '../../src/app/record-readers.ts';
 import type { DeployPreview } from '../../src/client/index.ts';
-import type { DeployPlan } from '../../src/modules/functions/functions/deploy.ts';
+import type { DeployPlan } from '../../src/modules/functions/functions/presenter.ts';
 import { functionRoutes } from '../../src/modules/functions/functions/routes.ts';
 import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
 import type { SyncInstance } from '../../src/modules/functions/syncs/state.ts';

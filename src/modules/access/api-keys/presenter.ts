@@ -6,12 +6,9 @@ import type { ApiKey } from './state.ts';
 
 const scope = z.string().meta({ examples: ['environment:records:read'] });
 const keyFields = {
-  id: [z.uuid().describe('Id of the key.'), ({ id }: ApiKey) => id],
-  display_name: [
-    z.string().meta({ examples: ['Backend'] }),
-    ({ displayName }: ApiKey) => displayName,
-  ],
-  scopes: [z.array(scope), ({ scopes }: ApiKey) => scopes],
+  id: z.uuid().describe('Id of the key.'),
+  display_name: z.string().meta({ examples: ['Backend'] }),
+  scopes: z.array(scope),
 } as const;
 const created_at = [timestamp, ({ createdAt }: ApiKey) => isoMillis(createdAt)] as const;
 

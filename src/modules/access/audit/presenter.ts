@@ -8,25 +8,17 @@ import type { AuditRow } from './queries.ts';
 
 /** An event for people. */
 const event = representation<ChainedEntry & { readonly hash: string }>()({
-  environment: [
-    z.string().describe('UUID of the environment, or `account`.'),
-    ({ environment }) => environment,
-  ],
-  seq: [z.int().describe('Number of the event in its chain, from 1.'), ({ seq }) => seq],
+  environment: z.string().describe('UUID of the environment, or `account`.'),
+  seq: z.int().describe('Number of the event in its chain, from 1.'),
   at: [timestamp, ({ occurred_at: at }) => isoMicros(at)],
-  actor: [
-    z.string().meta({ examples: ['key:0198c1a2-7d30-7000-8000-000000000001'] }),
-    ({ actor }) => actor,
-  ],
-  action: [
-    z.string().meta({ description: 'The action, as noun and verb.', examples: ['api_key.create'] }),
-    ({ action }) => action,
-  ],
-  target: [z.string().describe('What the action was about.'), ({ target }) => target],
-  outcome: [
-    z.string().meta({ description: '`success`, or the code of the error.', examples: ['success'] }),
-    ({ outcome }) => outcome,
-  ],
+  actor: z.string().meta({ examples: ['key:0198c1a2-7d30-7000-8000-000000000001'] }),
+  action: z
+    .string()
+    .meta({ description: 'The action, as noun and verb.', examples: ['api_key.create'] }),
+  target: z.string().describe('What the action was about.'),
+  outcome: z
+    .string()
+    .meta({ description: '`success`, or the code of the error.', examples: ['success'] }),
   ip_prefix: [
     z
       .string()

@@ -40,13 +40,13 @@ interface Opened extends Environment {
 
 /** An environment with its settings; the uuid is the one in webhook addresses. */
 const environment = representation<Opened>()({
-  id: [id.describe('Number of the environment.'), (one) => one.id],
+  id: id.describe('Number of the environment.'),
   uuid: [
     z.uuid().describe('UUID of the environment, part of the addresses of provider webhooks.'),
     ({ uid }) => uid,
   ],
-  name: [name.describe('Name of the environment.'), (one) => one.name],
-  is_production: [z.boolean(), ({ isProduction }) => isProduction],
+  name: name.describe('Name of the environment.'),
+  is_production: z.boolean(),
   webhook_url: [z.string().nullable(), ({ opened }) => opened.primary],
   webhook_url_secondary: [z.string().nullable(), ({ opened }) => opened.secondary],
   on_auth_creation: [z.boolean(), ({ webhookFlags }) => webhookFlags.onAuthCreation],
@@ -65,7 +65,7 @@ const environment = representation<Opened>()({
     ({ webhookRetryWaitsMs: waits }) =>
       (waits ?? limits.webhookRetryWaitsMs).map((ms) => ms / 1000),
   ],
-  payload_mode: [z.enum(['plain', 'sealed']), ({ payloadMode }) => payloadMode],
+  payload_mode: z.enum(['plain', 'sealed']),
   retention: [z.strictObject(periods), ({ retention }) => presentRetention(retention)],
   validation: [z.enum(['off', 'warn', 'error']), ({ validation }) => validation ?? 'warn'],
   connect_ui: [

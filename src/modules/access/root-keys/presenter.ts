@@ -8,7 +8,7 @@ import type { Rewrap } from './state.ts';
 
 /** `left`: number of keys that are still to be rewrapped. */
 const rewrap = representation<Rewrap & { readonly left: number }>()({
-  id: [z.string().describe('Id of the rewrap.'), ({ id }) => id],
+  id: z.string().describe('Id of the rewrap.'),
   root_key: [
     z.string().describe('Id of the root key that wraps the data keys from now on.'),
     ({ rootKeyId }) => rootKeyId,
@@ -17,13 +17,13 @@ const rewrap = representation<Rewrap & { readonly left: number }>()({
     z.enum(['running', 'ended']).describe('Whether the rewrap is at work.'),
     ({ endedAt }) => (endedAt === null ? 'running' : 'ended'),
   ],
-  total: [z.int().describe('Data keys that are to be wrapped.'), ({ total }) => total],
+  total: z.int().describe('Data keys that are to be wrapped.'),
   // Keys that a process with another first root key created concurrently are not in the total.
   done: [
     z.int().describe('Data keys that are wrapped already.'),
     ({ endedAt, total, left }) => (endedAt === null ? Math.max(0, total - left) : total),
   ],
-  by: [z.string(), ({ by }) => by],
+  by: z.string(),
   ordered_at: [
     timestamp.describe('Time of the request (RFC 3339).'),
     ({ orderedAt }) => isoMillis(orderedAt),

@@ -52,11 +52,11 @@ export async function sealUrl(
  * The address in plain text. Earlier releases sealed only the addresses of endpoints.
  * @throws GatewayError `not_found` when the key was destroyed
  */
-export async function openUrl(
+export async function openUrl<Url extends Sealed<string> | null>(
   vault: Vault,
   { keyId, context }: UrlOwner,
-  url: Sealed<string> | null,
-): Promise<string | null> {
+  url: Url,
+): Promise<string | Url> {
   if (url === null || !isSealed(url)) return url;
   await vault.ready(keyId);
   return vault.open(keyId, url, context);

@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { representation } from '../../../http/representation.ts';
 import { data, timestamp } from '../../../http/responses.ts';
 import { jsonObject } from '../../../http/fields.ts';
 import { endUserShape, presentEndUser } from '../connections/presenter.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { connectUiSettings } from '../../access/connect-ui/connect-ui.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { socketsPath } from '../../../http/sockets.ts';
-import type { ConnectSession, SessionDefaults } from './state.ts';
+import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './state.ts';
 
 /** The session that the application gives to its user. */
 export const madeSessionShape = data(
@@ -31,75 +31,68 @@ export const madeSessionShape = data(
 
 const primary = z.strictObject({ primary: z.string() });
 
+const defaults = representation<IntegrationDefaults>()({
+  connection_config: jsonObject.optional(),
+  authorization_params: jsonObject.optional(),
+});
+
+interface SessionShown extends ConnectSession {
+  readonly opened: SessionDefaults;
+  readonly environment: Environment;
+}
+
+/** Undefined: there are none. */
+const mapped = <T, Shown>(map: Readonly<Record<string, T>>, show: (value: T) => Shown) => {
+  const entries = Object.entries(map).map(([key, value]) => [key, show(value)] as const);
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+};
+
 /** The session for the connect page (docs/reference/http.md#connect-sessions). */
-export const sessionShape = data(
-  z
-    .strictObject({
-      endUser: endUserShape.nullable().describe('The end user; null if the session names none.'),
-      connectUISettings: z
-        .strictObject({
-          theme: z.strictObject({ light: primary, dark: primary }),
-          defaultTheme: z
-            .enum(['light', 'dark', 'system'])
-            .describe('Color scheme of the connect page; `system` follows the browser.'),
-          showWatermark: z.boolean().describe('Whether the connect page names the product.'),
-          logo: z.string().optional(),
-          texts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
-        })
-        .describe('Appearance of the connect page.'),
-      allowed_integrations: z.array(z.string()).optional(),
-      integrations_config_defaults: z
-        .record(
-          z.string(),
-          z.strictObject({
-            connection_config: jsonObject.optional(),
-            authorization_params: jsonObject.optional(),
-          }),
-        )
-        .optional(),
-      isReconnecting: z
-        .literal(true)
-        .optional()
-        .describe('Present where the session renews a connection.'),
-      overrides: z.record(z.string(), z.strictObject({ docs_connect: z.string() })).optional(),
-      websocketsPath: z.string().describe('Path of the WebSocket that reports the outcome.'),
-    })
-    .meta({ id: 'ConnectSession' }),
-);
+const shown = representation<SessionShown>()({
+  endUser: [
+    endUserShape.nullable().describe('The end user; null if the session names none.'),
+    ({ endUser }) => endUser && presentEndUser(endUser),
+  ],
+  connectUISettings: [
+    z
+      .strictObject({
+        theme: z.strictObject({ light: primary, dark: primary }),
+        defaultTheme: z
+          .enum(['light', 'dark', 'system'])
+          .describe('Color scheme of the connect page; `system` follows the browser.'),
+        showWatermark: z.boolean().describe('Whether the connect page names the product.'),
+        logo: z.string().optional(),
+        texts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
+      })
+      .describe('Appearance of the connect page.'),
+    ({ environment }) => connectUiSettings(environment),
+  ],
+  allowed_integrations: [
+    z.array(z.string()).optional(),
+    ({ allowedIntegrations: keys }) => (keys.length === 0 ? undefined : keys),
+  ],
+  integrations_config_defaults: [
+    z.record(z.string(), defaults.schema).optional(),
+    ({ opened }) => mapped(opened, defaults.of),
+  ],
+  isReconnecting: [
+    z.literal(true).optional().describe('Present where the session renews a connection.'),
+    ({ reconnects }) => (reconnects === null ? undefined : true),
+  ],
+  overrides: [
+    z.record(z.string(), z.strictObject({ docs_connect: z.string() })).optional(),
+    ({ docs }) => mapped(docs, (docs_connect) => ({ docs_connect })),
+  ],
+  websocketsPath: [
+    z.string().describe('Path of the WebSocket that reports the outcome.'),
+    () => socketsPath,
+  ],
+});
+
+export const presentSession = shown.of;
+export const sessionShape = data(shown.schema.meta({ id: 'ConnectSession' }));
 
 /** The link for the user; it contains the token. */
 export function connectLink(publicUrl: string, token: string): string {
   return `${publicUrl}/connect/ui/?session_token=${token}`;
-}
-
-/** The session for the connect page (docs/reference/http.md#connect-sessions). */
-export function presentSession(
-  session: ConnectSession,
-  defaults: SessionDefaults,
-  environment: Environment,
-): JsonObject {
-  const { endUser, allowedIntegrations, docs, reconnects } = session;
-  const shownDefaults = Object.entries(defaults).map(([key, integrationDefaults]) => [
-    key,
-    {
-      ...(integrationDefaults.connectionConfig === undefined
-        ? {}
-        : { connection_config: integrationDefaults.connectionConfig }),
-      ...(integrationDefaults.authorizationParams === undefined
-        ? {}
-        : { authorization_params: integrationDefaults.authorizationParams }),
-    },
-  ]);
-  const overrides = Object.entries(docs).map(([key, url]) => [key, { docs_connect: url }]);
-  return {
-    endUser: endUser === null ? null : presentEndUser(endUser),
-    connectUISettings: connectUiSettings(environment),
-    ...(allowedIntegrations.length === 0 ? {} : { allowed_integrations: allowedIntegrations }),
-    ...(shownDefaults.length === 0
-      ? {}
-      : { integrations_config_defaults: Object.fromEntries(shownDefaults) as JsonObject }),
-    ...(reconnects === null ? {} : { isReconnecting: true }),
-    ...(overrides.length === 0 ? {} : { overrides: Object.fromEntries(overrides) as JsonObject }),
-    websocketsPath: socketsPath,
-  };
 }

@@ -146,7 +146,8 @@ const get = defineRoute({
     const environment = control.view.find<Environment>('environment', [session.environmentUid]);
     // Its environment was deleted after the token was looked up.
     if (environment === null) throw new GatewayError('unknown_connect_session_token');
-    const data = presentSession(session, await openDefaults(vault, session), environment);
+    const opened = await openDefaults(vault, session);
+    const data = presentSession({ ...session, opened, environment });
     return { status: 200, body: { data }, headers: noStore };
   },
 });

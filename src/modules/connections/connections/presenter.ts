@@ -25,10 +25,10 @@ export interface ConnectionView {
 const isoOffset = (at: Instant): string => new Date(at).toISOString().replace('Z', '+00:00');
 
 const endUser = representation<EndUser>()({
-  id: [z.string().describe('Id of the end user in the application.'), ({ id }) => id],
-  display_name: [z.string().nullable(), ({ displayName }) => displayName],
-  email: [z.string().nullable(), ({ email }) => email],
-  tags: [z.record(z.string(), z.string()), ({ tags }) => tags],
+  id: z.string().describe('Id of the end user in the application.'),
+  display_name: z.string().nullable(),
+  email: z.string().nullable(),
+  tags: z.record(z.string(), z.string()),
   organization: [
     z
       .strictObject({
@@ -66,11 +66,11 @@ interface Opened extends Connection {
 }
 
 const single = representation<Opened>()({
-  id: [z.int().describe('Number of the connection.'), ({ id }) => id],
-  connection_id: [z.string(), ({ connectionId }) => connectionId],
+  id: z.int().describe('Number of the connection.'),
+  connection_id: z.string(),
   provider_config_key: [z.string(), ({ integrationKey }) => integrationKey],
-  provider: [z.string(), ({ provider }) => provider],
-  errors: [errors.describe('Present errors of the connection.'), (connection) => connection.errors],
+  provider: z.string(),
+  errors: errors.describe('Present errors of the connection.'),
   end_user: [
     endUserShape.nullable(),
     (connection) => connection.endUser && presentEndUser(connection.endUser),
@@ -149,9 +149,9 @@ interface OpenedEntry extends Connection {
 
 /** An entry of the list; credentials as stored, without a refresh. */
 const entry = representation<OpenedEntry>()({
-  id: [z.int().describe('Number of the connection.'), ({ id }) => id],
-  connection_id: [z.string(), ({ connectionId }) => connectionId],
-  provider: [z.string(), ({ provider }) => provider],
+  id: z.int().describe('Number of the connection.'),
+  connection_id: z.string(),
+  provider: z.string(),
   provider_config_key: [z.string(), ({ integrationKey }) => integrationKey],
   created: [
     timestamp.describe('Time of the creation (RFC 3339).'),
@@ -162,7 +162,7 @@ const entry = representation<OpenedEntry>()({
     ({ opened }) => (Object.keys(opened.metadata).length === 0 ? null : opened.metadata),
   ],
   ...plainRows,
-  errors: [errors.describe('Present errors of the connection.'), (connection) => connection.errors],
+  errors: errors.describe('Present errors of the connection.'),
   end_user: [
     endUserShape.optional(),
     (connection) => (connection.endUser === null ? undefined : presentEndUser(connection.endUser)),

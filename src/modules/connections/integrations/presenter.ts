@@ -8,11 +8,11 @@ import type { Integration } from './state.ts';
 
 /** An integration without its secrets. */
 const shown = representation<Integration & { readonly publicUrl: string }>()({
-  unique_key: [z.string(), ({ uniqueKey }) => uniqueKey],
-  display_name: [z.string(), ({ displayName }) => displayName],
-  provider: [z.string(), ({ provider }) => provider],
+  unique_key: z.string(),
+  display_name: z.string(),
+  provider: z.string(),
   logo: [z.string(), ({ publicUrl, provider }) => logoUrl(publicUrl, provider)],
-  forward_webhooks: [z.boolean(), ({ forwardWebhooks }) => forwardWebhooks],
+  forward_webhooks: z.boolean(),
   created_at: [timestamp, ({ createdAt }) => isoMillis(createdAt)],
   updated_at: [timestamp, ({ updatedAt }) => isoMillis(updatedAt)],
 });

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { compileSource } from '../functions/compile-source.ts';
-import type { DeployPlan } from '../functions/deploy.ts';
+import type { DeployPlan } from '../functions/presenter.ts';
 import { deployBody, type DeployBody } from '../functions/deploy-body.ts';
 import { deployWithSyncs } from '../functions/handlers.ts';
 import { deploymentRef } from './entity.ts';

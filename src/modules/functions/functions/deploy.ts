@@ -8,7 +8,7 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import type { Coordination } from '../../../ports/coordination.ts';
 import { connectionsOfIntegration } from '../../connections/connections/queries.ts';
 import { requireIntegration } from '../../connections/integrations/queries.ts';
-import { breakingChanges, changesOf, type FieldChange, type FunctionChange } from './changes.ts';
+import { breakingChanges, changesOf, type FunctionChange } from './changes.ts';
 import type { DeployedParts } from './decider.ts';
 import { deployedParts, type DeployBody } from './deploy-body.ts';
 import {
@@ -19,42 +19,10 @@ import {
   isInScope,
 } from './deploy-rules.ts';
 import { functionRef } from './entity.ts';
+import type { DeployPlan } from './presenter.ts';
 import { listFunctions } from './queries.ts';
-import type { FindRecordReaders, RecordReaders } from './record-readers.ts';
-import type { DeployedFunction, FunctionKind } from './state.ts';
-
-/** One entry of a plan, in the format of the API. */
-interface PlanItem {
-  readonly integrationId: string;
-  readonly name: string;
-  readonly type: FunctionKind;
-  /** Connections of the integration. */
-  readonly connections: number;
-  readonly auto_start: boolean;
-}
-
-interface UpdatedItem extends PlanItem {
-  readonly changes: readonly FunctionChange[];
-}
-
-/** A model whose records will lack a field, or have another type in it. */
-interface BreakingModel {
-  readonly integrationId: string;
-  readonly function: string;
-  readonly model: string;
-  readonly fields: readonly FieldChange[];
-  readonly readers: RecordReaders;
-}
-
-export interface DeployPlan {
-  readonly created: readonly PlanItem[];
-  readonly updated: readonly UpdatedItem[];
-  readonly unchanged: readonly PlanItem[];
-  readonly deleted: readonly PlanItem[];
-  /** Models whose records are deleted. */
-  readonly deletedModels: readonly string[];
-  readonly breaking: readonly BreakingModel[];
-}
+import type { FindRecordReaders } from './record-readers.ts';
+import type { DeployedFunction } from './state.ts';
 
 /** A deployment and its conditions. */
 export interface DeployWork {
@@ -245,7 +213,9 @@ function presentPlan(
     counts.set(key, live.length);
     return live.length;
   };
-  const items = (functions: readonly (Named & { readonly autoStart: boolean })[]): PlanItem[] =>
+  const items = (
+    functions: readonly (Named & { readonly autoStart: boolean })[],
+  ): DeployPlan['created'] =>
     functions.map(({ integrationKey, name, kind, autoStart }) => ({
       integrationId: integrationKey,
       name,

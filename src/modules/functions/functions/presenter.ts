@@ -1,42 +1,80 @@
 import { z } from 'zod';
+import { representation, type Shown } from '../../../http/representation.ts';
 import { data, timestamp } from '../../../http/responses.ts';
 import { jsonObject } from '../../../http/fields.ts';
 import { isoMillis } from '../../../kernel/time.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
-import type { DeployedFunction } from './state.ts';
+import type { DeployedFunction, FunctionKind } from './state.ts';
 
 /** Functions in the format of the API. */
 
 const kind = z.enum(['sync', 'action', 'on-event']);
 
-const shown = {
+const isKind =
+  (...kinds: readonly FunctionKind[]) =>
+  ({ kind: own }: DeployedFunction) =>
+    kinds.includes(own);
+const isTyped = isKind('sync', 'action');
+const isSync = isKind('sync');
+
+/** Without fields that the kind does not have. */
+const rows = {
   id: z.int().describe('Number of the function.'),
   name: z.string().meta({ description: 'Name of the function.', examples: ['contacts'] }),
-  type: kind.describe('Kind of the function.'),
+  type: [kind.describe('Kind of the function.'), (one: DeployedFunction) => one.kind],
   description: z.string().optional().describe('Description of the function.'),
   scopes: z
     .array(z.string())
     .optional()
     .describe('Scopes that the function needs at the provider.'),
-  enabled: z.boolean().describe('Whether the function can run.'),
-  last_deployed: timestamp.describe('Time of the last deployment (RFC 3339).'),
-  source: z
-    .enum(['catalog', 'standalone', 'repo'])
-    .describe('Whether it is part of a deployed project, or deployed on its own.'),
-  input: z.string().optional().describe('Name of the model of the input.'),
-  returns: z
-    .array(z.string())
-    .optional()
-    .describe('Names of the models of the records or of the output.'),
-  json_schema: jsonObject.optional().describe('JSON Schemas of its models, draft 7.'),
-  runs: z.string().nullable().optional(),
-  auto_start: z.boolean().optional(),
-  track_deletes: z.boolean().optional(),
-  event: z.string().nullable().optional().describe('Event that starts an on-event function.'),
-};
+  enabled: [
+    z.boolean().describe('Whether the function can run.'),
+    ({ isEnabled }: DeployedFunction) => isEnabled,
+  ],
+  last_deployed: [
+    timestamp.describe('Time of the last deployment (RFC 3339).'),
+    ({ deployedAt }: DeployedFunction) => isoMillis(deployedAt),
+  ],
+  source: [
+    z
+      .enum(['catalog', 'standalone', 'repo'])
+      .describe('Whether it is part of a deployed project, or deployed on its own.'),
+    ({ isStandalone }: DeployedFunction) => (isStandalone === true ? 'standalone' : 'repo'),
+  ],
+  input: [
+    z.string().optional().describe('Name of the model of the input.'),
+    (one: DeployedFunction) => (isTyped(one) ? (one.inputModel ?? undefined) : undefined),
+  ],
+  returns: [
+    z.array(z.string()).optional().describe('Names of the models of the records or of the output.'),
+    (one: DeployedFunction) => (isTyped(one) ? one.models : undefined),
+  ],
+  json_schema: [
+    jsonObject.optional().describe('JSON Schemas of its models, draft 7.'),
+    (one: DeployedFunction) => (isTyped(one) ? one.jsonSchema : undefined),
+  ],
+  runs: [
+    z.string().nullable().optional(),
+    (one: DeployedFunction) => (isSync(one) ? one.frequency : undefined),
+  ],
+  auto_start: [
+    z.boolean().optional(),
+    (one: DeployedFunction) => (isSync(one) ? one.autoStart : undefined),
+  ],
+  track_deletes: [
+    z.boolean().optional(),
+    (one: DeployedFunction) => (isSync(one) ? one.trackDeletes : undefined),
+  ],
+  event: [
+    z.string().nullable().optional().describe('Event that starts an on-event function.'),
+    (one: DeployedFunction) => (one.kind === 'on-event' ? one.event : undefined),
+  ],
+} as const;
 
-/** Without fields that the kind does not have. */
-const functionShape = z.strictObject(shown).meta({ id: 'Function' });
+const shown = representation<DeployedFunction>()(rows);
+export const presentFunction = shown.of;
+
+const functionShape = shown.schema.meta({ id: 'Function' });
 
 export const oneFunctionShape = data(functionShape);
 
@@ -52,23 +90,31 @@ export const codeShape = z.strictObject({
   code: z.string().describe('TypeScript source of the function.'),
 });
 
-const configured = z
-  .strictObject({
-    ...shown,
-    version: z.string(),
-    sdk_version: z.string().nullable().describe('Version of the SDK; null: it is not recorded.'),
-    endpoints: z.array(z.never()).optional().describe('Deprecated: always empty.'),
-    features: z.array(z.string()).optional(),
-    webhookSubscriptions: z.array(z.string()).optional(),
-  })
-  .meta({ id: 'ConfiguredFunction' });
+const configured = representation<DeployedFunction>()({
+  ...rows,
+  version: z.string(),
+  sdk_version: [
+    z.string().nullable().describe('Version of the SDK; null: it is not recorded.'),
+    () => null,
+  ],
+  endpoints: [
+    z.array(z.never()).optional().describe('Deprecated: always empty.'),
+    (one) => (isTyped(one) ? [] : undefined),
+  ],
+  features: [z.array(z.string()).optional(), (one) => (isTyped(one) ? one.features : undefined)],
+  webhookSubscriptions: [
+    z.array(z.string()).optional(),
+    (one) => (isSync(one) ? one.webhookSubscriptions : undefined),
+  ],
+});
+const configuredShape = configured.schema.meta({ id: 'ConfiguredFunction' });
 
 const ofIntegration = z.strictObject({
   providerConfigKey: z.string(),
   provider: z.string().nullable(),
-  syncs: z.array(configured).describe('The syncs of the integration.'),
-  actions: z.array(configured).describe('The actions of the integration.'),
-  'on-events': z.array(configured).describe('The on-event functions of the integration.'),
+  syncs: z.array(configuredShape).describe('The syncs of the integration.'),
+  actions: z.array(configuredShape).describe('The actions of the integration.'),
+  'on-events': z.array(configuredShape).describe('The on-event functions of the integration.'),
 });
 
 const tool = z.strictObject({
@@ -158,6 +204,7 @@ const plan = {
 
 /** The effects of a deployment. */
 export const planShape = z.strictObject(plan).meta({ id: 'DeployPlan' });
+export type DeployPlan = Shown<z.output<typeof planShape>>;
 
 /** Those of a dry run. */
 export const previewShape = z
@@ -169,36 +216,6 @@ export const previewShape = z
   })
   .meta({ id: 'DeployPreview' });
 
-/** Functions in the format of the API. */
-
-export function presentFunction(deployed: DeployedFunction): Record<string, unknown> {
-  const { id, name, kind, description, scopes, isEnabled, deployedAt } = deployed;
-  return {
-    id,
-    name,
-    type: kind,
-    description,
-    scopes,
-    enabled: isEnabled,
-    last_deployed: isoMillis(deployedAt),
-    source: deployed.isStandalone === true ? 'standalone' : 'repo',
-    ...kindParts(deployed),
-  };
-}
-
-function kindParts(deployed: DeployedFunction): Record<string, unknown> {
-  const { kind, event, inputModel, models, jsonSchema } = deployed;
-  if (kind === 'on-event') return { event };
-  const typed = {
-    ...(inputModel === null ? {} : { input: inputModel }),
-    returns: models,
-    json_schema: jsonSchema,
-  };
-  if (kind === 'action') return typed;
-  const { frequency, autoStart, trackDeletes } = deployed;
-  return { ...typed, runs: frequency, auto_start: autoStart, track_deletes: trackDeletes };
-}
-
 /** The functions of each integration, for applications that generate their own clients. */
 export function presentConfiguration(
   functions: readonly DeployedFunction[],
@@ -208,7 +225,7 @@ export function presentConfiguration(
   return keys.map((providerConfigKey) => {
     const own = functions.filter(({ integrationKey }) => integrationKey === providerConfigKey);
     const ref = (kind: DeployedFunction['kind']) =>
-      own.filter((deployed) => deployed.kind === kind).map(configurationItem);
+      own.filter((deployed) => deployed.kind === kind).map(configured.of);
     return {
       providerConfigKey,
       provider: providerOf(providerConfigKey),
@@ -217,17 +234,6 @@ export function presentConfiguration(
       'on-events': ref('on-event'),
     };
   });
-}
-
-function configurationItem(deployed: DeployedFunction): Record<string, unknown> {
-  const { kind, version, features, webhookSubscriptions } = deployed;
-  return {
-    ...presentFunction(deployed),
-    version,
-    sdk_version: null,
-    ...(kind === 'on-event' ? {} : { endpoints: [], features }),
-    ...(kind === 'sync' ? { webhookSubscriptions } : {}),
-  };
 }
 
 /** Actions as tools of a language model. */

@@ -1,18 +1,16 @@
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { isoMillis, isoMillisOrNull } from '../../../kernel/time.ts';
 import {
   connectionsOfIntegration,
   requireConnection,
 } from '../../connections/connections/queries.ts';
 import type { Connection } from '../../connections/connections/state.ts';
-import { formatFrequency } from '../functions/frequency.ts';
 import { requireIntegration } from '../../connections/integrations/queries.ts';
 import { changesEnd } from '../../records/readable.ts';
-import type { RecordReader } from '../../records/reader.ts';
 import { connectionPathOf } from './entity.ts';
 import { createInstancesFor, streamOf } from './reconcile.ts';
-import { effectiveFrequencyMs, type LastRun, type RunStatus, type SyncInstance } from './state.ts';
+import { presentStatus } from './presenter.ts';
+import type { LastRun, SyncInstance } from './state.ts';
 import type { FunctionsServices } from '../services.ts';
 
 /** A sync as requests name it. */
@@ -123,14 +121,6 @@ export async function requireSync(
   return { connection, instance };
 }
 
-const lastStatus: Partial<Record<RunStatus, string>> = {
-  succeeded: 'SUCCESS',
-  cancelled: 'STOPPED',
-  failed: 'ERROR',
-  timed_out: 'ERROR',
-  interrupted: 'ERROR',
-};
-
 /**
  * The rows of `GET /sync/status` (docs/reference/http.md#syncs).
  * @param showsConnection false leaves out the connection of each row
@@ -139,15 +129,22 @@ export async function presentSyncs(
   { records, readableRuns }: Pick<FunctionsServices, 'records' | 'readableRuns'>,
   instances: readonly SyncInstance[],
   showsConnection: boolean,
-): Promise<Record<string, unknown>[]> {
+): Promise<ReturnType<typeof presentStatus>[]> {
   const ends = instances.map(({ last, models }) =>
     last === null ? noChanges : endOf(last, models),
   );
   const found = await readableRuns.soon(ends);
   return Promise.all(
-    instances.map((instance, at) =>
-      presentSync(records.reader, instance, { showsConnection, isReadable: found[at] ?? null }),
-    ),
+    instances.map(async (instance, at) => {
+      const { models } = instance;
+      const counted = await records.reader.counts(models.map((model) => streamOf(instance, model)));
+      return presentStatus({
+        ...instance,
+        showsConnection,
+        recordsReadable: found[at] ?? null,
+        counted: Object.fromEntries(models.map((model) => [model, counted.get(model) ?? 0])),
+      });
+    }),
   );
 }
 
@@ -155,41 +152,3 @@ const noChanges = { places: [] } as const;
 
 const endOf = ({ status, positions }: LastRun, models: readonly string[]) =>
   positions === undefined ? null : changesEnd({ status, models, positions });
-
-async function presentSync(
-  reader: RecordReader,
-  instance: SyncInstance,
-  {
-    showsConnection,
-    isReadable,
-  }: { readonly showsConnection: boolean; readonly isReadable: boolean | null },
-): Promise<Record<string, unknown>> {
-  const { id, syncName, variant, connectionId, models, last, current, checkpoint, nextDueAt } =
-    instance;
-  const streams = models.map((model) => streamOf(instance, model));
-  const counted = await reader.counts(streams);
-  const latest =
-    current !== null ? 'RUNNING' : last === null ? null : (lastStatus[last.status] ?? null);
-  return {
-    id,
-    name: syncName,
-    variant,
-    connection_id: showsConnection ? connectionId : null,
-    type: instance.lastSyncDate === null ? 'INITIAL' : 'INCREMENTAL',
-    status: statusOf(instance),
-    latestExecutionStatus: latest,
-    frequency: formatFrequency(effectiveFrequencyMs(instance)),
-    ...(last === null ? {} : { finishedAt: isoMillis(last.endedAt), latestResult: last.counts }),
-    nextScheduledSyncAt: isoMillisOrNull(nextDueAt),
-    records_readable: isReadable,
-    recordCount: Object.fromEntries(models.map((model) => [model, counted.get(model) ?? 0])),
-    checkpoint,
-  };
-}
-
-/** A cancelled run is not an error of the sync. */
-function statusOf({ current, state, last }: SyncInstance): string {
-  if (current !== null) return 'RUNNING';
-  if (state === 'paused') return 'PAUSED';
-  return last !== null && lastStatus[last.status] === 'ERROR' ? 'ERROR' : 'SUCCESS';
-}

@@ -28,7 +28,7 @@ const list = defineRoute({
   handle({ caller: { environmentUid }, services: { control } }) {
     const alerts = alertKinds.map((kind) => {
       const ref = alertRef(environmentUid, kind);
-      return presentAlert(kind, control.view.find<Alert>(ref.kind, ref.path));
+      return presentAlert({ kind, alert: control.view.find<Alert>(ref.kind, ref.path) });
     });
     return Promise.resolve({ status: 200, body: { data: alerts } });
   },

@@ -10,11 +10,11 @@ import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts'
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 const reset = representation<PartitionReset>()({
-  id: [z.string().describe('Id of the reset.'), ({ id }) => id],
-  from: [z.int(), ({ from }) => from],
-  to: [z.int(), ({ to }) => to],
+  id: z.string().describe('Id of the reset.'),
+  from: z.int(),
+  to: z.int(),
   repeat: [z.boolean().describe('Whether effects may be repeated.'), ({ isRepeat }) => isRepeat],
-  by: [z.string(), ({ by }) => by],
+  by: z.string(),
   asked_at: [timestamp.describe('Time of the request (RFC 3339).'), ({ at }) => isoMillis(at)],
   applied_at: [
     timestamp.nullable().describe('Time at which it was applied (RFC 3339); null before.'),
@@ -25,14 +25,11 @@ const reset = representation<PartitionReset>()({
 const position = representation<
   PartitionPosition & { readonly reset: PartitionReset | undefined }
 >()({
-  partition: [z.int(), ({ partition }) => partition],
-  start: [z.int().describe('Offset of the first message that is left.'), ({ start }) => start],
-  committed: [
-    z.int().nullable().describe('Committed offset; null without one.'),
-    ({ committed }) => committed,
-  ],
-  end: [z.int(), ({ end }) => end],
-  lag: [z.int(), ({ lag }) => lag],
+  partition: z.int(),
+  start: z.int().describe('Offset of the first message that is left.'),
+  committed: z.int().nullable().describe('Committed offset; null without one.'),
+  end: z.int(),
+  lag: z.int(),
   reset: [
     reset.schema.nullable().describe('Last reset of the partition; null without one.'),
     (one) => (one.reset === undefined ? null : reset.of(one.reset)),
@@ -40,9 +37,9 @@ const position = representation<
 });
 
 const group = representation<GroupFacts & ReturnType<typeof consumerGroup>>()({
-  name: [z.string().describe('Name of the consumer group.'), ({ name }) => name],
-  topic: [z.string(), ({ topic }) => topic],
-  why: [z.string().describe('What the consumer does.'), ({ why }) => why],
+  name: z.string().describe('Name of the consumer group.'),
+  topic: z.string(),
+  why: z.string().describe('What the consumer does.'),
   resettable: [
     z.boolean().describe('Whether its position can be moved.'),
     ({ replay }) => !('fixed' in replay),
@@ -77,11 +74,11 @@ interface Reset {
 }
 
 const move = representation<Move & { readonly made: MadeReset | null }>()({
-  partition: [z.int(), ({ partition }) => partition],
-  from: [z.int(), ({ from }) => from],
-  to: [z.int(), ({ to }) => to],
-  replayed: [z.int(), ({ replayed }) => replayed],
-  skipped: [z.int(), ({ skipped }) => skipped],
+  partition: z.int(),
+  from: z.int(),
+  to: z.int(),
+  replayed: z.int(),
+  skipped: z.int(),
   state: [
     z
       .enum(['applied', 'waiting'])

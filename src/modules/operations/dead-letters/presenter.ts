@@ -5,37 +5,30 @@ import { isoMicros } from '../../../kernel/time.ts';
 import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
 
 const shown = representation<DeadLetter>()({
-  id: [z.uuid().describe('Id of the dead letter.'), ({ id }) => id],
-  state: [
-    z.enum(['parked', 'retrying', 'resolved', 'dropped']).describe('State of the dead letter.'),
-    ({ state }) => state,
-  ],
-  consumer: [
-    z.string().describe('Consumer that could not process the message.'),
-    ({ consumer }) => consumer,
-  ],
-  topic: [z.string(), ({ topic }) => topic],
-  partition: [z.int(), ({ partition }) => partition],
-  offset: [z.int(), ({ offset }) => offset],
-  key: [z.string(), ({ key }) => key],
+  id: z.uuid().describe('Id of the dead letter.'),
+  state: z
+    .enum(['parked', 'retrying', 'resolved', 'dropped'])
+    .describe('State of the dead letter.'),
+  consumer: z.string().describe('Consumer that could not process the message.'),
+  topic: z.string(),
+  partition: z.int(),
+  offset: z.int(),
+  key: z.string(),
   environment_id: [
     z.string().describe('UUID of the environment.'),
     ({ environmentUid }) => environmentUid,
   ],
-  integration: [
-    z.string().nullable().describe('Unique key of the integration; null where none takes part.'),
-    ({ integration }) => integration,
-  ],
-  connection_id: [
-    z.string().nullable().describe('Id of the connection; null where none takes part.'),
-    ({ connectionId }) => connectionId,
-  ],
-  run_id: [
-    z.string().nullable().describe('Id of the run; null where none takes part.'),
-    ({ runId }) => runId,
-  ],
-  attempts: [z.int().describe('Attempts before it was parked.'), ({ attempts }) => attempts],
-  retries: [z.int().describe('Retries that operators requested.'), ({ retries }) => retries],
+  integration: z
+    .string()
+    .nullable()
+    .describe('Unique key of the integration; null where none takes part.'),
+  connection_id: z
+    .string()
+    .nullable()
+    .describe('Id of the connection; null where none takes part.'),
+  run_id: z.string().nullable().describe('Id of the run; null where none takes part.'),
+  attempts: z.int().describe('Attempts before it was parked.'),
+  retries: z.int().describe('Retries that operators requested.'),
   error: [
     z
       .strictObject({ code: z.string(), message: z.string() })
@@ -51,7 +44,7 @@ const shown = representation<DeadLetter>()({
     timestamp.describe('Time of the last change of its state (RFC 3339).'),
     ({ changedAt }) => isoMicros(changedAt),
   ],
-  changed_by: [z.string().describe('Actor of that change.'), ({ changedBy }) => changedBy],
+  changed_by: z.string().describe('Actor of that change.'),
 });
 
 export const presentDeadLetter = shown.of;

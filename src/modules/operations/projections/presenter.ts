@@ -16,18 +16,18 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 
 /** Positions are offsets of the topic. */
 const partition = representation<PartitionFigures>()({
-  partition: [z.int(), (one) => one.partition],
-  position: [z.int(), ({ position }) => position],
-  end: [z.int(), ({ end }) => end],
+  partition: z.int(),
+  position: z.int(),
+  end: z.int(),
   lag: [z.int(), ({ position, end }) => end - position],
 });
 
 const difference = representation<Difference>()({
-  table: [z.string().describe('Name of the table.'), ({ table }) => table],
-  partition: [z.int(), (one) => one.partition],
-  stream: [z.string().describe('The stream of records.'), ({ stream }) => stream],
-  expected_rows: [z.int(), ({ expectedRows }) => expectedRows],
-  found_rows: [z.int(), ({ foundRows }) => foundRows],
+  table: z.string().describe('Name of the table.'),
+  partition: z.int(),
+  stream: z.string().describe('The stream of records.'),
+  expected_rows: z.int(),
+  found_rows: z.int(),
   expected_last_position: [
     z.int().describe('Position of the last record, counted by the active generation.'),
     ({ expectedLast }) => expectedLast,
@@ -88,11 +88,11 @@ const generation = representation<ShownGeneration>()({
     z.number().describe('Share of the processor time that the rebuild may use.'),
     (one) => one.generation.pacePercent,
   ],
-  tables: [z.array(z.string()).describe('Names of its tables.'), ({ tables }) => tables],
-  rows: [z.int(), ({ rows }) => rows],
-  bytes: [z.int(), ({ bytes }) => bytes],
-  position: [z.int(), ({ position }) => position],
-  end: [z.int(), ({ end }) => end],
+  tables: z.array(z.string()).describe('Names of its tables.'),
+  rows: z.int(),
+  bytes: z.int(),
+  position: z.int(),
+  end: z.int(),
   lag: [z.int(), ({ position, end }) => end - position],
   partitions: [z.array(partition.schema), ({ partitions }) => partitions.map(partition.of)],
   progress: [

@@ -11,31 +11,28 @@ import { headersSchema } from './headers.ts';
 import { prefixed } from './prefix.ts';
 
 const group = representation<GroupLag>()({
-  name: [z.string().describe('Name of the consumer group.'), ({ name }) => name],
-  lag: [z.int(), ({ lag }) => lag],
+  name: z.string().describe('Name of the consumer group.'),
+  lag: z.int(),
 });
 
 /** Offsets have holes: `end - start` is an upper bound of the messages. */
 const range = representation<PartitionRange>()({
-  partition: [z.int(), ({ partition }) => partition],
-  start: [z.int().describe('Offset of the first message that is left.'), ({ start }) => start],
-  end: [z.int().describe('Offset after the last message.'), ({ end }) => end],
+  partition: z.int(),
+  start: z.int().describe('Offset of the first message that is left.'),
+  end: z.int().describe('Offset after the last message.'),
 });
 
 /** A topic, and the first part of the names of topics in this installation. */
 type Presented = TopicFacts & { readonly prefix: string };
 
 const summaryFields = {
-  name: [
-    z.string().meta({ description: 'Name of the topic.', examples: ['svc.records.v1'] }),
-    ({ name }: Presented) => name,
-  ],
+  name: z.string().meta({ description: 'Name of the topic.', examples: ['svc.records.v1'] }),
   address: [
     z.string().describe('Name of the topic in Kafka, with the prefix of this installation.'),
     ({ name, prefix }: Presented) => prefixed(name, prefix),
   ],
-  purpose: [z.string().describe('Content of the topic.'), ({ purpose }: Presented) => purpose],
-  key: [z.string().describe('Content of the key of its messages.'), ({ key }: Presented) => key],
+  purpose: z.string().describe('Content of the topic.'),
+  key: z.string().describe('Content of the key of its messages.'),
   partitions: [z.int().describe('Number of partitions.'), ({ ranges }: Presented) => ranges.length],
   settings: [
     jsonObject.describe('Settings of the topic in Kafka.'),
@@ -79,30 +76,21 @@ export const presentTopicWithSchema = (facts: TopicFacts, prefix: string) =>
 const timeMax = 253_402_300_799_999;
 
 const message = representation<ShownMessage>()({
-  partition: [z.int(), ({ partition }) => partition],
-  offset: [z.int(), ({ offset }) => offset],
+  partition: z.int(),
+  offset: z.int(),
   timestamp: [
     timestamp.nullable().describe('Time of the message (RFC 3339); null if it has none.'),
     ({ timestamp: at }) => (at >= 0 && at <= timeMax ? isoMillis(at) : null),
   ],
-  key: [z.string(), ({ key }) => key],
-  headers: [z.record(z.string(), z.string()), ({ headers }) => headers],
-  kind: [
-    z
-      .enum(['value', 'tombstone', 'unreadable'])
-      .describe('Whether there is a value, a deletion, or bytes that the schema does not fit.'),
-    ({ kind }) => kind,
-  ],
-  schema_id: [
-    z.int().nullable().describe('Id of the schema; null without one.'),
-    ({ schemaId }) => schemaId,
-  ],
+  key: z.string(),
+  headers: z.record(z.string(), z.string()),
+  kind: z
+    .enum(['value', 'tombstone', 'unreadable'])
+    .describe('Whether there is a value, a deletion, or bytes that the schema does not fit.'),
+  schema_id: z.int().nullable().describe('Id of the schema; null without one.'),
   bytes: [z.int().describe('Size of the message in bytes.'), ({ written }) => written],
-  value: [anyJson.describe('The decoded value; null without one.'), ({ value }) => value],
-  error: [
-    z.string().nullable().describe('Why the value is unreadable; null otherwise.'),
-    ({ error }) => error,
-  ],
+  value: anyJson.describe('The decoded value; null without one.'),
+  error: z.string().nullable().describe('Why the value is unreadable; null otherwise.'),
 });
 
 export const messagesShape = z.strictObject({

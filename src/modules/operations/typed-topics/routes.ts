@@ -4,22 +4,11 @@ import type { AnyRoute } from '../../../http/define-route.ts';
 import { defineRoute } from '../services.ts';
 import { integrationKey, modelName } from '../../../http/fields.ts';
 import { askOptions } from '../../../http/options.ts';
-import { isoMillis } from '../../../kernel/time.ts';
-import { prefixed } from '../topics/prefix.ts';
 import { enableTypedTopic, endTypedTopic } from './handlers.ts';
-import { topicOf } from './names.ts';
 import { listTypedTopics } from './queries.ts';
-import type { TypedTopic } from './state.ts';
-import { oneTypedTopicShape, typedTopicsShape } from './presenter.ts';
+import { oneTypedTopicShape, presentTypedTopic, typedTopicsShape } from './presenter.ts';
 
 const path = z.strictObject({ integration: integrationKey, model: modelName });
-
-function presented(typed: TypedTopic, prefix: string) {
-  const { integrationKey: key, model, address, major, enabledAt } = typed;
-  const topic = prefixed(topicOf(address, Math.max(major, 1)), prefix);
-  const enabled = isoMillis(enabledAt);
-  return { provider_config_key: key, model, topic, subject: `${topic}-value`, enabled_at: enabled };
-}
 
 const list = defineRoute({
   method: 'GET',
@@ -32,7 +21,7 @@ const list = defineRoute({
   async handle({ caller, services }) {
     const { topicPrefix } = services.settings;
     const typed = listTypedTopics(services.control, caller.environmentUid);
-    return { status: 200, body: { data: typed.map((one) => presented(one, topicPrefix)) } };
+    return { status: 200, body: { data: typed.map((one) => presentTypedTopic(one, topicPrefix)) } };
   },
 });
 
@@ -51,7 +40,10 @@ const enable = defineRoute({
     const { environmentUid } = caller;
     const ref = { environmentUid, integrationKey: params.integration, model: params.model };
     const enabled = await enableTypedTopic(services, ref, askOptions(input));
-    return { status: 200, body: { data: presented(enabled, services.settings.topicPrefix) } };
+    return {
+      status: 200,
+      body: { data: presentTypedTopic(enabled, services.settings.topicPrefix) },
+    };
   },
 });
 

@@ -21,7 +21,7 @@ import {
   requireOwnAddress,
 } from './handlers.ts';
 import { listEndpoints, requireEndpoint } from './queries.ts';
-import { endpointsShape, oneEndpointShape } from './presenter.ts';
+import { endpointsShape, oneEndpointShape, presentEndpoint } from './presenter.ts';
 import type { WebhookEndpoint } from './state.ts';
 
 const scopes = ['environment:*'];
@@ -47,18 +47,9 @@ const settings = {
 };
 
 async function present({ vault }: WebhooksServices, endpoint: WebhookEndpoint) {
-  return {
-    id: endpoint.id,
-    display_name: endpoint.displayName,
-    url: await openUrl(vault, urlOfEndpoint(endpoint.environmentUid, endpoint.id), endpoint.url),
-    kinds: endpoint.kinds,
-    provider_config_key: endpoint.integrationKey,
-    connection_id: endpoint.connectionId,
-    enabled: endpoint.isEnabled,
-    managed_by: 'endpoint',
-    created_at: isoMillis(endpoint.createdAt),
-    updated_at: isoMillis(endpoint.updatedAt),
-  };
+  const owner = urlOfEndpoint(endpoint.environmentUid, endpoint.id);
+  const url = await openUrl(vault, owner, endpoint.url);
+  return presentEndpoint({ ...endpoint, url, managedBy: 'endpoint' });
 }
 
 /** An address of the environment, in the shape of an endpoint. */
@@ -71,10 +62,9 @@ async function presentOwn(
   return ownAddresses.flatMap((id, index) => {
     const url = opened[index] ?? null;
     if (url === null) return [];
-    const everything = { kinds: null, provider_config_key: null, connection_id: null };
-    const times = { created_at: isoMillis(createdAt), updated_at: isoMillis(updatedAt) };
-    const own = { enabled: true, managed_by: 'environment' };
-    return [{ id, display_name: id, url, ...everything, ...own, ...times }];
+    const everything = { kinds: null, integrationKey: null, connectionId: null, isEnabled: true };
+    const own = { ...everything, managedBy: 'environment' } as const;
+    return [presentEndpoint({ ...own, id, displayName: id, url, createdAt, updatedAt })];
   });
 }
 

@@ -10,32 +10,26 @@ const delivery = representation<Delivery>()({
     z.string().describe('Id of the webhook message: the header `webhook-id`.'),
     ({ messageId }) => messageId,
   ],
-  endpoint_id: [z.string(), ({ endpointId }) => endpointId],
-  kind: [z.string().describe('Kind of the webhook.'), ({ kind }) => kind],
-  state: [z.enum(deliveryStates).describe('State of the delivery.'), ({ state }) => state],
+  endpoint_id: z.string(),
+  kind: z.string().describe('Kind of the webhook.'),
+  state: z.enum(deliveryStates).describe('State of the delivery.'),
   provider_config_key: [
     z.string().nullable().describe('Unique key of the integration; null where none takes part.'),
     ({ integration }) => integration,
   ],
-  connection_id: [
-    z.string().nullable().describe('Id of the connection; null where none takes part.'),
-    ({ connectionId }) => connectionId,
-  ],
-  run_id: [
-    z.string().nullable().describe('Id of the run; null where none takes part.'),
-    ({ runId }) => runId,
-  ],
-  attempts: [z.int(), ({ attempts }) => attempts],
-  status: [
-    z.int().nullable().describe('Status of the last HTTP response; null without one.'),
-    ({ status }) => status,
-  ],
-  error_code: [z.string().nullable(), ({ errorCode }) => errorCode],
+  connection_id: z
+    .string()
+    .nullable()
+    .describe('Id of the connection; null where none takes part.'),
+  run_id: z.string().nullable().describe('Id of the run; null where none takes part.'),
+  attempts: z.int(),
+  status: z.int().nullable().describe('Status of the last HTTP response; null without one.'),
+  error_code: z.string().nullable(),
   next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoMicrosOrNull(nextAttemptAt)],
-  replay_of: [
-    z.string().nullable().describe('Id of the message that this one repeats; null otherwise.'),
-    ({ replayOf }) => replayOf,
-  ],
+  replay_of: z
+    .string()
+    .nullable()
+    .describe('Id of the message that this one repeats; null otherwise.'),
   created_at: [timestamp, ({ createdAt }) => isoMicros(createdAt)],
   updated_at: [timestamp, ({ changedAt }) => isoMicros(changedAt)],
 });
@@ -43,21 +37,18 @@ const delivery = representation<Delivery>()({
 export const presentDelivery = delivery.of;
 
 const attempt = representation<Attempt>()({
-  attempt: [z.int(), (one) => one.attempt],
+  attempt: z.int(),
   at: [timestamp, ({ at }) => isoMicros(at)],
   success: [
     z.boolean().describe('Whether the endpoint answered 2xx.'),
     ({ isDelivered }) => isDelivered,
   ],
-  status: [
-    z.int().nullable().describe('Status of the HTTP response; null without one.'),
-    ({ status }) => status,
-  ],
-  error_code: [z.string().nullable(), ({ errorCode }) => errorCode],
-  latency_ms: [
-    z.int().nullable().describe('Time to the response in milliseconds; null without one.'),
-    ({ latencyMs }) => latencyMs,
-  ],
+  status: z.int().nullable().describe('Status of the HTTP response; null without one.'),
+  error_code: z.string().nullable(),
+  latency_ms: z
+    .int()
+    .nullable()
+    .describe('Time to the response in milliseconds; null without one.'),
   next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoMicrosOrNull(nextAttemptAt)],
 });
 

@@ -6,7 +6,7 @@ import {
   deployedParts,
 } from '../../../../../../src/modules/functions/functions/deploy-body.ts';
 import { functionRef } from '../../../../../../src/modules/functions/functions/entity.ts';
-import type { DeployPlan } from '../../../../../../src/modules/functions/functions/deploy.ts';
+import type { DeployPlan } from '../../../../../../src/modules/functions/functions/presenter.ts';
 import {
   aSync,
   anAction,
