@@ -31,16 +31,27 @@ interface Sizes {
 export async function seed(folder: string, sizes: Sizes): Promise<void> {
   const config = loadConfig({ SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_LOG_LEVEL: 'error' });
   await using node = await composeWhole(config);
-  const connections = await connect(node, sizes.connections);
-  await run(node, connections, sizes.runs);
+  const { environmentUid, provider } = ofNode(node);
+  const integration = { environmentUid, uniqueKey: integrationKey, provider };
+  await createIntegration(node.services, integration, options);
+  const connections = [
+    ...(await connect(node, 0, 1)),
+    ...(await connect(node, 1, sizes.connections)),
+  ];
+  await run(node, connections, 0, sizes.runs);
 }
 
-async function connect({ services }: WholeNode, count: number): Promise<Connection[]> {
+function ofNode({ services }: WholeNode) {
   const environmentUid = environmentByName(services.control, 'dev')?.uid;
   const provider = services.providers.all().find(({ auth_mode }) => auth_mode === 'API_KEY');
   if (environmentUid === undefined || provider === undefined) throw new Error('nothing to seed');
-  const integration = { environmentUid, uniqueKey: integrationKey, provider };
-  await createIntegration(services, integration, options);
+  return { environmentUid, provider };
+}
+
+/** Creates the connections with the numbers from `from` up to `to`, in the integration `bench`. */
+export async function connect(node: WholeNode, from: number, to: number): Promise<Connection[]> {
+  const { services } = node;
+  const { environmentUid, provider } = ofNode(node);
   const credentials = { credentials: { type: 'API_KEY', apiKey: 'bench' }, expiresAt: null };
   const add = async (at: number): Promise<Connection> => {
     const wanted = {
@@ -59,27 +70,29 @@ async function connect({ services }: WholeNode, count: number): Promise<Connecti
     };
     return (await importConnection(services, wanted, options)).connection;
   };
-  const made = [await add(0)];
-  while (made.length < count) {
-    const length = Math.min(together, count - made.length);
-    made.push(...(await Promise.all(Array.from({ length }, (_, n) => add(made.length + n)))));
+  const made: Connection[] = [];
+  while (made.length < to - from) {
+    const next = from + made.length;
+    const length = Math.min(together, to - next);
+    made.push(...(await Promise.all(Array.from({ length }, (_, n) => add(next + n)))));
   }
   return made;
 }
 
 /** Actions that ended, over the last 20 hours: a list without a period shows a day. */
-async function run(
+export async function run(
   { services, tables }: WholeNode,
   connections: readonly Connection[],
-  count: number,
+  from: number,
+  to: number,
 ): Promise<void> {
   const { publisher, clock } = services;
   const first = clock.nowMicros() - 20 * hourMicros;
-  const apart = Math.floor((20 * hourMicros) / count);
-  for (let from = 0; from < count; from += runsPerAppend) {
-    const length = Math.min(runsPerAppend, count - from);
+  const apart = Math.floor((20 * hourMicros) / to);
+  for (let next = from; next < to; next += runsPerAppend) {
+    const length = Math.min(runsPerAppend, to - next);
     const steps = Array.from({ length }, (_, n) => {
-      const at = from + n;
+      const at = next + n;
       // The oldest has one run, the first.
       const connection = connections[at === 0 ? 0 : 1 + (at % (connections.length - 1))];
       return connection === undefined ? [] : stepsOf(connection, at, first + at * apart);
@@ -90,7 +103,7 @@ async function run(
     const [found] = await tables.queryRows<{ count: string }>(
       `SELECT uniqExact(run_id) AS count FROM runs WHERE action = 'succeeded'`,
     );
-    if (Number(found?.count) >= count) return;
+    if (Number(found?.count) >= to) return;
     await wait(200);
   }
 }

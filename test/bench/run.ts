@@ -2,7 +2,7 @@
  * `npm run bench`: every workload in a process of its own, floors first, then figures, ratios to the floors
  * and the recorded baseline side by side. `--record` writes the baseline, `--quick` uses fewer records,
  * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=kafka`, `--only=restore`,
- * `--only=compile`, `--only=functions`, `--only=webhooks`, `--only=console`;
+ * `--only=compile`, `--only=functions`, `--only=webhooks`, `--only=console`, `--only=growth`;
  * `--no-many` leaves out the 2,000,000.
  */
 import { execFileSync } from 'node:child_process';
@@ -93,6 +93,10 @@ if (isWanted('webhooks')) {
 if (isWanted('console')) {
   const sizes = isQuick ? [2_000, 10_000, 20, 1] : [10_000, 100_000, 60, 2];
   Object.assign(results, prefixed('console', workload('console', ...sizes)));
+}
+if (isWanted('growth')) {
+  const growth = workload('growth', ...(isQuick ? ['--quick'] : []));
+  Object.assign(results, prefixed('growth', growth));
 }
 if (isWanted('compile')) Object.assign(results, prefixed('compile', workload('compile', 50)));
 
