@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import { isOutage } from '../kernel/errors.ts';
+import { retrying } from '../kernel/retry.ts';
 
-const waitFirstMs = 500;
-const waitMaxMs = 5_000;
+const firstMs = 500;
 /** How long a start waits for a server that does not respond yet. */
 export const startWaitsMs = 120_000;
 
@@ -26,17 +25,12 @@ export async function retryStartup<T>(
     readonly signal?: AbortSignal;
   },
 ): Promise<T> {
-  const end = performance.now() + withinMs;
-  for (let waitMs = waitFirstMs; ; waitMs = Math.min(2 * waitMs, waitMaxMs)) {
-    try {
-      return await step();
-    } catch (error) {
-      if (!isOutage(error) || signal?.aborted === true) throw error;
-      const isLast = performance.now() + waitMs > end;
-      if (isLast) throw gaveUp(what, error, withinMs);
-      logger.warn({ err: error }, `waiting for ${what}`);
-      await sleep(waitMs);
-    }
+  const isRetryable = (error: unknown): boolean => isOutage(error) && signal?.aborted !== true;
+  const failed = (err: unknown): void => logger.warn({ err }, `waiting for ${what}`);
+  try {
+    return await retrying(step, { isRetryable, failed, firstMs, withinMs });
+  } catch (error) {
+    throw isRetryable(error) ? gaveUp(what, error, withinMs) : error;
   }
 }
 

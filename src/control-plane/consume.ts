@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { retrying } from '../kernel/retry.ts';
 import type { Batch, EventLog, FollowOptions, Position, ReadMessage } from '../ports/event-log.ts';
 
 const retryAfterMs = 250;
@@ -15,21 +15,20 @@ export async function consume(
 ): Promise<void> {
   const { failed, ...following } = options;
   const { signal } = following;
-  const isEnding = (): boolean => signal.aborted;
   const next = new Map(from.map((position) => [nameOf(position), position]));
-  while (!isEnding()) {
-    try {
-      for await (const batch of log.follow([...next.values()], following)) {
-        await apply(batch);
-        const { topic, partition } = batch;
-        next.set(nameOf(batch), { topic, partition, offset: batch.next });
-      }
-    } catch (error) {
-      if (isEnding()) return;
-      failed(error);
-      await delay(retryAfterMs, undefined, { signal, ref: false }).catch(() => undefined);
+  const follow = async (): Promise<void> => {
+    for await (const batch of log.follow([...next.values()], following)) {
+      await apply(batch);
+      const { topic, partition } = batch;
+      next.set(nameOf(batch), { topic, partition, offset: batch.next });
     }
-  }
+  };
+  const pauses = { firstMs: retryAfterMs, lastMs: retryAfterMs };
+  await retrying(follow, { signal, isRetryable: () => true, failed, ...pauses }).catch(
+    (error: unknown) => {
+      if (!signal.aborted) throw error;
+    },
+  );
 }
 
 const nameOf = (position: { readonly topic: string; readonly partition: number }): string =>

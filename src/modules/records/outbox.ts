@@ -1,5 +1,6 @@
 import type { Ports } from '../../control-plane/ports.ts';
 import { GatewayError } from '../../kernel/errors.ts';
+import { retrying } from '../../kernel/retry.ts';
 import type { EventLog, Message } from '../../ports/event-log.ts';
 import { recordCommandsTopic } from './commands.ts';
 
@@ -76,15 +77,15 @@ async function append(
   messages: readonly Message[],
 ): Promise<void> {
   const { partition, isNumbered } = channel;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await log.append([{ topic: recordCommandsTopic, partition, messages }]);
-      return;
-    } catch (error) {
-      const isUnsure = error instanceof GatewayError && error.code === 'log_unavailable';
-      if (!isUnsure || !isNumbered || attempt === appendAttemptsMax) throw error;
-    }
-  }
+  await retrying(() => log.append([{ topic: recordCommandsTopic, partition, messages }]), {
+    isRetryable: (error, attempts) =>
+      // Perhaps appended: only the number makes a second time harmless.
+      isNumbered &&
+      error instanceof GatewayError &&
+      error.code === 'log_unavailable' &&
+      attempts < appendAttemptsMax,
+    firstMs: 0,
+  });
 }
 
 function forgetIdle(queues: Map<string, Queue>): void {

@@ -1,18 +1,14 @@
-import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pauseMs as doublingMs, retrying } from '../../../kernel/retry.ts';
 import { isTransient, logUnavailable } from './failure.ts';
 
-/** About the duration of completing a transaction, the most frequent reason to wait. */
-const firstPauseMs = 2;
-const longestPauseMs = 1_000;
+/** The first is about the duration of completing a transaction, the most frequent reason to wait. */
+const pauses = { firstMs: 2, lastMs: 1_000 };
 
-/** Milliseconds to wait before the given attempt (from 1): doubling, less up to a quarter of jitter. */
-export function pauseMs(attempt: number): number {
-  const full = Math.min(firstPauseMs * 2 ** (attempt - 1), longestPauseMs);
-  return full * (1 - randomInt(250) / 1000);
-}
+/** Milliseconds to wait before the given attempt (from 1). */
+export const pauseMs = (attempt: number): number =>
+  doublingMs(attempt, pauses.firstMs, pauses.lastMs);
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly timeoutMs: number;
   /** Called before each wait with the error. */
   readonly onFailure?: (error: unknown) => void;
@@ -25,18 +21,11 @@ export interface RetryOptions {
  * @throws GatewayError `log_unavailable` after the timeout.
  */
 export async function retried<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const deadline = performance.now() + options.timeoutMs;
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-      const pause = pauseMs(tries);
-      if (performance.now() + pause > deadline || options.signal?.aborted === true) {
-        throw logUnavailable(error);
-      }
-      options.onFailure?.(error);
-      await sleep(pause);
-    }
+  const { timeoutMs: withinMs, onFailure: failed, signal } = options;
+  const isRetryable = (error: unknown): boolean => isTransient(error) && signal?.aborted !== true;
+  try {
+    return await retrying(attempt, { ...pauses, withinMs, failed, isRetryable });
+  } catch (error) {
+    throw isTransient(error) ? logUnavailable(error) : error;
   }
 }

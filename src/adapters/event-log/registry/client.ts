@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { GatewayError } from '../../../kernel/errors.ts';
+import { retrying } from '../../../kernel/retry.ts';
 
 /** How long one request may take. */
 const answerTimeoutMs = 3_000;
@@ -87,19 +87,20 @@ export class RegistryClient {
 
   /** The response; null for 404. */
   async #request<T>(question: () => Promise<T>, subject = ''): Promise<T | null> {
-    const until = performance.now() + this.#retryForMs;
-    let pauseMs = retryDelayMsFirst;
-    for (let attempt = 1; ; attempt += 1, pauseMs = Math.min(2 * pauseMs, retryDelayMsMax)) {
-      try {
-        return await question();
-      } catch (error) {
-        if (statusOf(error) === 404) return null;
-        const mayBeRace = isConflict(error) && attempt < conflictsMax;
-        const refusal = mayBeRace ? null : this.#refusal(error, subject);
-        if (refusal !== null) throw refusal;
-        if (performance.now() + pauseMs > until) throw this.#unavailable(reasonOf(error));
-      }
-      await sleep(pauseMs);
+    try {
+      return await retrying(question, {
+        isRetryable: (error, attempts) =>
+          statusOf(error) !== 404 &&
+          // A conflict may be a race.
+          ((isConflict(error) && attempts < conflictsMax) ||
+            this.#refusal(error, subject) === null),
+        firstMs: retryDelayMsFirst,
+        lastMs: retryDelayMsMax,
+        withinMs: this.#retryForMs,
+      });
+    } catch (error) {
+      if (statusOf(error) === 404) return null;
+      throw this.#refusal(error, subject) ?? this.#unavailable(reasonOf(error));
     }
   }
 

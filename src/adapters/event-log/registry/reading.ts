@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '../../../kernel/errors.ts';
+import { retrying } from '../../../kernel/retry.ts';
 import { overridden } from '../../../kernel/overridden.ts';
 import type { Batch, EventLog } from '../../../ports/event-log.ts';
 import type { RegistrySchemas } from './open.ts';
@@ -21,18 +21,16 @@ export function readWithSchemas(
   const load = ({ messages }: Batch) => schemas.load(messages.map(({ value }) => value));
 
   /** Retries until it succeeds, or the signal aborts. */
-  const loadPatiently = async (batch: Batch, signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await load(batch);
-        return;
-      } catch (error) {
-        if (!(error instanceof GatewayError) || error.code !== 'registry_unavailable') throw error;
-        const { topic, partition } = batch;
-        logger?.warn({ err: error, topic, partition }, 'waiting for the schema registry');
-        await sleep(pauseMs);
-      }
-    }
+  const loadPatiently = (batch: Batch, signal: AbortSignal): Promise<void> => {
+    const { topic, partition } = batch;
+    return retrying(() => load(batch), {
+      signal,
+      isRetryable: (error) =>
+        error instanceof GatewayError && error.code === 'registry_unavailable',
+      failed: (err) => logger?.warn({ err, topic, partition }, 'waiting for the schema registry'),
+      firstMs: pauseMs,
+      lastMs: pauseMs,
+    });
   };
 
   return overridden(log, {

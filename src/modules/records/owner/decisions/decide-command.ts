@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../../../kernel/errors.ts';
+import { retrying } from '../../../../kernel/retry.ts';
 import {
   recordCommandsTopic,
   retentionPreview,
@@ -20,7 +20,7 @@ import { barrier, close, empty, lookup, prune, strategy } from './decide-stream.
 import { deletedKeys, passEnd, passStart } from './delete-tracking.ts';
 
 const attemptsMax = 5;
-const retryAfterMs = 5;
+const firstMs = 10;
 
 export interface Deciding {
   readonly shared: Shared;
@@ -41,14 +41,14 @@ export async function decideCommand(
 ): Promise<'done' | 'more'> {
   let failure: unknown = decoded.failure;
   if (decoded.command !== null) {
-    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-      try {
-        return await attemptOne(deciding, message, decoded.command);
-      } catch (error) {
-        if (isOfStore(error)) throw error;
-        failure = error;
-        if (attempt < attemptsMax) await delay(retryAfterMs * 2 ** attempt);
-      }
+    const { command } = decoded;
+    const isRetryable = (error: unknown, attempts: number): boolean =>
+      !isOfStore(error) && attempts < attemptsMax;
+    try {
+      return await retrying(() => attemptOne(deciding, message, command), { isRetryable, firstMs });
+    } catch (error) {
+      if (isOfStore(error)) throw error;
+      failure = error;
     }
   }
   setAside(deciding, message, decoded.command, failure);
