@@ -25,6 +25,17 @@ const longFiles: Readonly<Record<string, string>> = {
   'streams/values.ts': 'made by npm run generate',
 };
 
+const permissiveLicenses = new Set([
+  ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0'],
+  ...['PSF-2.0', 'Python-2.0', 'Unlicense'],
+]);
+/** Only tools that are not part of what is published: changes to their own files would have to be published. */
+const developmentLicense = 'MPL-2.0';
+const otherLicenses: Readonly<Record<string, string>> = {
+  // Its manifest names none; its file LICENSE is that of MIT.
+  '@kafkajs/confluent-schema-registry': 'none named',
+};
+
 describe('the house rules', () => {
   it('a file above 400 lines says why', () => {
     const long = code.filter(
@@ -64,6 +75,25 @@ describe('the house rules', () => {
 
   it('the lockfile names no registry', () => {
     expect(textOf('package-lock.json')).not.toContain('"resolved"');
+  });
+
+  it('each installed package has a permissive license', () => {
+    const { packages } = JSON.parse(textOf('package-lock.json')) as {
+      packages: Record<string, { readonly license?: string; readonly dev?: boolean }>;
+    };
+    const refused = Object.entries(packages).flatMap(([path, { license = 'none named', dev }]) => {
+      const name = path.split('node_modules/').at(-1) ?? '';
+      const isAllowed =
+        permissiveLicenses.has(license) ||
+        otherLicenses[name] === license ||
+        (dev === true && license === developmentLicense);
+      return isAllowed ? [] : [`${name}: ${license}. Choose another package.`];
+    });
+    expect(refused).toEqual([]);
+    const unused = Object.keys(otherLicenses).filter(
+      (name) => !(`node_modules/${name}` in packages),
+    );
+    expect(unused).toEqual([]);
   });
 
   it('each row of functions has a test of its name, and a heading in the reference', () => {
