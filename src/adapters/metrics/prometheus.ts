@@ -4,8 +4,8 @@ import {
   collectDefaultMetrics,
   Counter,
   Gauge,
+  Histogram,
   Registry,
-  type Metric,
 } from 'prom-client';
 import {
   metricDefinitions,
@@ -14,7 +14,6 @@ import {
   type MetricName,
   type Metrics,
 } from '../../ports/metrics.ts';
-import { BucketHistogram, type Bucketed } from './histogram.ts';
 
 type Entry = readonly [
   MetricName,
@@ -28,7 +27,9 @@ export interface ThreadMetrics extends Metrics, Gauges {
 }
 
 /** A metric with its labels: counts or observes the value. */
-type Bound = Bucketed;
+interface Bound {
+  observe(value: number): void;
+}
 
 /** Metrics by name, then by one label after the other: a lookup builds no text. */
 interface BoundMetrics {
@@ -51,7 +52,7 @@ function nextOf({ next }: BoundMetrics, step: string | number): BoundMetrics {
 export function createThreadMetrics(thread: string): ThreadMetrics {
   const registry = new Registry();
   if (thread === 'main') collectDefaultMetrics({ register: registry });
-  const made = new Map<MetricName, Counter | Gauge | BucketHistogram>();
+  const made = new Map<MetricName, Counter | Gauge | Histogram>();
   /** Counted since the last collection. */
   const counted: Counted[] = [];
   for (const [name, { kind, help, labels, buckets = [] }] of Object.entries(
@@ -60,12 +61,7 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
     const common = { name, help, labelNames: [...labels], registers: [registry] };
     if (kind === 'counter') made.set(name, new Counter(common));
     else if (kind === 'gauge') made.set(name, new Gauge({ ...common, aggregator: 'max' }));
-    else {
-      const histogram = new BucketHistogram(name, help, labels, buckets);
-      // The registry only uses its name and its values.
-      registry.registerMetric(histogram as unknown as Metric);
-      made.set(name, histogram);
-    }
+    else made.set(name, new Histogram({ ...common, buckets: [...buckets] }));
   }
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
