@@ -1,10 +1,9 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import SaslAuthenticator from 'kafkajs/src/broker/saslAuthenticator/index.js';
-import { createLogger } from 'kafkajs/src/loggers/index.js';
 import createRequest from 'kafkajs/src/protocol/request.js';
-import type { SASLOptions } from 'kafkajs';
-import type { ApiVersions, ConnectionPool, ProtocolCall } from 'kafkajs/src/broker/index.js';
+import kafkajs, { type ApiVersions, type SASLOptions } from 'kafkajs';
+import type { ConnectionPool, ProtocolCall } from 'kafkajs/src/broker/index.js';
 import { codeOf, LostConnection } from './failure.ts';
 
 /** A request without a response for this long has failed: the connection is closed. */
@@ -19,7 +18,10 @@ const correlationIds = 2 ** 31;
 const beforeSignIn: ReadonlySet<number> = new Set([17, 18, 36]);
 
 /** The callers report errors; kafkajs itself logs every step. */
-export const silentLogger = createLogger({ level: 0, logCreator: () => () => undefined });
+export const silentLogger = new kafkajs.Kafka({
+  brokers: [],
+  logLevel: kafkajs.logLevel.NOTHING,
+}).logger();
 
 interface BrokerSocketOptions {
   readonly host: string;

@@ -9,7 +9,6 @@ declare module 'kafkajs/src/protocol/encoder.js' {
     writeInt8(value: number): this;
     writeInt16(value: number): this;
     writeInt32(value: number): this;
-    writeUInt32(value: number): this;
     writeInt64(value: number | bigint | string): this;
     writeBoolean(value: boolean): this;
     writeString(value: string | null): this;
@@ -47,12 +46,13 @@ declare module 'kafkajs/src/protocol/request.js' {
 }
 
 declare module 'kafkajs/src/broker/saslAuthenticator/index.js' {
-  import type { ApiVersions, ConnectionPool } from 'kafkajs/src/broker/index.js';
+  import type { ApiVersions, Logger } from 'kafkajs';
+  import type { ConnectionPool } from 'kafkajs/src/broker/index.js';
 
   export default class SaslAuthenticator {
     constructor(
       connection: ConnectionPool,
-      logger: unknown,
+      logger: Logger,
       versions: ApiVersions,
       hasSaslAuthenticate: boolean,
     );
@@ -62,15 +62,19 @@ declare module 'kafkajs/src/broker/saslAuthenticator/index.js' {
   }
 }
 
-declare module 'kafkajs/src/loggers/index.js' {
-  export function createLogger(options: {
-    level: number;
-    logCreator: () => (entry: unknown) => void;
-  }): unknown;
-}
-
 declare module 'kafkajs/src/broker/index.js' {
-  import type { SASLOptions } from 'kafkajs';
+  import type {
+    ApiVersions,
+    FetchOffsetsPartition,
+    GroupMember,
+    GroupMemberAssignment,
+    GroupState,
+    ITopicConfig,
+    Logger,
+    PartitionOffset,
+    SASLOptions,
+    TopicPartitions,
+  } from 'kafkajs';
   import type Encoder from 'kafkajs/src/protocol/encoder.js';
 
   export interface ProtocolCall<T> {
@@ -87,11 +91,6 @@ declare module 'kafkajs/src/broker/index.js' {
     readonly requestTimeout?: number;
   }
 
-  /** By key of the API. */
-  export type ApiVersions = Readonly<
-    Record<number, { readonly minVersion: number; readonly maxVersion: number }>
-  >;
-
   /** The interface through which a broker uses its connections. */
   export interface ConnectionPool {
     readonly host: string;
@@ -107,18 +106,9 @@ declare module 'kafkajs/src/broker/index.js' {
     send<T>(call: ProtocolCall<T>): Promise<T>;
   }
 
-  export interface TopicPartitions {
+  interface OfTopic<T> {
     readonly topic: string;
-    readonly partitions: readonly number[];
-  }
-
-  export interface TopicOffsets {
-    readonly topic: string;
-    readonly partitions: readonly {
-      readonly partition: number;
-      readonly offset: string;
-      readonly metadata: string | null;
-    }[];
+    readonly partitions: readonly T[];
   }
 
   export interface Producer {
@@ -134,13 +124,13 @@ declare module 'kafkajs/src/broker/index.js' {
     readonly generationId: number;
     readonly leaderId: string;
     readonly memberId: string;
-    readonly members: readonly { readonly memberId: string; readonly memberMetadata: Buffer }[];
+    readonly members: readonly GroupMember[];
   }
 
   export default class Broker {
     constructor(options: {
       readonly connectionPool: ConnectionPool;
-      readonly logger: unknown;
+      readonly logger: Logger;
       readonly allowAutoTopicCreation: boolean;
     });
     readonly connectionPool: ConnectionPool;
@@ -154,13 +144,13 @@ declare module 'kafkajs/src/broker/index.js' {
       sessionTimeout: number;
       rebalanceTimeout: number;
       memberId: string;
-      groupProtocols: readonly { name: string; metadata: Buffer }[];
+      groupProtocols: readonly GroupState[];
     }): Promise<JoinAnswer>;
     syncGroup(options: {
       groupId: string;
       generationId: number;
       memberId: string;
-      groupAssignment: readonly { memberId: string; memberAssignment: Buffer }[];
+      groupAssignment: readonly GroupMemberAssignment[];
     }): Promise<{ memberAssignment: Buffer }>;
     heartbeat(options: {
       groupId: string;
@@ -172,20 +162,13 @@ declare module 'kafkajs/src/broker/index.js' {
       groupId: string;
       groupGenerationId: number;
       memberId: string;
-      topics: readonly TopicOffsets[];
+      topics: readonly OfTopic<FetchOffsetsPartition>[];
     }): Promise<unknown>;
     listOffsets(options: {
       replicaId: number;
       isolationLevel: number;
-      topics: readonly {
-        topic: string;
-        partitions: readonly { partition: number; timestamp: string }[];
-      }[];
-    }): Promise<{
-      responses: readonly {
-        partitions: readonly { partition: number; offset: string }[];
-      }[];
-    }>;
+      topics: readonly OfTopic<{ partition: number; timestamp: string }>[];
+    }): Promise<{ responses: readonly OfTopic<PartitionOffset>[] }>;
     initProducerId(options: {
       transactionalId?: string | undefined;
       transactionTimeout: number;
@@ -195,29 +178,19 @@ declare module 'kafkajs/src/broker/index.js' {
     ): Promise<unknown>;
     addOffsetsToTxn(options: InTransaction & { groupId: string }): Promise<unknown>;
     txnOffsetCommit(
-      options: InTransaction & { groupId: string; topics: readonly TopicOffsets[] },
+      options: InTransaction & {
+        groupId: string;
+        topics: readonly OfTopic<FetchOffsetsPartition>[];
+      },
     ): Promise<unknown>;
     endTxn(options: InTransaction & { transactionResult: boolean }): Promise<unknown>;
-    createTopics(options: {
-      topics: readonly {
-        topic: string;
-        numPartitions: number;
-        replicationFactor: number;
-        configEntries: readonly { name: string; value: string }[];
-      }[];
-      timeout: number;
-    }): Promise<unknown>;
+    createTopics(options: { topics: readonly ITopicConfig[]; timeout: number }): Promise<unknown>;
     describeConfigs(options: { resources: readonly { type: number; name: string }[] }): Promise<{
       resources: readonly {
         resourceName: string;
         configEntries: readonly { configName: string; configValue: string | null }[];
       }[];
     }>;
-    deleteRecords(options: {
-      topics: readonly {
-        topic: string;
-        partitions: readonly { partition: number; offset: string }[];
-      }[];
-    }): Promise<unknown>;
+    deleteRecords(options: { topics: readonly OfTopic<PartitionOffset>[] }): Promise<unknown>;
   }
 }
