@@ -1,0 +1,127 @@
+/**
+ * What a codec of ours costs beside the one that could replace it, in µs and bytes per message or payload:
+ * the row of the embedded log beside a record batch of Kafka, and sealed payloads in blocks beside one by one.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
+import {
+  DirectoryView,
+  decodeRow,
+  encodeRow,
+} from '../../src/adapters/event-log/embedded/row-format.ts';
+import { RecordSet } from '../../src/adapters/event-log/kafka/record-decoder.ts';
+import { encodeRecords, recordBatch } from '../../src/adapters/event-log/kafka/record-encoder.ts';
+import {
+  Block,
+  blockEntriesMax,
+  encodeBlock,
+} from '../../src/modules/records/owner/state/payload-block.ts';
+import { PayloadSealer } from '../../src/modules/records/sealed-payload.ts';
+import { report, round, type Figures } from './measure.ts';
+import { contact } from './payloads.ts';
+
+const batch = 1_000;
+const rounds = 60;
+const payloads = Array.from({ length: batch }, (_, at) => Buffer.from(JSON.stringify(contact(at))));
+const idOf = (at: number): string => String(contact(at)['id']);
+const messages = payloads.map((value, at) => ({
+  key: `env-1/4f6c/Contact/base/${idOf(at)}`,
+  value,
+  headers: {
+    ce_specversion: '1.0',
+    ce_id: createHash('sha256').update(String(at)).digest('base64url').slice(0, 22),
+    ce_type: 'svc.record.added.v1',
+    ce_source: '/environments/env-1/connections/4f6c',
+    'content-type': 'application/avro',
+    'svc-stream': 'env-1/4f6c/Contact/base',
+    'svc-seq': String(1_000_000 + at),
+  },
+  timestamp: 1_790_000_000_000 + at,
+}));
+
+/** µs per message: the median of the rounds after the first third. */
+function each(work: () => unknown): number {
+  const took = Array.from({ length: rounds }, () => {
+    const started = process.hrtime.bigint();
+    work();
+    return Number(process.hrtime.bigint() - started) / 1000 / batch;
+  });
+  return round(took.slice(rounds / 3).sort((a, b) => a - b)[rounds / 3] ?? 0);
+}
+
+function logFormats(): Figures {
+  const row = () => encodeRow(messages, 0, batch, 0);
+  const { data, directoryLength, codec, crc } = row();
+  const bytes = new Uint8Array(data);
+  const place = { base: 0, next: batch, crc, codec };
+  const stored = {
+    ...place,
+    directory: bytes.subarray(0, directoryLength),
+    body: bytes.subarray(directoryLength),
+  };
+  const owner = { producerId: '1', producerEpoch: 0, sequence: 0, isTransactional: false };
+  const kafka = () => recordBatch(encodeRecords(messages, 0), owner);
+  const records = kafka();
+  const keysOfRow = () => {
+    const view = new DirectoryView(stored);
+    for (let at = 0; at < batch; at += 1) view.key(at);
+  };
+  const decoded = () => new RecordSet(records, []).decodeNext(0).messages;
+  return {
+    row_b: round(bytes.length / batch),
+    kafka_b: round(records.length / batch),
+    row_encode_us: each(row),
+    kafka_encode_us: each(kafka),
+    row_decode_us: each(() => decodeRow(stored, 0).map(({ key, headers }) => [key, headers])),
+    kafka_decode_us: each(() => decoded().map(({ key, headers }) => [key, headers])),
+    row_keys_us: each(keysOfRow),
+    kafka_keys_us: each(() => decoded().map(({ key }) => key)),
+  };
+}
+
+function sealedPayloads(): Figures {
+  const cipher = createAesGcm(randomBytes(32));
+  const sealBytes = (_: string, plain: Uint8Array, context: string) => cipher.seal(plain, context);
+  const sealer = new PayloadSealer({ sealBytes });
+  const owner = { key: 'env-1/4f6c/Contact/base', connectionUid: '4f6c' };
+  const one = () => payloads.map((json, at) => sealer.seal(owner, idOf(at), json));
+  const entries = payloads.map((bytes, position) => ({
+    position,
+    id: idOf(position),
+    payload: { encoding: 'secret' as const, bytes },
+  }));
+  const sealTogether = ({ ids, lengths }: { ids: readonly string[]; lengths: readonly number[] }) =>
+    JSON.stringify([ids, lengths]);
+  const blocks = () => {
+    const made: ReturnType<typeof encodeBlock>[] = [];
+    for (let at = 0; at < batch; at += blockEntriesMax) {
+      const some = entries.slice(at, at + blockEntriesMax);
+      made.push(encodeBlock(some, (together, plain) => cipher.seal(plain, sealTogether(together))));
+    }
+    return made;
+  };
+  // Learns its dictionary.
+  one();
+  const alone = one().reduce((sum, { length }) => sum + length, 0);
+  const inBlocks = blocks();
+  const size = inBlocks.reduce(
+    (sum, { data, secrets }) => sum + data.length + (secrets?.length ?? 0),
+    0,
+  );
+  const opened = () =>
+    inBlocks.forEach((encoded, index) => {
+      const count = Math.min(blockEntriesMax, batch - index * blockEntriesMax);
+      new Block(encoded, count, (together, sealed) =>
+        cipher.open(sealed, sealTogether(together)),
+      ).payload(0);
+    });
+  return {
+    payload_alone_b: round(alone / batch),
+    payload_in_block_b: round(size / batch),
+    payload_alone_us: each(one),
+    payload_in_block_us: each(blocks),
+    block_open_us: round((each(opened) * batch) / inBlocks.length),
+  };
+}
+
+report({ ...logFormats(), ...sealedPayloads() });
