@@ -18,7 +18,7 @@ interface PageSources<E extends string = string> {
 const connectPage = 'src/modules/connections/connect-page/browser';
 
 /** What browsers run. */
-const pages = {
+export const pages = {
   console: {
     entries: { console: 'src/console/main.tsx', style: 'src/console/console.css' },
     jsx: 'preact',

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import MiniSearch from 'minisearch';
 import { searchOptions, type SearchSection } from '../../src/docs-site/search-options.ts';
 import { bundlePage, writeCompressed } from '../page-bundles.ts';
-import { sitePage, type SitePage } from './layout.ts';
+import { notFoundPage, sitePage, type Site, type SitePage } from './layout.ts';
 import { renderMarkdown, type Links, type RenderedPage } from './markdown.ts';
 import { readNavigation, siteFolder, startPage, type NavigationSection } from './navigation.ts';
 
@@ -64,11 +64,13 @@ async function renderSite(root: string, folder: string): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     version: string;
   };
+  const site: Site = { navigation, assets, version };
   const pages = readPages(root, navigation);
   const files: [path: string, text: string | Buffer][] = pages.map((page) => [
     `${siteFolder(page.file)}index.html`,
-    sitePage(page, { navigation, assets, version }),
+    sitePage(page, site),
   ]);
+  files.push(['404.html', notFoundPage(site)]);
   files.push(['search.json', JSON.stringify(searchIndex(pages, navigation))]);
   for (const file of globSync('docs/**/*.json', { cwd: root }))
     files.push([relative('docs', file), readFileSync(join(root, file))]);
@@ -143,5 +145,8 @@ if (import.meta.main) {
   const folder = resolve(process.argv[2] ?? join(root, 'dist/docs-site'));
   rmSync(folder, { recursive: true, force: true });
   await buildDocsSite(root, folder);
+  // Imported here: the gateway, which answers it from its own routes, is built without it.
+  const { writeApiReference } = await import('./api-reference.ts');
+  await writeApiReference(root, folder);
   console.log(`${globSync('**/*.html', { cwd: folder }).length} pages in ${folder}`);
 }

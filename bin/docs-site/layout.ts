@@ -1,6 +1,11 @@
 import { sitePolicy } from '../../src/modules/operations/docs-site/policy.ts';
 import { escapeHtml, type RenderedPage } from './markdown.ts';
-import { siteFolder, type NavigationEntry, type NavigationSection } from './navigation.ts';
+import {
+  siteFolder,
+  startPage,
+  type NavigationEntry,
+  type NavigationSection,
+} from './navigation.ts';
 
 export interface SitePage extends RenderedPage {
   readonly file: string;
@@ -18,7 +23,7 @@ export interface Site {
 export function sitePage(page: SitePage, site: Site): string {
   const folder = siteFolder(page.file);
   const top = '../'.repeat(folder.split('/').length - 1) || './';
-  const title = folder === '' ? 'svc documentation' : `${page.title} · svc documentation`;
+  const title = page.file === startPage ? 'svc documentation' : `${page.title} · svc documentation`;
   const section = site.navigation.find(({ entries }) =>
     entries.some(({ file }) => file === page.file),
   );
@@ -53,7 +58,7 @@ export function sitePage(page: SitePage, site: Site): string {
 <main id="content" tabindex="-1">
 <article>
 ${section === undefined ? '' : `<p class="eyebrow">${escapeHtml(section.title)}</p>`}
-${folder === '' ? startPage(page, site.navigation) : page.html}</article>
+${folder === '' ? withCards(page, site.navigation) : page.html}</article>
 ${neighbors(page.file, top, site.navigation)}
 </main>
 ${contents(page)}
@@ -62,8 +67,18 @@ ${contents(page)}
 `;
 }
 
-/** The introduction of the page, and its lists as cards. */
-function startPage({ html }: RenderedPage, navigation: readonly NavigationSection[]): string {
+/** The page for an address that has none, at the top of the site, with links to all others. */
+export const notFoundPage = (site: Site): string =>
+  sitePage({ ...notFound, file: '', description: '' }, site);
+
+const notFound: RenderedPage = {
+  title: 'Page not found',
+  html: '<h1 id="page-not-found">Page not found</h1><p>The documentation has no page at this address. Search for it in the header, or begin with one of these pages.</p>',
+  sections: [],
+};
+
+/** The introduction of the page, and the lists of pages as cards. */
+function withCards({ html }: RenderedPage, navigation: readonly NavigationSection[]): string {
   const sections = navigation.map(({ title, entries }) => {
     const cards = entries.map(
       (entry) => `<li>${linkTo('./', entry)}<span>${escapeHtml(entry.description)}</span></li>`,
@@ -71,7 +86,8 @@ function startPage({ html }: RenderedPage, navigation: readonly NavigationSectio
     const anchor = title.toLowerCase().replaceAll(' ', '-');
     return `<h2 id="${anchor}">${escapeHtml(title)}</h2><ul class="cards">${cards.join('')}</ul>`;
   });
-  return html.slice(0, html.indexOf('<h2')) + sections.join('\n');
+  const [introduction = ''] = html.split('<h2', 1);
+  return introduction + sections.join('\n');
 }
 
 const linkTo = (top: string, { file, title }: NavigationEntry, attributes = ''): string =>
@@ -85,7 +101,7 @@ function sidebar(current: string, top: string, navigation: readonly NavigationSe
     });
     return `<p class="label">${escapeHtml(title)}</p><ul>${links.join('')}</ul>`;
   });
-  const api = `<ul><li><a href="${top}api">API reference</a></li></ul>`;
+  const api = `<ul><li><a href="${top}api/">API reference</a></li></ul>`;
   return `\n${api}\n${groups.join('\n')}\n`;
 }
 

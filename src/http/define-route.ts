@@ -111,8 +111,12 @@ interface Route<
   readonly errors: readonly RouteError[];
   /** Another endpoint replaces this one; every response has the header `Deprecation: true`. */
   readonly isDeprecated?: true;
-  /** The page for a refused browser navigation; without it the refusal is JSON. */
-  readonly refusalPage?: (error: GatewayError, search: string, services: S) => Promise<RouteAnswer>;
+  /** The page for a refused browser navigation; without it, or with null, the refusal is JSON. */
+  readonly refusalPage?: (
+    error: GatewayError,
+    search: string,
+    services: S,
+  ) => Promise<RouteAnswer | null>;
   /** Exempt from the rate limit: probes of orchestrators. */
   readonly isUnlimited?: true;
   handle(input: RouteInput<Q, B, H, P, S>): Promise<RouteAnswer>;

@@ -10,6 +10,8 @@ export interface PageDocument {
   readonly assets: string;
   readonly script: string;
   readonly style: string;
+  /** HTML, at the end of the head. */
+  readonly head?: string;
   /** HTML; the caller escapes what others wrote. */
   readonly body: string;
   /** Directives of the content security policy. */
@@ -32,7 +34,7 @@ export function pageDocument(page: PageDocument): RouteAnswer {
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assets}${page.style}">
 <script type="module" src="${assets}${page.script}"></script>
-</head>
+${page.head ?? ''}</head>
 <body>
 ${page.body}</body>
 </html>

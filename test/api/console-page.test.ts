@@ -75,6 +75,7 @@ describe('the documentation', () => {
     ['/docs', '/docs/'],
     ['/docs/records', '/docs/records/'],
     ['/docs/reference/http', '/docs/reference/http/'],
+    ['/docs/api/', '/docs/api'],
   ])('leads from %s to a page', async (path, page) => {
     const answer = await manual(path);
     expect(answer.status).toBe(308);
@@ -98,6 +99,29 @@ describe('the documentation', () => {
     const etag = answer.headers.get('etag') ?? '';
     const again = await get('/docs/records/', { 'if-none-match': etag });
     expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  it('answers an unknown address with a page to a browser, and as JSON to others', async () => {
+    const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    for (const path of ['/docs/nothing', '/docs/reference/nothing/', '/docs/a/b%2Fc/d']) {
+      const answer = await get(path, browser);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+      ]);
+      expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+      const html = await answer.text();
+      expect(html).toContain('<h1 id="page-not-found">Page not found</h1>');
+      expect(html).toContain('data-top="/docs/"');
+      const names = [...html.matchAll(/ (?:href|src)="([^"#:]+)"/g)].map(([, name = '']) => name);
+      expect(names.filter((name) => !name.startsWith('/docs/'))).toEqual([]);
+      expect(names).toContain('/docs/quickstart/');
+      const json = await get(path);
+      expect([json.status, await json.json()]).toMatchObject([
+        404,
+        { error: { code: 'not_found' } },
+      ]);
+    }
   });
 
   it('has the files of the API reference', async () => {

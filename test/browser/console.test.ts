@@ -42,6 +42,15 @@ describe('the console', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('leads to the documentation, in a tab of its own', async () => {
+    const { page } = await world.signedIn();
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('link', { name: 'Documentation' }).click();
+    const documentation = await opened;
+    await documentation.getByRole('heading', { level: 1 }).waitFor();
+    expect(new URL(documentation.url()).pathname).toBe('/docs/');
+  });
+
   it('filters a list in its address', async () => {
     const { page } = await world.signedIn();
     await page.goto(`${world.gateway.url}/console/env/dev/connections?search=nobody`);

@@ -93,6 +93,18 @@ describe('the documentation', () => {
     expect(await theme()).toBe('dark');
   });
 
+  it.each(looks)('has a page for an address without one: %s and %s', async (theme, width) => {
+    const page = await world.page({ colorScheme: theme, viewport: widths[width] });
+    await page.goto(`${world.gateway.url}/docs/reference/gone/`);
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
+    await screenshot(page, `docs-not-found-${theme}-${width}`);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('searchbox').fill('scan guarantee');
+    await page.locator('.results a').first().click();
+    await page.getByRole('heading', { level: 1, name: 'Records' }).waitFor();
+  });
+
   it('is whole without scripts', async () => {
     const page = await world.page({ javaScriptEnabled: false, viewport: widths.phone });
     await page.goto(`${world.gateway.url}/docs/concepts/`);

@@ -41,6 +41,7 @@ export function Shell({ environmentKey, children }: ShellProps): JSX.Element {
           </span>
           <EnvironmentSwitch current={environmentKey} />
           <span class="grow" />
+          <DocumentationLink />
           <ThemeMenu />
           <SessionMenu />
         </header>
@@ -135,6 +136,20 @@ function EnvironmentSwitch({ current }: { readonly current: SessionKey | null })
     </>
   );
 }
+
+/** Opens another tab, so that the page keeps its state. */
+const DocumentationLink = (): JSX.Element => (
+  <a
+    class="button quiet icon-only"
+    href="/docs/"
+    target="_blank"
+    rel="noopener"
+    aria-label="Documentation"
+    title="Documentation"
+  >
+    <Icon name="help" />
+  </a>
+);
 
 const themes: readonly (readonly [ThemeChoice, string])[] = [
   ['system', 'As the system'],

@@ -3,7 +3,8 @@ import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
 import { assetAnswer, cachedForever, pageBundle } from '../../../http/page-bundle.ts';
 import { content, nothing } from '../../../http/responses.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { defineRoute } from '../services.ts';
+import { withoutTrailingSlashes } from '../../../kernel/trailing-slashes.ts';
+import { defineRoute, type OperationsServices } from '../services.ts';
 import { sitePolicy } from './policy.ts';
 
 const files = pageBundle('docs');
@@ -25,6 +26,23 @@ function withSlash(path: string): RouteAnswer {
 }
 
 const redirect = nothing('The page is at the same path with a slash at its end.');
+
+/** Its links begin at the top of the site, because the address may be at any depth. */
+async function notFoundPage(
+  { code }: GatewayError,
+  _: string,
+  { settings: { publicUrl } }: OperationsServices,
+): Promise<RouteAnswer | null> {
+  const template = (await files()).files.get('404.html');
+  if (code !== 'not_found' || template === undefined) return null;
+  const top = `${withoutTrailingSlashes(new URL(publicUrl).pathname)}/docs/`;
+  const body = Buffer.from(template.plain.toString().replaceAll('="./', `="${top}`));
+  return {
+    status: 404,
+    body,
+    headers: { 'content-type': template.type, 'cache-control': 'no-store', ...security },
+  };
+}
 
 const start = defineRoute({
   method: 'GET',
@@ -58,7 +76,10 @@ const page = defineRoute({
     308: redirect,
   },
   errors: ['not_found'],
+  refusalPage: notFoundPage,
   async handle({ params, headers: accepted }) {
+    // The address in the static copy of the site.
+    if (params.page === 'api/') return { status: 308, headers: { location: '../api' } };
     const bundle = (await files()).files;
     const name = /(^|\/)$/.test(params.page) ? `${params.page}index.html` : params.page;
     const found = bundle.get(name);

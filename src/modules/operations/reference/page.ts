@@ -4,8 +4,9 @@ import { isJsonObject, objectOf, type Json, type JsonObject } from '../../../ker
 /**
  * The document for people, as the body of a page: one section per tag, one entry per operation; yields to other
  * requests in between.
+ * @param home path to the documentation; `openapi.json` is one folder up
  */
-export async function referenceBody(document: JsonObject): Promise<string> {
+export async function referenceBody(document: JsonObject, home: string): Promise<string> {
   const sections: string[] = [];
   const links: string[] = [];
   const operations = operationsOf(document);
@@ -23,7 +24,7 @@ export async function referenceBody(document: JsonObject): Promise<string> {
     sections.push(`<section id="${id}">${heading}${entries.join('')}</section>`);
   }
   const { version, description } = objectOf(document['info']);
-  return `<nav aria-label="Operations"><p><a href="../docs/">Documentation</a></p>
+  return `<nav aria-label="Operations"><p><a href="${home}">Documentation</a></p>
 <label for="search">Search the API</label>
 <input id="search" type="search" placeholder="Path, field, error …">
 <p id="found" role="status"></p><ul>${links.join('')}</ul></nav>

@@ -111,7 +111,7 @@ async function pageOf(document: JsonObject, publicUrl: string): Promise<RouteAns
     assets: '/docs/api/assets/',
     script: nameOf('page'),
     style: nameOf('style'),
-    body: await referenceBody(document),
+    body: await referenceBody(document, '../docs/'),
     policy: [...sitePolicy, "frame-ancestors 'none'"],
     headers: { 'cache-control': 'no-cache' },
   });
