@@ -1,5 +1,6 @@
 import type { Micros } from '../../../kernel/time.ts';
 import { micros, timestamp, where } from '../../../ports/where.ts';
+import { isEnd } from './events.ts';
 import { runs } from './projection.ts';
 import { tableOf } from '../../../../streams/projector/active-generation.ts';
 import type { FunctionsServices } from '../services.ts';
@@ -55,17 +56,44 @@ const smallReads = 'SETTINGS max_threads = 1, max_block_size = 512';
 const isFirstStep =
   "((action = 'queued' AND attempt = 1) OR (action = 'started' AND kind = 'revert'))";
 
+/** How many of the newest runs are searched for a page of some status before all of the range are. */
+const newestFew = [1_000, 20_000];
+
+interface RunsPage {
+  readonly after: RunPlace | null;
+  readonly limit: number;
+}
+
 /**
  * Positions of the matching runs, newest first.
  * @throws GatewayError `projection_unavailable`
  */
 export async function findRuns(
+  deps: Deps,
+  filter: RunFilter,
+  page: RunsPage,
+  few: readonly number[] = newestFew,
+): Promise<RunPlace[]> {
+  const { actions = [], ...others } = filter;
+  for (const offset of actions.length === 0 ? [] : few) {
+    const [oldest] = await selectRuns(deps, others, { after: page.after, limit: 1, offset });
+    if (oldest === undefined) break;
+    const found = await selectRuns(deps, { ...filter, from: oldest.queuedAt }, page);
+    if (found.length === page.limit) return found;
+  }
+  return selectRuns(deps, filter, page);
+}
+
+async function selectRuns(
   { control, tables }: Deps,
   filter: RunFilter,
-  { after, limit }: { readonly after: RunPlace | null; readonly limit: number },
+  { after, limit, offset = 0 }: RunsPage & { readonly offset?: number },
 ): Promise<RunPlace[]> {
   const { from, to, kinds, actions = [] } = filter;
   const table = tableOf(control.view, runs);
+  const whole = `${table} WHERE environment_id = {environment:String} AND occurred_at >= ${timestamp('from')}`;
+  // A run that ended has a step that says so: there are fewer of those than of runs.
+  const ended = `AND run_id IN (SELECT run_id FROM ${whole} AND action IN {actions:Array(String)})`;
   const wanted = where({
     'environment_id = {environment:String}': filter.environmentUid,
     [`occurred_at >= ${timestamp('from')}`]: from,
@@ -83,16 +111,15 @@ export async function findRuns(
       id: after.runId,
     },
     // A run that was queued in the range may finish after it.
-    [`run_id IN (SELECT run_id FROM ${table}
-       WHERE environment_id = {environment:String} AND occurred_at >= ${timestamp('from')} AND action != 'progress'
+    [`run_id IN (SELECT run_id FROM ${whole} AND action != 'progress' ${actions.every(isEnd) ? ended : ''}
        GROUP BY run_id HAVING argMax(action, log_offset) IN {actions:Array(String)})`]:
       actions.length === 0 ? null : { actions },
   });
   const found = await tables.queryRows<{ run_id: string; at: string }>(
     `SELECT run_id, ${micros('occurred_at')} AS at FROM ${table} WHERE ${wanted.sql}
-     ORDER BY occurred_at DESC, run_id DESC LIMIT 1 BY run_id LIMIT {limit:UInt32}
-     ${actions.length === 0 ? smallReads : ''}`,
-    { ...wanted.params, limit },
+     ORDER BY occurred_at DESC, run_id DESC LIMIT 1 BY run_id
+     LIMIT {limit:UInt32} OFFSET {offset:UInt32} ${actions.length === 0 ? smallReads : ''}`,
+    { ...wanted.params, limit, offset },
     heavy,
   );
   return found.map(({ run_id: runId, at }) => ({ runId, queuedAt: Number(at) }));

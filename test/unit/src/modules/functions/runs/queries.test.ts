@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import type {
+  ControlPlane,
+  ControlView,
+} from '../../../../../../src/control-plane/control-plane.ts';
+import { systemClock } from '../../../../../../src/kernel/time.ts';
+import { migrate } from '../../../../../../src/adapters/projection-store/migrate.ts';
+import { runs } from '../../../../../../src/modules/functions/runs/projection.ts';
+import { findRuns } from '../../../../../../src/modules/functions/runs/queries.ts';
+import type { FunctionsServices } from '../../../../../../src/modules/functions/services.ts';
+import { seeded, seedOfRun } from '../../../../../support/random.ts';
+import { storeOfFile } from '../../../../../support/record-pages.ts';
+
+const tables = await storeOfFile();
+const view: Partial<ControlView> = { find: () => null };
+const control: Partial<ControlPlane> = { view: view as ControlView };
+const services: Partial<FunctionsServices> = { control: control as ControlPlane, tables };
+const deps = services as FunctionsServices;
+const second = 1_000_000;
+/** The table keeps no old runs. */
+const begin = systemClock.nowMicros() - 3_600 * second;
+const lastActions = ['queued', 'started', 'succeeded', 'succeeded', 'succeeded', 'failed', 'lost'];
+
+it('a page of some status has the newest runs, whether few or all are searched', async () => {
+  const random = seeded(seedOfRun());
+  console.info(`seed ${random.seed}`);
+  const set = runs.tableSet(1);
+  await migrate(tables, set.migrations);
+  // Several are queued at the same time; some end long after later ones.
+  const all = Array.from({ length: 400 }, (_, at) => ({
+    runId: `r${at}`,
+    queuedAt: begin + random.int(200) * second,
+    fn: random.pick(['one', 'two']),
+    action: random.pick(lastActions),
+  }));
+  let offset = 0;
+  const row = (run: (typeof all)[number], action: string, after: number): string =>
+    `('env', fromUnixTimestamp64Micro(${run.queuedAt + after}), '${run.runId}', '${action}', '${run.fn}', 1, ${offset++})`;
+  const rows = all.flatMap((run) => [
+    row(run, 'queued', 0),
+    ...(run.action === 'queued' ? [] : [row(run, 'started', second)]),
+    ...(run.action === 'queued' || run.action === 'started'
+      ? []
+      : [row(run, run.action, random.int(300) * second)]),
+  ]);
+  const columns = 'environment_id, occurred_at, run_id, action, function, attempt, log_offset';
+  await tables.command(`INSERT INTO ${set.tables[0]} (${columns}) VALUES ${rows.join(', ')}`);
+
+  for (let asked = 0; asked < 40; asked += 1) {
+    const actions = [random.pick([...new Set(lastActions)]), random.pick(['failed', 'cancelled'])];
+    const functionName = random.pick(['one', 'two']);
+    const limit = 1 + random.int(12);
+    const from = begin + random.pick([0, 100 * second]);
+    const after = random.chance(50) ? random.pick(all) : null;
+    const filter = { environmentUid: 'env', from, to: begin + 900 * second, actions, functionName };
+    const wanted = all
+      .filter((run) => run.queuedAt >= from && run.fn === functionName)
+      .filter(({ action }) => actions.includes(action))
+      .sort(newestFirst)
+      .filter((run) => after === null || newestFirst(after, run) < 0)
+      .slice(0, limit)
+      .map(({ runId, queuedAt }) => ({ runId, queuedAt }));
+    const found = await findRuns(deps, filter, { after, limit }, [10, 60]);
+    expect(found, JSON.stringify({ filter, limit, after })).toEqual(wanted);
+  }
+});
+
+type Place = { readonly queuedAt: number; readonly runId: string };
+const newestFirst = (one: Place, other: Place): number =>
+  other.queuedAt - one.queuedAt ||
+  Number(one.runId < other.runId) - Number(one.runId > other.runId);
