@@ -10,16 +10,21 @@ import type { ConnectionsServices } from '../services.ts';
 /** How long decrypted secrets stay in memory before the store is read again. */
 const keptMs = 30_000;
 const keptMax = 5_000;
+const cachedKinds: ReadonlySet<string> = new Set(['connection', 'integration', 'environment']);
 
 type Deps = Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'refresher' | 'clock'>;
 
 /** Caches decrypted connections until they change, are due for a refresh, or expire. */
 export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {
   const kept = expiringCache<OpenedForCall>(keptMax, keptMs, deps.clock);
+  /** What was read before a change must not be cached after it. */
+  let changes = 0;
   const stop = deps.control.view.onChange((changed) => {
     for (const { kind, path } of changed) {
+      if (!cachedKinds.has(kind)) continue;
+      changes += 1;
       if (kind === 'connection') kept.delete(joinKey(...path));
-      if (kind === 'integration' || kind === 'environment') kept.clear();
+      else kept.clear();
     }
   });
   const openAnew = async (
@@ -28,6 +33,7 @@ export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {
     options: FreshOptions | undefined,
   ): Promise<OpenedForCall> => {
     const start = deps.clock.now();
+    const changesBefore = changes;
     const connection = await requireConnection(
       deps.control,
       environmentUid,
@@ -39,7 +45,7 @@ export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {
       },
     );
     const opened = await decryptForCall(deps, connection, options);
-    kept.set(key, opened, { start });
+    if (changes === changesBefore) kept.set(key, opened, { start });
     return opened;
   };
   return {
