@@ -13,6 +13,7 @@ import { providerOf, startAuthorizing, type AuthorizingApi } from '../support/au
 import { commandLine, type Ended } from '../support/command-line.ts';
 import { freePort } from '../services/ports.ts';
 import { eventually } from '../support/crm-world.ts';
+import { roundsOf } from '../support/long-run.ts';
 import {
   openFakeGateway,
   shownConnectionOf,
@@ -22,7 +23,8 @@ import {
 
 const nameOf = (mode: AuthMode): string => `mode-${mode.toLowerCase().replaceAll('_', '-')}`;
 const sourceKey = `source-${randomUUID()}`;
-const total = 1000;
+/** More than a page has, of the source or of the target. */
+const total = roundsOf({ push: 520, all: 1_000 });
 
 let api: AuthorizingApi;
 let root: string;
@@ -82,7 +84,7 @@ const integration = (mode: AuthMode): JsonObject =>
 const connectionOf = (mode: AuthMode, id: string, more: JsonObject = {}): JsonObject =>
   shownConnectionOf(nameOf(mode), api.played(nameOf(mode)), id, more);
 
-describe('the import of a gateway with 1,000 connections', () => {
+describe(`the import of a gateway with ${total} connections`, () => {
   it('brings every one of them usable, and nothing twice', async () => {
     sourceWith({
       integrations: authModes.map(integration),

@@ -3,23 +3,27 @@ import type { JsonObject } from '../../src/kernel/stable-json.ts';
 import { compiledFunctions } from '../support/deploy.ts';
 import {
   eventually,
-  openCrmWorld,
+  openSharedCrmWorld,
   succeeded,
   type CrmConnection,
-  type CrmWorld,
+  type SharedCrmWorld,
 } from '../support/crm-world.ts';
-import { expectEachOnce, readTypedTopic, tableOf, type TypedRead } from '../support/typed-topic.ts';
+import {
+  changesShown,
+  expectEachOnce,
+  messagesShown,
+  tableOf,
+  type TypedRead,
+} from '../support/typed-topic.ts';
 
-const address = 'svc.cdc.dev.crm.contact';
 const text = { type: 'string' };
-const declared = (properties: JsonObject): JsonObject => ({
-  definitions: { Contact: { type: 'object', properties } },
-});
-const models = declared({ id: text, name: text, email: text });
 
-let world: CrmWorld;
+let world: SharedCrmWorld;
+/** Of the topic, without its major version. */
+let address: string;
 beforeAll(async () => {
-  world = await openCrmWorld();
+  world = await openSharedCrmWorld();
+  address = `svc.cdc.${world.environmentName}.crm.contact`;
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -33,24 +37,16 @@ async function save(crm: CrmConnection, ...contacts: object[]): Promise<void> {
   expect(await crm.run('contacts')).toMatchObject({ success: true });
 }
 
-/** Stops the gateway once the typed topic has all that the records topic has, reads both, and starts it. */
-async function read(major = 1, of = models): Promise<TypedRead> {
-  await world.gateway.stop();
-  const found = await readTypedTopic(world.gateway.dataDir, {
-    address,
-    major,
-    model: 'Contact',
-    models: of,
-  });
-  await world.restart();
-  return found;
+/** Reads until the last reported change is there: messages are written in order. */
+async function readUntil(
+  fits: (found: Pick<TypedRead, 'messages'>) => boolean,
+  major = 1,
+): Promise<TypedRead> {
+  const found = await eventually(() => messagesShown(world.gateway, `${address}.v${major}`), fits);
+  return { ...found, changes: await changesShown(world.gateway, 'Contact', found.messages) };
 }
 
-/** Reads until the last reported change is there: messages are written in order. */
-const readUntil = (fits: (found: TypedRead) => boolean, major = 1, of = models) =>
-  eventually(() => read(major, of), fits);
-
-const opsOf = ({ messages }: TypedRead, recordId: string): string[] =>
+const opsOf = ({ messages }: Pick<TypedRead, 'messages'>, recordId: string): string[] =>
   messages
     .filter(({ key }) => key.endsWith(`/${recordId}`))
     .map(({ value }) => value?.op ?? 'tombstone');
@@ -200,14 +196,14 @@ describe('a model that changes', () => {
     const wider = { id: text, name: text, email: text, age: { type: 'integer' } };
     await deploy(wider);
     await save(crm, { id: 'w-1', name: 'Wide', age: 7 });
-    const same = await readUntil((of) => opsOf(of, 'w-1').length > 0, 1, declared(wider));
+    const same = await readUntil((of) => opsOf(of, 'w-1').length > 0);
     const [added] = same.messages.filter(({ key }) => key.endsWith('/w-1'));
     expect(added?.value?.after).toMatchObject({ name: 'Wide', age: 7 });
 
     const other = { id: text, name: { type: 'integer' } };
     await deploy(other);
     await save(crm, { id: 'w-1', name: 'Wide', age: 7 }, { id: 'o-1', name: 12 });
-    const opened = await readUntil((of) => opsOf(of, 'o-1').length > 0, 2, declared(other));
+    const opened = await readUntil((of) => opsOf(of, 'o-1').length > 0, 2);
     const [fresh] = opened.messages.filter(({ key }) => key.endsWith('/o-1'));
     expect(fresh?.value?.after).toMatchObject({ name: 12, _extra: {} });
     // The new topic has the others too; what they were no longer fits.
@@ -261,8 +257,7 @@ describe('the API of typed topics', () => {
     await save(crm, { id: 'between', name: 1 });
     succeeded(await call('PUT', path));
     await save(crm, { id: 'between', name: 2 });
-    const other = declared({ id: text, name: { type: 'integer' } });
-    const found = await readUntil((of) => opsOf(of, 'between').length > 1, 2, other);
+    const found = await readUntil((of) => opsOf(of, 'between').length > 1, 2);
     expect(opsOf(found, 'between').slice(-2)).toEqual(['r', 'u']);
   });
 });

@@ -10,6 +10,8 @@ import { typedSchema, type Envelope } from '../../src/modules/operations/typed-t
 import { topicOf } from '../../src/modules/operations/typed-topics/names.ts';
 import type { EventLog, Headers } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
+import { succeeded } from './crm-world.ts';
+import type { GatewayAccess } from './gateway.ts';
 import { readAll } from './log.ts';
 
 export interface TypedMessage {
@@ -63,6 +65,69 @@ export async function readTyped(
     }
   }
   return { partitions, messages, changes };
+}
+
+/** Of a running gateway, over its API. */
+export async function messagesShown(
+  gateway: GatewayAccess,
+  topic: string,
+): Promise<Omit<TypedRead, 'changes'>> {
+  const shown = await allShown(gateway, topic);
+  const messages = shown.map(({ value, ...rest }) => ({
+    ...rest,
+    value: value as Envelope | null,
+  }));
+  return { partitions: await partitionsOf(gateway, topic), messages };
+}
+
+/** What the records topic has of a model, in the environment of its typed messages. */
+export async function changesShown(
+  gateway: GatewayAccess,
+  model: string,
+  [first]: readonly TypedMessage[],
+): Promise<RecordChange[]> {
+  const source = first?.headers['ce_source'] ?? '';
+  const shown = await allShown(gateway, recordsTopic);
+  return shown
+    .map(({ value }) => value as RecordChange | null)
+    .filter((change) => change !== null)
+    .filter((change) => change.model === model)
+    .filter(({ environment_id: uid }) => source.startsWith(`/environments/${uid}/`));
+}
+
+interface Shown extends Omit<TypedMessage, 'value'> {
+  readonly kind: string;
+  readonly value: unknown;
+}
+
+async function partitionsOf(gateway: GatewayAccess, topic: string): Promise<number> {
+  const answer = await gateway.call('GET', `/topics/${topic}`, { key: gateway.accountKey });
+  const { data } = succeeded(answer) as { data: { partitions: number } };
+  return data.partitions;
+}
+
+/** Partition by partition, each in the order of its offsets. */
+async function allShown(gateway: GatewayAccess, topic: string): Promise<Shown[]> {
+  const found: Shown[] = [];
+  const count = await partitionsOf(gateway, topic);
+  for (let partition = 0; partition < count; partition++) {
+    for (let cursor: string | null = null; ;) {
+      const query = new URLSearchParams({
+        partition: String(partition),
+        offset: '0',
+        limit: '500',
+      });
+      if (cursor !== null) query.set('cursor', cursor);
+      const path = `/topics/${topic}/messages?${query.toString()}`;
+      const answer = await gateway.call('GET', path, { key: gateway.accountKey });
+      const page = succeeded(answer) as { data: Shown[]; next_cursor: string | null };
+      expect(page.data.filter(({ kind }) => kind === 'unreadable')).toEqual([]);
+      found.push(...page.data);
+      cursor = page.next_cursor;
+      if (cursor === null) break;
+    }
+  }
+  return found;
 }
 
 /** The table that a sink makes of the topic: upserts, and deletes by key. */
