@@ -1,22 +1,41 @@
 import { readConfig } from './app/config.ts';
+import { repartitionLog } from './app/repartition.ts';
 import { isDirection, transferLog } from './app/transfer.ts';
 import { CannotStart } from './kernel/cannot-start.ts';
 import { GatewayError } from './kernel/errors.ts';
 
-/** `export <folder>` or `import <folder>`; the settings of the service name the log. */
+/** `export <folder>`, `import <folder>` or `repartition <partitions> [prefix]`; the settings of the service name the log. */
 async function main(): Promise<void> {
-  const [direction, folder, ...rest] = process.argv.slice(2);
-  if (!isDirection(direction) || folder === undefined || rest.length > 0) {
-    throw new GatewayError('invalid_request', {
-      message: 'Say: export <folder>, or import <folder>',
-    });
-  }
+  const [word, what, prefix = null, ...rest] = process.argv.slice(2);
+  if (what === undefined || rest.length > 0) throw unclear();
   let total = 0;
-  const { topics } = await transferLog(readConfig(), direction, folder, ({ topic, messages }) => {
+  const progress = ({ topic, messages }: { topic: string; messages: number }): void => {
     total += messages;
     if (messages > 0) console.error(`${topic}: ${messages} messages`);
+  };
+  if (word === 'repartition') {
+    const done = await repartitionLog(readConfig(), partitionsOf(what), prefix, progress);
+    console.log(JSON.stringify({ event: word, ...done }));
+    return;
+  }
+  if (!isDirection(word) || prefix !== null) throw unclear();
+  const { topics } = await transferLog(readConfig(), word, what, progress);
+  console.log(
+    JSON.stringify({ event: word, folder: what, topics: topics.length, messages: total }),
+  );
+}
+
+const unclear = (): GatewayError =>
+  new GatewayError('invalid_request', {
+    message: 'Say: export <folder>, import <folder>, or repartition <partitions> [prefix]',
   });
-  console.log(JSON.stringify({ event: direction, folder, topics: topics.length, messages: total }));
+
+/** @throws GatewayError `invalid_request` */
+function partitionsOf(text: string): number {
+  const partitions = Number(text);
+  if (Number.isInteger(partitions) && partitions >= 1 && partitions <= 1024) return partitions;
+  const message = `Partitions: expected a whole number from 1 to 1024, got "${text}"`;
+  throw new GatewayError('invalid_request', { message });
 }
 
 /** Errors that say what to do; anything else is a bug, and shown whole. */

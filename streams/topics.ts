@@ -2,7 +2,7 @@ import { limits } from '../src/kernel/limits.ts';
 import type { Cleanup } from '../src/ports/event-log.ts';
 
 /**
- * Number of partitions: `owned` topics have SVC_PARTITIONS, permanently; `quarter` is a fourth of them, rounded up;
+ * Number of partitions: `owned` topics have SVC_PARTITIONS, until a copy has more of them; `quarter` is a fourth of them, rounded up;
  * others have a fixed number.
  */
 type Partitions = 'owned' | 'quarter' | number;

@@ -111,7 +111,7 @@ export const settings = {
   partitions: {
     variable: 'SVC_PARTITIONS',
     default: null,
-    doc: 'Partitions of the owned topics, fixed when they are created; 4, or 24 with Kafka, when not set.',
+    doc: 'Partitions of the owned topics; 4, or 24 with Kafka, when not set. Once they exist, `svc log repartition` makes more.',
     parse: integer(1, 1024),
   },
   snapshotDir: {

@@ -10,7 +10,7 @@ import { isErasable } from '../ports/event-log.ts';
 import { maskedUrl, type KafkaAccess } from './addresses.ts';
 import { roles as allRoles } from './config-rules.ts';
 import type { Config } from './config.ts';
-import type { Folders } from './folders.ts';
+import { finishReplacement, removeCopies, type Folders } from './folders.ts';
 import type { LogCorruption } from './log-corruption.ts';
 import { retryStartup } from './retry-startup.ts';
 import { topicSpecs } from './topics.ts';
@@ -97,6 +97,7 @@ async function openEmbedded(
   const onCleanFailure = (err: unknown) => logger.warn({ err }, 'cleaning the log failed');
   const onCorruption = (message: string) => corruption.found(message);
   const directory = folders.log;
+  finishReplacement(folders);
   const embedded = stack.use(
     await openEmbeddedLog({
       directory,
@@ -109,6 +110,7 @@ async function openEmbedded(
       throw isTaken(error) ? takenBy(error) : error;
     }),
   );
+  removeCopies(directory);
   const { log, schemas, maintenance } = embedded;
   const access = (): LogAccess => ({ kind: 'embedded', directory, port: embedded.connectPort() });
   return { log, schemas, servers: null, access, maintenance };

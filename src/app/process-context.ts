@@ -75,7 +75,7 @@ const isConflict = (error: unknown): error is GatewayError =>
 
 function otherTopics(cause: GatewayError, { partitions, logUrl }: Config): CannotStart {
   const position = logUrl.kind === 'kafka' ? 'another SVC_TOPIC_PREFIX' : 'another SVC_DATA_DIR';
-  const message = `SVC_PARTITIONS is ${partitions}, or the topics of the log have other settings than this release gives them: ${cause.message} Partitions are fixed when topics are created: set the number that they were created with, or use ${position}.`;
+  const message = `SVC_PARTITIONS is ${partitions}, or the topics of the log have other settings than this release gives them: ${cause.message} Set the number of partitions that the log has (\`svc log repartition\` makes more of them), or use ${position}.`;
   return new CannotStart(message, { cause });
 }
 

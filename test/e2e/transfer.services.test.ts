@@ -77,3 +77,32 @@ it('an embedded log that is imported into Kafka has the same pages and cursors, 
   expect(told).toHaveLength(1);
   expect(told[0]).toMatchObject({ responseResults: { added: 1 } });
 });
+
+it('a log in Kafka that is copied to more partitions has them too, and is copied once', async () => {
+  const before = await pages();
+  const end = (await crm.all('Contact')).at(-1)!._svc_metadata.cursor;
+  const hooks = world.receiver.received.length;
+  const { dataDir } = world.gateway;
+  const former: Record<string, string> = { ...deploymentEnv(dataDir), ...env };
+  const of = (name: string) => `${former['SVC_TOPIC_PREFIX']}-${name}`;
+  const grow = (to: string, more = {}) =>
+    transfer('repartition', ['8', to], dataDir, { ...former, ...more });
+  const grown = { SVC_TOPIC_PREFIX: of('b'), SVC_PARTITIONS: '8' };
+
+  await world.restart(async () => {
+    const killed = { SVC_TEST_FAULT_POINT: 'repartition:copying@30' };
+    await expect(grow(of('a'), killed)).rejects.toThrow();
+    await expect(grow(of('a'))).rejects.toThrow('already contains messages');
+    await expect(grow(former['SVC_TOPIC_PREFIX']!)).rejects.toThrow('another one than');
+    expect(await grow(of('b'))).toMatchObject({ from: 4, to: 8 });
+    expect(await grow(of('b'))).toMatchObject({ from: 4, to: 8, messages: null });
+    await rm(dataDir, { recursive: true });
+  }, grown);
+  expect(await eventually(pages, (found) => found.length === before.length)).toEqual(before);
+  expect(await crm.records('Contact', { cursor: end })).toEqual({ records: [], next_cursor: null });
+
+  crm.account.contacts.push({ id: 'c-newer', name: 'newer' });
+  expect(await crm.run('contacts')).toMatchObject({ responseResults: { added: 1, updated: 0 } });
+  expect((await crm.all('Contact', end)).map(({ id }) => id)).toEqual(['c-newer']);
+  expect(world.receiver.received).toHaveLength(hooks + 1);
+});

@@ -33,8 +33,9 @@ export async function askChild<T>(
   file: string,
   folder: string,
   args: readonly (string | number)[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const child = startChild(file, args);
+  const child = startChild(file, args, env);
   child.process.stdout.resume();
   assert.equal(await child.ended, 0, child.errors.join('\n'));
   return toldBy(folder) as T;

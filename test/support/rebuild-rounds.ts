@@ -20,8 +20,10 @@ export function rebuildRound(
     calls,
   }: { readonly seed: number; readonly number: number; readonly calls: number },
   mode: 'whole' | 'compacted' = 'whole',
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ToldRound> {
-  return askChild<ToldRound>('./rebuild-child.ts', folder, [folder, seed, number, calls, mode]);
+  const args = [folder, seed, number, calls, mode];
+  return askChild<ToldRound>('./rebuild-child.ts', folder, args, env);
 }
 
 export function figures(streams: readonly ToldStream[]): string {

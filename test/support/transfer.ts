@@ -12,15 +12,15 @@ export interface Transferred {
   readonly messages: number;
 }
 
-/** Exports or imports the log of a data folder in a process of its own. @throws Error with what it says */
+/** Exports, imports or repartitions the log of a data folder in a process of its own. @throws Error with what it says */
 export async function transfer(
-  direction: 'export' | 'import',
-  folder: string,
+  direction: 'export' | 'import' | 'repartition',
+  what: string | readonly string[],
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Transferred> {
   const settings = { ...inheritedEnv(), SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn' };
-  const { stdout } = await run(process.execPath, [entry, direction, folder], {
+  const { stdout } = await run(process.execPath, [entry, direction, ...[what].flat()], {
     env: { ...settings, ...env },
   });
   return JSON.parse(stdout) as Transferred;

@@ -6,6 +6,7 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import type { EventLog, ReadMessage, TopicSpec } from '../../../ports/event-log.ts';
 import type { Codec } from '../../../ports/schemas.ts';
 import { encodeBlock, magic, type Entry } from './frames.ts';
+import type { Source, SourceTopic } from './source.ts';
 import { writeManifest, type Manifest, type PartitionFile, type TopicFiles } from './manifest.ts';
 
 /** Topics that are not exported: replies to nodes, and progress of topics that are not exported. */
@@ -27,37 +28,82 @@ export interface Transfer extends Pick<Ports, 'log' | 'schemas' | 'clock'> {
  * @throws GatewayError `conflict` when the folder is not empty, or the log grew
  */
 export async function exportLog(transfer: Transfer): Promise<Manifest> {
-  const { log, folder, clock, version } = transfer;
+  const { folder, clock, version } = transfer;
   await mkdir(join(folder, 'schemas'), { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 1 || (await readdir(join(folder, 'schemas'))).length > 0) {
     throw new GatewayError('conflict', { message: `The folder ${folder} is not empty.` });
   }
-  const specs = transfer.topics.filter(({ name }) => !leftBehind.has(name));
-  const ends = await endsOf(log, specs);
+  const source = await openSource(transfer);
   const topics: TopicFiles[] = [];
-  for (const spec of specs) topics.push(await exportTopic(transfer, spec, ends));
-  const groups = await groupsOf(log);
-  for (const [position, end] of await endsOf(log, specs)) {
-    if (ends.get(position) === end) continue;
-    const message = `${position} grew during the export: stop every process of the service and export again.`;
-    throw new GatewayError('conflict', { message });
-  }
+  for (const topic of source.topics) topics.push(await exportTopic(transfer, source, topic));
+  await source.mustHaveStood();
   const made_at = new Date(clock.now()).toISOString();
-  const manifest: Manifest = { format: 1, version, made_at, topics, groups };
+  const manifest: Manifest = { format: 1, version, made_at, topics, groups: source.groups };
   await writeManifest(folder, manifest);
   return manifest;
 }
 
-type Ends = ReadonlyMap<string, number>;
+/** A log that must not grow while it is copied. */
+export interface LogSource extends Source {
+  /** By topic and partition, the first offset, and the one after the last. */
+  readonly ranges: ReadonlyMap<string, { readonly start: number; readonly end: number }>;
+  /** @throws GatewayError `conflict` when it grew since it was opened */
+  mustHaveStood(): Promise<void>;
+}
 
-async function endsOf(log: EventLog, specs: readonly TopicSpec[]): Promise<Ends> {
-  const ends = new Map<string, number>();
+export async function openSource(
+  source: Pick<Transfer, 'log' | 'schemas' | 'topics' | 'version'>,
+): Promise<LogSource> {
+  const { log, schemas, version } = source;
+  const specs = source.topics.filter(({ name }) => !leftBehind.has(name));
+  const ranges = await rangesOf(log, specs);
+  const codecs = new Map<string, Codec<unknown>>();
+  for (const { name } of specs) codecs.set(name, await schemas.codec<unknown>(name));
+  return {
+    version,
+    ranges,
+    groups: await groupsOf(log),
+    topics: specs.map(({ name, partitions }) => {
+      const { schema = '', schemaId: id = 0 } = codecs.get(name) ?? {};
+      return { name, partitions, schema: { definition: schema, id } };
+    }),
+    async *blocks(topic, partition) {
+      const { start: offset = 0, end = 0 } = ranges.get(`${topic}/${partition}`) ?? {};
+      const codec = codecs.get(topic);
+      let pending: Entry[] = [];
+      let size = 0;
+      for await (const batch of log.read({ topic, partition, offset })) {
+        for (const message of batch.messages) {
+          if (message.offset >= end || codec === undefined) continue;
+          pending.push(entryOf(message, codec));
+          size += message.key.length + (message.value?.length ?? 0);
+          if (size < blockBytes) continue;
+          yield pending;
+          pending = [];
+          size = 0;
+        }
+      }
+      if (pending.length > 0) yield pending;
+    },
+    async mustHaveStood() {
+      for (const [place, { end }] of await rangesOf(log, specs)) {
+        if (ranges.get(place)?.end === end) continue;
+        const message = `${place} grew meanwhile: stop every process of the service and start again.`;
+        throw new GatewayError('conflict', { message });
+      }
+    },
+  };
+}
+
+async function rangesOf(log: EventLog, specs: readonly TopicSpec[]) {
+  const ranges = new Map<string, { readonly start: number; readonly end: number }>();
   for (const { name } of specs) {
+    const starts = await log.startOffsets(name);
     for (const [partition, end] of (await log.endOffsets(name)).entries()) {
-      ends.set(`${name}/${partition}`, end);
+      ranges.set(`${name}/${partition}`, { start: starts[partition] ?? 0, end });
     }
   }
-  return ends;
+  return ranges;
 }
 
 async function groupsOf(log: EventLog): Promise<Manifest['groups']> {
@@ -69,58 +115,39 @@ async function groupsOf(log: EventLog): Promise<Manifest['groups']> {
 }
 
 async function exportTopic(
-  transfer: Transfer,
-  { name, partitions, cleanup }: TopicSpec,
-  ends: Ends,
+  { folder, topics, progress }: Transfer,
+  source: LogSource,
+  { name, partitions, schema }: SourceTopic,
 ): Promise<TopicFiles> {
-  const { schemas, folder } = transfer;
-  const codec = await schemas.codec<unknown>(name);
-  const schema = { file: `schemas/${name}.avsc`, id: codec.schemaId };
-  await writeFile(join(folder, schema.file), codec.schema, { flag: 'wx' });
+  const file = `schemas/${name}.avsc`;
+  await writeFile(join(folder, file), schema.definition, { flag: 'wx' });
   await mkdir(join(folder, name), { mode: 0o700 });
   const files: PartitionFile[] = [];
   for (let partition = 0; partition < partitions; partition += 1) {
-    const end = ends.get(`${name}/${partition}`) ?? 0;
-    const written = await exportPartition(transfer, { topic: name, partition, end }, codec);
+    const written = await exportPartition(folder, source, name, partition);
     files.push(written);
-    transfer.progress({ topic: `${name}/${partition}`, messages: written.messages });
+    progress({ topic: `${name}/${partition}`, messages: written.messages });
   }
-  return { name, partitions, cleanup, schema, files };
+  const { cleanup = { policy: 'none' } } = topics.find((spec) => spec.name === name) ?? {};
+  return { name, partitions, cleanup, schema: { file, id: schema.id }, files };
 }
 
 async function exportPartition(
-  { log, folder }: Transfer,
-  {
-    topic,
-    partition,
-    end,
-  }: { readonly topic: string; readonly partition: number; readonly end: number },
-  codec: Codec<unknown>,
+  folder: string,
+  source: LogSource,
+  topic: string,
+  partition: number,
 ): Promise<PartitionFile> {
   const file = `${topic}/${partition}.log`;
-  const start = await log.startOffset(topic, partition);
+  const { start = 0, end = 0 } = source.ranges.get(`${topic}/${partition}`) ?? {};
   await using handle = await open(join(folder, file), 'wx', 0o600);
   await handle.write(magic);
   let bytes = magic.length;
   let messages = 0;
-  let pending: Entry[] = [];
-  const flush = async (): Promise<void> => {
-    if (pending.length > 0) bytes += await writeBlock(handle, pending);
-    pending = [];
-  };
-  let size = 0;
-  for await (const batch of log.read({ topic, partition, offset: start })) {
-    for (const message of batch.messages) {
-      if (message.offset >= end) continue;
-      pending.push(entryOf(message, codec));
-      messages += 1;
-      size += message.key.length + (message.value?.length ?? 0);
-      if (size < blockBytes) continue;
-      await flush();
-      size = 0;
-    }
+  for await (const entries of source.blocks(topic, partition)) {
+    bytes += await writeBlock(handle, entries);
+    messages += entries.length;
   }
-  await flush();
   await handle.sync();
   return { partition, file, start, end, messages, bytes };
 }

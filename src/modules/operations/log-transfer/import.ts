@@ -1,121 +1,245 @@
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../../../kernel/errors.ts';
-import type { EventLog, Message } from '../../../ports/event-log.ts';
+import type { EventLog, Message, Placed, TopicSpec } from '../../../ports/event-log.ts';
 import type { Codec } from '../../../ports/schemas.ts';
+import { recordsTopic } from '../../records/stream-head.ts';
 import { framedId, type Transfer } from './export.ts';
 import { corrupted, decodeBlock, magic, prefixBytes, unframed, type Entry } from './frames.ts';
-import { readManifest, type Manifest, type PartitionFile, type TopicFiles } from './manifest.ts';
-import { OffsetMap } from './offset-map.ts';
-import { translations, type Offsets } from './translate.ts';
+import { readManifest, type Manifest, type PartitionFile } from './manifest.ts';
+import { OffsetMaps } from './offset-map.ts';
+import { placingOf, type Valued } from './placing.ts';
+import type { Source, SourceTopic } from './source.ts';
+import { translations } from './translate.ts';
+
+/** The log that is filled. */
+export type Target = Pick<Transfer, 'log' | 'schemas' | 'topics' | 'progress'>;
 
 /**
- * Imports the folder into an empty log: messages with their timestamps, new schema ids, offsets in values translated,
- * and the positions of groups. An interrupted import starts again with an empty log.
+ * Imports the folder into an empty log. An interrupted import starts again with an empty log.
  * @throws GatewayError `conflict` when the log is not empty; `log_corrupt` naming the file; `invalid_request`
  */
 export async function importLog(transfer: Transfer): Promise<Manifest> {
-  const { log, folder } = transfer;
+  const { folder } = transfer;
   const manifest = await readManifest(folder);
-  mustFit(transfer, manifest);
-  await log.ensureTopics(transfer.topics);
-  await mustBeEmpty(log, manifest.topics);
-  const maps = new Map<string, OffsetMap>();
-  const offsets: Offsets = (topic, partition) => maps.get(`${topic}/${partition}`) ?? null;
-  const isNaming = ({ name }: TopicFiles): boolean => translations[name] !== undefined;
-  const inOrder = [
-    ...manifest.topics.filter((topic) => !isNaming(topic)),
-    ...manifest.topics.filter(isNaming),
-  ];
-  for (const topic of inOrder) {
-    const codec = await codecOf(transfer, topic);
-    for (const file of topic.files) {
-      const map = await importPartition(transfer, topic, file, { codec, offsets });
-      maps.set(`${topic.name}/${file.partition}`, map);
-      transfer.progress({ topic: `${topic.name}/${file.partition}`, messages: file.messages });
-    }
-  }
-  for (const { group, topic, positions } of manifest.groups) {
-    const moved = Object.entries(positions).map(([number, offset]) => {
-      const partition = Number(number);
-      return { topic, partition, offset: offsets(topic, partition)?.next(offset) ?? offset };
-    });
-    if (moved.length > 0) await log.commit({ group, positions: moved });
-  }
+  const topics = manifest.topics.map(async ({ name, partitions, schema: { file, id } }) => {
+    const definition = await readFile(join(folder, file), 'utf8');
+    return { name, partitions, schema: { definition, id } };
+  });
+  const files = new Map(
+    manifest.topics.flatMap(({ name, files }) =>
+      files.map((file) => [`${name}/${file.partition}`, file] as const),
+    ),
+  );
+  await fillLog(transfer, {
+    ...manifest,
+    topics: await Promise.all(topics),
+    async *blocks(topic, partition) {
+      const file = files.get(`${topic}/${partition}`);
+      if (file !== undefined) yield* blocksOf(folder, file);
+    },
+  });
   return manifest;
 }
 
-/** @throws GatewayError `conflict` when this service has another number of partitions */
-function mustFit({ topics }: Transfer, manifest: Manifest): void {
-  for (const { name, partitions } of manifest.topics) {
-    const here = topics.find((spec) => spec.name === name);
-    if (here?.partitions === partitions) continue;
-    const message =
-      here === undefined
-        ? `This release has no topic ${name}: import with the release ${manifest.version} or a later one.`
-        : `${name} has ${partitions} partitions in the export and ${here.partitions} here: set SVC_PARTITIONS to the same.`;
+/**
+ * Fills an empty log: messages with their timestamps, new schema ids, offsets in values translated, and the positions
+ * of groups. In a log with more partitions each message goes where a new one of its key would go.
+ * @returns the number of messages written
+ * @throws GatewayError `conflict` when the log is not empty, or has no multiple of the partitions; as `Source.blocks`
+ */
+export async function fillLog(target: Target, source: Source): Promise<number> {
+  const { log } = target;
+  const owned = mustFit(target.topics, source);
+  await log.ensureTopics(target.topics);
+  await mustBeEmpty(log, target.topics);
+  const offsets = new OffsetMaps();
+  const isNaming = ({ name }: SourceTopic): boolean => translations[name] !== undefined;
+  const inOrder = [
+    ...source.topics.filter((topic) => !isNaming(topic)),
+    ...source.topics.filter(isNaming),
+  ];
+  let total = 0;
+  for (const topic of inOrder) {
+    const { name, partitions, schema } = topic;
+    const definition = JSON.parse(schema.definition) as object;
+    const codec = await target.schemas.codecOf<unknown>(name, definition);
+    for (let partition = 0; partition < partitions; partition += 1) {
+      const filling = new Filling(target, topic, partition, { codec, offsets, owned });
+      for await (const entries of source.blocks(name, partition)) await filling.add(entries);
+      await filling.end();
+      total += filling.messages;
+      target.progress({ topic: `${name}/${partition}`, messages: filling.messages });
+    }
+  }
+  for (const { group, topic, positions } of source.groups) {
+    const moved = [...movedPositions(offsets, topic, positions)].map(([partition, offset]) => {
+      return { topic, partition, offset };
+    });
+    if (moved.length > 0) await log.commit({ group, positions: moved });
+  }
+  return total;
+}
+
+/** Where a new partition has messages of several old ones, the earliest: what is read again is known. */
+function movedPositions(
+  offsets: OffsetMaps,
+  topic: string,
+  positions: Readonly<Record<string, number>>,
+): ReadonlyMap<number, number> {
+  const moved = new Map<number, number>();
+  for (const [number, position] of Object.entries(positions)) {
+    for (const to of offsets.targets(topic, Number(number))) {
+      const next = offsets.next(topic, Number(number), to, position);
+      moved.set(to, Math.min(next, moved.get(to) ?? next));
+    }
+  }
+  return moved;
+}
+
+/**
+ * The number of partitions of owned topics here.
+ * @throws GatewayError `conflict` when it is no multiple of that of the source
+ */
+function mustFit(here: readonly TopicSpec[], { topics, version }: Source): number {
+  const unknown = topics.find(({ name }) => !here.some((spec) => spec.name === name));
+  if (unknown !== undefined) {
+    const message = `This release has no topic ${unknown.name}: import with the release ${version} or a later one.`;
+    throw new GatewayError('conflict', { message });
+  }
+  const owned = (list: readonly Pick<TopicSpec, 'name' | 'partitions'>[]): number =>
+    list.find(({ name }) => name === recordsTopic)?.partitions ?? 1;
+  mustBeMultiple(owned(topics), owned(here));
+  return owned(here);
+}
+
+/**
+ * Only a multiple splits each partition by itself: what is in a new one has one former owner, one order, and epochs
+ * that grow.
+ * @throws GatewayError `conflict`
+ */
+export function mustBeMultiple(from: number, to: number): void {
+  if (to % from === 0) return;
+  const some = [from, 2 * from, 3 * from].join(', ');
+  const message = `The log has ${from} partitions, and SVC_PARTITIONS is ${to} here: partitions can only grow, to a multiple. Set SVC_PARTITIONS to ${some} or another multiple of ${from}.`;
+  throw new GatewayError('conflict', { message });
+}
+
+async function mustBeEmpty(log: EventLog, topics: readonly TopicSpec[]): Promise<void> {
+  for (const { name } of topics) {
+    if ((await log.endOffsets(name)).every((end) => end === 0)) continue;
+    const message = `${name} already contains messages: a log can only be imported into an empty one.`;
     throw new GatewayError('conflict', { message });
   }
 }
 
-async function mustBeEmpty(log: EventLog, topics: readonly TopicFiles[]): Promise<void> {
-  for (const { name, partitions } of topics) {
-    for (let partition = 0; partition < partitions; partition += 1) {
-      if ((await log.endOffset(name, partition)) === 0) continue;
-      const message = `${name} already contains messages: a log can only be imported into an empty one.`;
-      throw new GatewayError('conflict', { message });
-    }
-  }
-}
-
-async function codecOf({ schemas, folder }: Transfer, topic: TopicFiles): Promise<Codec<unknown>> {
-  const definition = await readFile(join(folder, topic.schema.file), 'utf8');
-  return schemas.codecOf<unknown>(topic.name, JSON.parse(definition) as object);
-}
-
 interface Rewriting {
   readonly codec: Codec<unknown>;
-  readonly offsets: Offsets;
+  readonly offsets: OffsetMaps;
+  readonly owned: number;
 }
 
-async function importPartition(
-  { log, folder }: Transfer,
-  topic: TopicFiles,
-  file: PartitionFile,
-  rewriting: Rewriting,
-): Promise<OffsetMap> {
-  const { partition } = file;
-  const map = new OffsetMap();
-  let count = 0;
-  for await (const entries of blocksOf(folder, file)) {
-    const messages = entries.map((entry) => messageOf(topic, partition, entry, rewriting));
-    const [position] = await log.append([{ topic: topic.name, partition, messages }]);
-    entries.forEach(({ offset }, at) => map.add(offset, (position?.offset ?? 0) + at));
-    count += entries.length;
+/** Writes the messages of one partition of the source. */
+class Filling {
+  messages = 0;
+  readonly #target: Target;
+  readonly #topic: SourceTopic;
+  readonly #from: number;
+  readonly #rewriting: Rewriting;
+  readonly #partitions: number;
+  readonly #placing: ReturnType<typeof placingOf>;
+
+  constructor(target: Target, topic: SourceTopic, from: number, rewriting: Rewriting) {
+    const { name, partitions } = topic;
+    this.#target = target;
+    this.#topic = topic;
+    this.#from = from;
+    this.#rewriting = rewriting;
+    this.#partitions = target.topics.find((spec) => spec.name === name)?.partitions ?? partitions;
+    this.#placing = placingOf(name, from, { from: partitions, to: this.#partitions });
+    rewriting.offsets.begin(name, from);
   }
-  if (count !== file.messages) throw corrupted(file.file);
-  return map;
-}
 
-function messageOf(
-  { name, schema }: TopicFiles,
-  partition: number,
-  { key, headers, value, timestamp }: Entry,
-  { codec, offsets }: Rewriting,
-): Message {
-  if (value === null || framedId(value) !== schema.id) return { key, headers, value, timestamp };
-  const framed = Buffer.from(value);
-  framed.writeUInt32BE(codec.schemaId, 1);
-  const translate = translations[name];
-  if (translate === undefined) return { key, headers, value: framed, timestamp };
-  const changed = translate(codec.decode(framed) as never, offsets, partition);
-  return { key, headers, value: codec.encode(changed), timestamp };
+  async add(entries: readonly Entry[]): Promise<void> {
+    const { offsets } = this.#rewriting;
+    const batches = new Map<number, { former: number[]; messages: Message[] }>();
+    for (const entry of entries) {
+      const framed = this.#framed(entry);
+      const valued = { ...entry, value: this.#decoded(entry, framed) };
+      const to = this.#placing.to(valued);
+      if (to === null) continue;
+      let batch = batches.get(to);
+      if (batch === undefined) batches.set(to, (batch = { former: [], messages: [] }));
+      batch.former.push(entry.offset);
+      batch.messages.push(this.#message(valued, framed, to));
+    }
+    const places = await this.#append(batches);
+    for (const [partition, first] of places) {
+      for (const [at, former] of (batches.get(partition)?.former ?? []).entries()) {
+        offsets.add(this.#topic.name, this.#from, partition, former, first + at);
+      }
+    }
+  }
+
+  /** Each of the partitions that the old one becomes gets its state. */
+  async end(): Promise<void> {
+    const state = this.#placing.last();
+    if (state === null) return;
+    const batches = new Map<number, { messages: Message[] }>();
+    for (let to = this.#from; to < this.#partitions; to += this.#topic.partitions) {
+      batches.set(to, { messages: [this.#message(state, null, to)] });
+    }
+    await this.#append(batches);
+  }
+
+  async #append(batches: ReadonlyMap<number, { readonly messages: readonly Message[] }>) {
+    const { name: topic } = this.#topic;
+    const placed = [...batches].map(([partition, { messages }]): Placed => {
+      this.messages += messages.length;
+      return { topic, partition, messages };
+    });
+    const places = placed.length === 0 ? [] : await this.#target.log.append(placed);
+    return new Map(places.map(({ partition, offset }) => [partition, offset]));
+  }
+
+  /** With the id that its schema has here. */
+  #framed({ value }: Entry): Uint8Array | null {
+    if (value === null || framedId(value) !== this.#topic.schema.id) return value;
+    const framed = Buffer.from(value);
+    framed.writeUInt32BE(this.#rewriting.codec.schemaId, 1);
+    return framed;
+  }
+
+  /** Decodes only what is placed or translated by its value. */
+  #decoded({ value }: Entry, framed: Uint8Array | null): Valued['value'] {
+    if (framed === value || framed === null) return null;
+    const isNamed = translations[this.#topic.name] !== undefined;
+    const isRead = isNamed || this.#topic.name === 'svc.webhooks-out.v1';
+    return isRead ? (this.#rewriting.codec.decode(framed) as object) : null;
+  }
+
+  #message(
+    { key, headers, timestamp, value }: Valued,
+    framed: Uint8Array | null,
+    to: number,
+  ): Message {
+    const translate = translations[this.#topic.name];
+    if (value === null || translate === undefined)
+      return { key, headers, timestamp, value: framed };
+    const { codec, offsets, owned } = this.#rewriting;
+    const changed = translate(value as never, { offsets, owned, from: this.#from, to });
+    return { key, headers, timestamp, value: codec.encode(changed) };
+  }
 }
 
 /** @throws GatewayError `log_corrupt` naming the file */
-async function* blocksOf(folder: string, { file }: PartitionFile): AsyncGenerator<Entry[]> {
+async function* blocksOf(
+  folder: string,
+  { file, messages }: PartitionFile,
+): AsyncGenerator<Entry[]> {
   await using handle = await open(join(folder, file), 'r');
   let at = magic.length;
+  let count = 0;
   if (!(await bytesAt(handle, 0, at)).equals(magic)) throw corrupted(file);
   const { size } = await handle.stat();
   while (at < size) {
@@ -123,9 +247,12 @@ async function* blocksOf(folder: string, { file }: PartitionFile): AsyncGenerato
     if (prefix.length < prefixBytes) throw corrupted(file);
     const length = prefixBytes + prefix.readUInt32BE(0);
     const framed = await bytesAt(handle, at, Math.min(length, size - at));
-    yield decodeBlock(unframed(framed, 0, file), file);
+    const entries = decodeBlock(unframed(framed, 0, file), file);
+    count += entries.length;
+    yield entries;
     at += length;
   }
+  if (count !== messages) throw corrupted(file);
 }
 
 async function bytesAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {

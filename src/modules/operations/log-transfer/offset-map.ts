@@ -1,3 +1,5 @@
+import type { BodyPlace } from '../../functions/runs/events.ts';
+
 /** Maps old offsets of a partition to new ones. Each sequence without a gap takes one entry. */
 export class OffsetMap {
   /** First and last old offset of each sequence, and its first new offset. */
@@ -45,5 +47,45 @@ export class OffsetMap {
       else high = middle;
     }
     return low;
+  }
+}
+
+/** Where the messages of each partition went. */
+export class OffsetMaps {
+  /** By topic and old partition, then by new partition. */
+  readonly #maps = new Map<string, Map<number, OffsetMap>>();
+
+  /** Begins a partition; one without messages belongs to the copy, too. */
+  begin(topic: string, from: number): void {
+    this.#maps.set(`${topic}/${from}`, new Map());
+  }
+
+  add(topic: string, from: number, to: number, former: number, now: number): void {
+    const maps = this.#maps.get(`${topic}/${from}`) ?? new Map<number, OffsetMap>();
+    const map = maps.get(to) ?? new OffsetMap();
+    maps.set(to, map);
+    map.add(former, now);
+  }
+
+  /** `OffsetMap.next` in the new partition; offsets of a topic that is not copied stay as they are. */
+  next(topic: string, from: number, to: number, former: number): number {
+    const maps = this.#maps.get(`${topic}/${from}`);
+    return maps === undefined ? former : (maps.get(to)?.next(former) ?? 0);
+  }
+
+  /** The new partitions that have messages of the old one. */
+  targets(topic: string, from: number): readonly number[] {
+    return [...(this.#maps.get(`${topic}/${from}`)?.keys() ?? [from])];
+  }
+
+  /** The new place of the message; null: it was not copied. */
+  find(topic: string, { partition, offset }: BodyPlace): BodyPlace | null {
+    const maps = this.#maps.get(`${topic}/${partition}`);
+    if (maps === undefined) return { partition, offset };
+    for (const [to, map] of maps) {
+      const now = map.exact(offset);
+      if (now !== null) return { partition: to, offset: now };
+    }
+    return null;
   }
 }

@@ -12,32 +12,34 @@ import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts'
 import { recordCommandsTopic } from '../../records/commands.ts';
 import { headsTopic, recordsTopic, type StreamHeadValue } from '../../records/stream-head.ts';
 import type { BodyPlace, RunChanged } from '../../functions/runs/events.ts';
-import type { OffsetMap } from './offset-map.ts';
+import { partitionOf } from '../../../kernel/partition.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import type { OffsetMaps } from './offset-map.ts';
 
-/** Maps the offsets of a partition; those of a topic that is not imported map to themselves. */
-export type Offsets = (topic: string, partition: number) => OffsetMap | null;
+/** The copy of a message from one partition to another. */
+export interface Move {
+  readonly offsets: OffsetMaps;
+  readonly from: number;
+  readonly to: number;
+  /** Number of partitions of owned topics in the new log. */
+  readonly owned: number;
+}
 
-/** Translates the offsets in a value of the topic and partition. */
-type Translate = (value: never, offsets: Offsets, partition: number) => unknown;
+/** Translates the offsets in a value. */
+type Translate = (value: never, move: Move) => unknown;
 
 const bodiesTopic = 'svc.internal.run-bodies.v1';
 
-/** Topics whose values contain offsets. They are imported after the topics that they refer to. */
+/** Topics whose values contain offsets. They are copied after the topics that they refer to. */
 export const translations: Readonly<Record<string, Translate>> = {
   [headsTopic]: head,
   [controlTopic]: entity,
   'svc.runs.v1': run,
 };
 
-const next = (offsets: Offsets, topic: string, partition: number, offset: number): number =>
-  offsets(topic, partition)?.next(offset) ?? offset;
-
-/** The last processed message; the next one follows it. */
-const lastDone = (offsets: Offsets, topic: string, partition: number, offset: number): number =>
-  next(offsets, topic, partition, offset + 1) - 1;
-
-function head(value: StreamHeadValue, offsets: Offsets, partition: number): StreamHeadValue {
-  const done = (offset: number) => lastDone(offsets, recordCommandsTopic, partition, offset);
+function head(value: StreamHeadValue, { offsets, from, to }: Move): StreamHeadValue {
+  // The last processed message; the next one follows it.
+  const done = (offset: number) => offsets.next(recordCommandsTopic, from, to, offset + 1) - 1;
   const job = value.job === null ? null : (JSON.parse(value.job) as { readonly offset: number });
   return {
     ...value,
@@ -48,57 +50,54 @@ function head(value: StreamHeadValue, offsets: Offsets, partition: number): Stre
   };
 }
 
-function entity(value: EntityValue, offsets: Offsets, partition: number): EntityValue {
+function entity(value: EntityValue, move: Move): EntityValue {
   const change = states[value.kind];
   if (change === undefined) return value;
-  return {
-    ...value,
-    state: JSON.stringify(change(JSON.parse(value.state) as never, offsets, partition)),
-  };
+  return { ...value, state: JSON.stringify(change(JSON.parse(value.state) as never, move)) };
 }
 
 /** Entity kinds whose state contains offsets. */
 const states: Readonly<Record<string, Translate>> = {
-  [ownerKey]: (note: OwnerNote, offsets, partition) => ({
+  [ownerKey]: (note: OwnerNote, { offsets, from, to }) => ({
     ...note,
-    nextCommand: next(offsets, commandsTopic, partition, note.nextCommand),
+    nextCommand: offsets.next(commandsTopic, from, to, note.nextCommand),
   }),
-  'action-run': (state: ActionRun, offsets) => ({
+  'action-run': (state: ActionRun, { offsets }) => ({
     ...state,
     input: placeOf(state.input, offsets),
     output: placeOf(state.output, offsets),
   }),
-  'consumer-group': (state: ConsumerGroup, offsets) => {
+  'consumer-group': (state: ConsumerGroup, { offsets }) => {
     if (!isConsumerGroup(state.name)) return state;
     const { topic } = consumerGroup(state.name);
-    const moved = Object.entries(state.resets).map(([number, reset]): [string, PartitionReset] => {
-      const at = (offset: number) => next(offsets, topic, Number(number), offset);
-      const { from, to, until } = reset;
-      return [number, { ...reset, from: at(from), to: at(to), until: at(until) }];
-    });
+    const moved = Object.entries(state.resets).flatMap(([number, reset]) =>
+      offsets.targets(topic, Number(number)).map((to): [string, PartitionReset] => {
+        const at = (offset: number) => offsets.next(topic, Number(number), to, offset);
+        const [first, next, until] = [at(reset.from), at(reset.to), at(reset.until)];
+        return [String(to), { ...reset, from: first, to: next, until }];
+      }),
+    );
     return { ...state, resets: Object.fromEntries(moved) };
   },
 };
 
-function placeOf(position: BodyPlace | null, offsets: Offsets): BodyPlace | null {
-  if (position === null) return null;
-  const map = offsets(bodiesTopic, position.partition);
-  const offset = map === null ? position.offset : map.exact(position.offset);
-  return offset === null ? null : { ...position, offset };
-}
+const placeOf = (place: BodyPlace | null, offsets: OffsetMaps): BodyPlace | null =>
+  place === null ? null : offsets.find(bodiesTopic, place);
 
-function run(value: RunChanged, offsets: Offsets): RunChanged {
+function run(value: RunChanged, { offsets, owned }: Move): RunChanged {
   const { body_partition: partition, body_offset: offset } = value;
   const body =
     partition === null || offset === null ? null : placeOf({ partition, offset }, offsets);
+  const { environment_id: environment, connection_uid: connection, variant } = value;
   return {
     ...value,
     body_partition: body?.partition ?? null,
     body_offset: body?.offset ?? null,
     // A position names the end of what a run led to.
-    positions: value.positions.map((modelPlace) => ({
-      ...modelPlace,
-      offset: next(offsets, recordsTopic, modelPlace.partition, modelPlace.offset),
-    })),
+    positions: value.positions.map(({ model, ...former }) => {
+      const to = partitionOf(joinKey(environment, connection, model, variant), owned);
+      const end = offsets.next(recordsTopic, former.partition, to, former.offset);
+      return { model, partition: to, offset: end };
+    }),
   };
 }
