@@ -1,8 +1,9 @@
 /**
  * `npm run bench`: every workload in a process of its own, floors first, then figures, ratios to the floors
  * and the recorded baseline side by side. `--record` writes the baseline, `--quick` uses fewer records,
- * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=kafka`, `--only=restore`,
- * `--only=compile`, `--only=functions`, `--only=webhooks`, `--only=console`, `--only=growth`;
+ * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=repartition`,
+ * `--only=kafka`, `--only=restore`, `--only=compile`, `--only=functions`, `--only=webhooks`, `--only=console`,
+ * `--only=growth`;
  * `--no-many` leaves out the 2,000,000.
  */
 import { execFileSync } from 'node:child_process';
@@ -70,6 +71,10 @@ for (const mode of modes.filter(isWanted)) {
   if (options.has('--no-many')) continue;
   const many = workload('pages', mode, manyRecords);
   Object.assign(results, prefixed(`${mode}.pages_${manyRecords}`, many));
+}
+
+if (isWanted('repartition')) {
+  Object.assign(results, prefixed('repartition', workload('repartition', records, 4, 8)));
 }
 
 if (isWanted('rebuild')) {

@@ -1,0 +1,98 @@
+/**
+ * An embedded log with more partitions: `repartition.ts [records] [from] [to]`. How long it is copied, how long the
+ * next start takes, and that every page of every stream is the same, byte for byte.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../../src/app/config.ts';
+import { repartitionLog } from '../../src/app/repartition.ts';
+import type { Stream } from '../../src/modules/records/stream.ts';
+import { composeWhole, type WholeNode } from '../support/whole-node.ts';
+import { report, round, withFolder } from './measure.ts';
+import { decided, newOrigin, readable, startNode } from './node.ts';
+import { contact } from './payloads.ts';
+
+const batchSize = 1000;
+const streamsCount = 16;
+const self = fileURLToPath(import.meta.url);
+const toldFile = (folder: string): string => join(folder, 'told.json');
+
+interface Told {
+  readonly streams: readonly Stream[];
+  /** Hash of all pages, cursors included. */
+  readonly pages: string;
+}
+
+const settings = (folder: string, partitions: number) => ({
+  SVC_DATA_DIR: folder,
+  SVC_PORT: '0',
+  SVC_LOG_LEVEL: 'error',
+  SVC_PARTITIONS: String(partitions),
+});
+
+async function pagesOf(node: WholeNode, streams: readonly Stream[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const stream of streams) {
+    let cursor: string | null = null;
+    do {
+      const query = { stream, cursor, modifiedAfter: null, actions: null, ids: null, limit: 1000 };
+      const page: { body: Uint8Array; nextCursor: string | null } =
+        await node.services.records.reader.page(query);
+      hash.update(page.body);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+  }
+  return hash.digest('hex');
+}
+
+async function fill(folder: string, total: number, partitions: number): Promise<void> {
+  await using node = await startNode(folder, 'plain', settings(folder, partitions));
+  const streams: Stream[] = [];
+  for (let at = 0; at < streamsCount; at += 1) streams.push(await node.newStream());
+  const filling = streams.map(async (stream, at) => {
+    const origin = newOrigin();
+    for (let first = at * batchSize; first < total; first += streamsCount * batchSize) {
+      const batch = Array.from({ length: batchSize }, (_, n) => contact(first + n));
+      await node.running.services.records.writer.save(stream, origin, batch);
+    }
+    await readable(node, await decided(node, stream, origin));
+  });
+  await Promise.all(filling);
+  const pages = await pagesOf(node.running, streams);
+  writeFileSync(toldFile(folder), JSON.stringify({ streams, pages } satisfies Told));
+}
+
+/** Seconds until the service is ready, and until the first page. */
+async function readAgain(folder: string, partitions: number): Promise<void> {
+  const { streams, pages } = JSON.parse(readFileSync(toldFile(folder), 'utf8')) as Told;
+  const started = performance.now();
+  await using node = await composeWhole(loadConfig(settings(folder, partitions)));
+  const ready_s = round((performance.now() - started) / 1000);
+  if ((await pagesOf(node, streams)) !== pages) throw new Error('the pages differ');
+  console.log(JSON.stringify({ ready_s }));
+}
+
+const [first = '200000', second = '4', third = '8', ...rest] = process.argv.slice(2);
+if (first === 'fill') await fill(second, Number(third), Number(rest[0]));
+else if (first === 'read') await readAgain(second, Number(third));
+else {
+  await withFolder(async (folder) => {
+    const run = (...args: readonly (string | number)[]): string =>
+      execFileSync(process.execPath, [...process.execArgv, self, ...args.map(String)], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+    const [from, to] = [Number(second), Number(third)];
+    run('fill', folder, first, from);
+    const started = performance.now();
+    const config = loadConfig(settings(folder, from));
+    const { messages } = await repartitionLog(config, to, null, () => undefined);
+    const copy_s = round((performance.now() - started) / 1000);
+    const [last = '{}'] = run('read', folder, to).trim().split('\n').slice(-1);
+    const { ready_s } = JSON.parse(last) as { ready_s: number };
+    report({ records: Number(first), from, to, messages: messages ?? 0, copy_s, ready_s });
+  });
+}
