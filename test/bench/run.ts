@@ -2,8 +2,8 @@
  * `npm run bench`: every workload in a process of its own, floors first, then figures, ratios to the floors
  * and the recorded baseline side by side. `--record` writes the baseline, `--quick` uses fewer records,
  * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=repartition`,
- * `--only=kafka`, `--only=restore`, `--only=compile`, `--only=functions`, `--only=webhooks`, `--only=console`,
- * `--only=growth`;
+ * `--only=kafka`, `--only=restore`, `--only=compile`, `--only=functions`, `--only=sync`, `--only=webhooks`,
+ * `--only=console`, `--only=growth`;
  * `--no-many` leaves out the 2,000,000.
  */
 import { execFileSync } from 'node:child_process';
@@ -90,6 +90,11 @@ if (isWanted('kafka')) Object.assign(results, prefixed('kafka', workload('kafka'
 if (isWanted('restore')) {
   for (const log of ['embedded', 'kafka']) {
     Object.assign(results, prefixed(`restore.${log}`, workload('restore', log, records)));
+  }
+}
+if (isWanted('sync')) {
+  for (const mode of modes) {
+    Object.assign(results, prefixed(mode, workload('sync', mode, isQuick ? 10_000 : 20_000)));
   }
 }
 if (isWanted('webhooks')) {
