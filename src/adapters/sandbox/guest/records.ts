@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { call, callText, coded, throwIfAborted } from './bridge.ts';
 import { log } from './log.ts';
+import { isObject } from './quick-validate.ts';
 import { toText, utf8Length } from './text.ts';
-import { checkRecord, isValidating } from './validation.ts';
+import { checkRecord } from './validation.ts';
 
 /** Limit of one host call; longer lists are split. */
 const recordsPerCall = 1000;
@@ -12,6 +13,7 @@ const recordBytesMax = 1_000_000;
 /** Longest UTF-8 encoding of a UTF-16 code unit: shorter texts need no counting. */
 const bytesPerChar = 3;
 const idCharsMax = 255;
+const metadataKey = '_svc_metadata';
 
 type Write = 'batchSave' | 'batchUpdate' | 'batchDelete';
 type Row = Readonly<Record<string, unknown>>;
@@ -83,11 +85,13 @@ async function chunksOf(method: Write, rows: readonly unknown[], model: string):
     const id = idOf(row, model);
     texts.delete(id);
     const text = method === 'batchDelete' ? JSON.stringify({ id }) : textOf(row as Row, id, model);
-    if (method !== 'batchDelete' && isValidating()) {
+    if (method !== 'batchDelete') {
       // As stored, but with the id in its original form.
-      const { id: input } = row as { readonly id: string | number };
-      const stored = JSON.parse(text) as JsonObject;
-      checkRecord(model, { ...stored, id: input }, method === 'batchUpdate');
+      const stored = (): JsonObject => ({
+        ...(JSON.parse(text) as JsonObject),
+        id: (row as { readonly id: string | number }).id,
+      });
+      checkRecord(model, row, stored, method === 'batchUpdate');
     }
     texts.set(id, text);
   }
@@ -124,8 +128,9 @@ function idOf(row: unknown, model: string): string {
 }
 
 function textOf(row: Row, id: string, model: string): string {
-  const { _svc_metadata: _, ...plain } = row;
-  const text = JSON.stringify({ ...plain, id });
+  const isStored = row['id'] === id && isObject(row) && !(metadataKey in row);
+  const { [metadataKey]: _, ...plain } = isStored ? {} : row;
+  const text = JSON.stringify(isStored ? row : { ...plain, id });
   if (text.length * bytesPerChar <= recordBytesMax || utf8Length(text) <= recordBytesMax)
     return text;
   throw coded(new Error(`The record ${id} of ${model} is larger than 1 MB.`), 'record_too_large');

@@ -98,4 +98,32 @@ describe('a value that surely fits', () => {
     expect(quicklyValid(contact, { ...value, id: 1 })).toBe(false);
     expect(quicklyValid(contact, { ...value, tags: undefined as never })).toBe(false);
   });
+
+  it('is none that JSON changes', () => {
+    const toJSON = (): string => 'x';
+    const any = z.object({ it: z.any() });
+    expect(quicklyValid(z.number(), NaN)).toBe(false);
+    expect(quicklyValid(z.number(), -Infinity)).toBe(false);
+    expect(quicklyValid(any, { it: () => 1 })).toBe(false);
+    expect(quicklyValid(any, { it: Symbol('x') })).toBe(false);
+    expect(quicklyValid(any, { it: undefined })).toBe(false);
+    expect(quicklyValid(any, { it: 1, toJSON })).toBe(false);
+    expect(quicklyValid(any, Object.assign(Object.create({}) as object, { it: 1 }))).toBe(false);
+    expect(quicklyValid(z.record(z.string(), z.any()), new Date())).toBe(false);
+    expect(quicklyValid(z.array(z.any()), Object.assign([1], { toJSON }))).toBe(false);
+    // JSON makes null of a hole.
+    expect(quicklyValid(z.array(z.string()), ['a', , 'b'])).toBe(false);
+    expect(quicklyValid(any, { it: 1 })).toBe(true);
+  });
+
+  it('may be of a schema that contains itself', () => {
+    const tree = z.object({
+      name: z.string(),
+      get parts() {
+        return z.array(tree).optional();
+      },
+    });
+    expect(quicklyValid(tree, { name: 'a', parts: [{ name: 'b', parts: [] }] })).toBe(true);
+    expect(quicklyValid(tree, { name: 'a', parts: [{ name: 1 }] })).toBe(false);
+  });
 });
