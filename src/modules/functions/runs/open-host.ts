@@ -56,7 +56,7 @@ export type HostDeps = Pick<
   | 'http'
   | 'clock'
   | 'settings'
-  | 'refresher'
+  | 'openedConnections'
   | 'metrics'
 >;
 

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { writeMetadata } from '../../connections/connections/handlers.ts';
-import { decryptForCall } from '../../connections/connections/decrypt-for-call.ts';
 import { presentConnection } from '../../connections/connections/presenter.ts';
 import { requireConnection } from '../../connections/connections/queries.ts';
 import type { Connection } from '../../connections/connections/state.ts';
@@ -13,7 +12,7 @@ import type { FunctionsServices } from '../services.ts';
 
 export type RunConnectionsDeps = Pick<
   FunctionsServices,
-  'control' | 'vault' | 'providers' | 'settings' | 'refresher'
+  'control' | 'vault' | 'providers' | 'settings' | 'openedConnections'
 >;
 
 /** The connections that a run may use: its own, and others of its environment. */
@@ -21,7 +20,7 @@ export function createRunConnections(
   deps: RunConnectionsDeps,
   ref: { readonly environmentUid: string; readonly connection: Connection; readonly actor: string },
 ): RunConnections {
-  const { control, vault, providers, settings } = deps;
+  const { control, vault, providers, settings, openedConnections } = deps;
   const { environmentUid, connection: own, actor } = ref;
 
   const write = (how: 'replace' | 'merge') => (metadata: JsonObject) => {
@@ -32,21 +31,20 @@ export function createRunConnections(
 
   return {
     async open({ integrationKey, connectionId }, { forceRefresh, refreshToken, rejectedVersion }) {
-      const existing = await requireConnection(
-        control,
-        environmentUid,
-        integrationKey,
-        connectionId,
-      );
-      const { stored, ...opened } = await decryptForCall(deps, existing, {
-        isForced: forceRefresh,
-        ...(rejectedVersion === undefined ? {} : { rejectedVersion }),
-      });
+      const name = { environmentUid, integrationKey, connectionId };
+      await requireConnection(control, environmentUid, integrationKey, connectionId);
+      const isRefreshed = forceRefresh || rejectedVersion !== undefined;
+      const { stored, ...opened } = isRefreshed
+        ? await openedConnections.open(name, {
+            isForced: forceRefresh,
+            ...(rejectedVersion === undefined ? {} : { rejectedVersion }),
+          })
+        : await openedConnections.open(name);
       const view = { withCredentials: true, withRefreshToken: refreshToken };
       return {
         ...opened,
         version: stored.credentialsVersion,
-        view: await presentConnection(vault, stored, view),
+        view: () => presentConnection(vault, stored, view),
       };
     },
 

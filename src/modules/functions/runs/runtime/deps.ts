@@ -42,7 +42,7 @@ export interface RunConnection {
   readonly connection: OpenedConnection;
   readonly integration: OpenedIntegration;
   /** In the format of the API, with credentials (docs/reference/http.md#connections). */
-  readonly view: JsonObject;
+  readonly view: () => Promise<JsonObject>;
 }
 
 /** The connections of the run's environment. */

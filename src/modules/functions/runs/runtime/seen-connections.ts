@@ -59,7 +59,7 @@ export class SeenConnections {
     if (!isRequested && kept !== undefined && kept.until > this.#clock.now()) return kept.text;
     const generation = this.#generation;
     const { view, version } = await this.open(name, options);
-    const text = JSON.stringify(view);
+    const text = JSON.stringify(await view());
     const isCurrent = generation === this.#generation && version === this.#versions.get(key);
     if (isCurrent && !refreshToken) {
       this.#views.set(key, { text, until: this.#clock.now() + viewMs });

@@ -12,7 +12,8 @@ describe('the connection', () => {
         if (options.forceRefresh || options.rejectedVersion === version) version += 1;
         const credentials = { type: 'OAUTH2', access_token: `token-${version}` };
         const connection = { credentials, connectionConfig: {}, metadata: {} };
-        return { provider, version, connection, integration: {}, view: { credentials } };
+        const view = async () => ({ credentials });
+        return { provider, version, connection, integration: {}, view };
       };
       const connections = { ...fakeRuntime().deps.connections, open };
       const runtime = fakeRuntime({ connections, http: http.client });
@@ -51,7 +52,7 @@ describe('the connection', () => {
     const open: RuntimeDeps['connections']['open'] = async (name, options) => {
       const read = ++reads;
       if (read === 1) await new Promise<void>((resolve) => gates.push(resolve));
-      return { ...(await before.open(name, options)), view: { read } };
+      return { ...(await before.open(name, options)), view: async () => ({ read }) };
     };
     const { calls } = fakeRuntime({ connections: { ...before, open } });
     const slow = ask(calls, 'getConnection');
@@ -82,7 +83,7 @@ describe('secrets that a run was given', () => {
         version: 1,
         connection: { credentials, connectionConfig: {}, metadata: {} },
         integration: { clientId: 'client-of-it', clientSecret: 'secret-of-client' },
-        view: {},
+        view: async () => ({}),
       };
     },
     integration: async () => ({

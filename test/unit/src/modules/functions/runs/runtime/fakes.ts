@@ -100,7 +100,7 @@ export function fakeRuntime(given: Partial<RuntimeDeps> = {}) {
             metadata: {},
           },
           integration: {},
-          view: { connection_id: name.connectionId, read: opened.length },
+          view: async () => ({ connection_id: name.connectionId, read: opened.length }),
         };
       },
       integration: async (include) => ({ unique_key: 'crm', include: [...include] }),

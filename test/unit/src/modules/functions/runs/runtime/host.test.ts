@@ -68,7 +68,7 @@ describe('the connection', () => {
           { integrationKey: '', connectionId: '' },
           { forceRefresh: false, refreshToken: false },
         )),
-        view: {},
+        view: async () => ({}),
       };
     };
     const { calls } = fakeRuntime({ connections });

@@ -16,7 +16,7 @@ function connectionsWith(tokens: readonly string[], definition: Provider = provi
       const token = tokens[version] ?? '';
       const credentials = { type: 'OAUTH2', access_token: token };
       const connection = { credentials, connectionConfig: {}, metadata: {} };
-      return { provider: definition, version, connection, integration: {}, view: {} };
+      return { provider: definition, version, connection, integration: {}, view: async () => ({}) };
     },
   };
   return { connections, reads: () => reads };
