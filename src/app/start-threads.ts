@@ -42,20 +42,33 @@ export async function startThreads(
     snapshotDir: config.snapshotDir,
     isStandby: config.standby === 'yes',
   };
-  const start = async (name: ThreadData['name'], stepsBack: number) =>
-    stack.use(
-      await startThread({ ...common, name, stepsBack, log: log.access() }, (message) =>
-        corruption.found(message),
-      ),
+  // A start that waits ends when the other one has failed.
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  failed.catch(() => undefined);
+  const start = (name: ThreadData['name'], stepsBack: number) =>
+    startThread(
+      { ...common, name, stepsBack, log: log.access() },
+      {
+        failed,
+        onCorruption: (message) => corruption.found(message),
+      },
     );
-  const owners = config.roles.has('owner') ? await start('owners', ownersStepsBack) : null;
-  if (!usesTables(config)) return { owners, projection: null, all: present(owners) };
-  if (isInProcess) {
-    await holdEngine();
-    await lowerPoolPriority(tablesStepsBack);
-  }
-  const projection = await start('projection', tablesStepsBack);
-  return { owners, projection, all: present(owners, projection) };
+  const startProjection = async () => {
+    if (isInProcess) {
+      await holdEngine();
+      await lowerPoolPriority(tablesStepsBack);
+    }
+    return start('projection', tablesStepsBack);
+  };
+  const starting = [
+    config.roles.has('owner') ? start('owners', ownersStepsBack) : Promise.resolve(null),
+    usesTables(config) ? startProjection() : Promise.resolve(null),
+  ] as const;
+  for (const one of starting) one.catch(fail);
+  for (const one of await Promise.allSettled(starting))
+    if (one.status === 'fulfilled') stack.use(one.value);
+  const [owners, projection] = await Promise.all(starting);
+  return { owners, projection, all: [owners, projection].filter((thread) => thread !== null) };
 }
 
 /** Every role except the owner reads what is projected, or projects it. */
@@ -66,6 +79,3 @@ function projectingOf({ clickhouseUrl, roles }: Config): Projecting {
   if (clickhouseUrl.kind === 'embedded') return 'all';
   return roles.has('projector') ? 'shared' : 'none';
 }
-
-const present = (...threads: readonly (RunningThread | null)[]): RunningThread[] =>
-  threads.filter((thread) => thread !== null);

@@ -3,7 +3,7 @@
  * and the recorded baseline side by side. `--record` writes the baseline, `--quick` uses fewer records,
  * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=repartition`,
  * `--only=kafka`, `--only=restore`, `--only=compile`, `--only=functions`, `--only=sync`, `--only=webhooks`,
- * `--only=console`, `--only=growth`;
+ * `--only=console`, `--only=growth`, `--only=start`;
  * `--no-many` leaves out the 2,000,000.
  */
 import { execFileSync } from 'node:child_process';
@@ -108,6 +108,8 @@ if (isWanted('growth')) {
   const growth = workload('growth', ...(isQuick ? ['--quick'] : []));
   Object.assign(results, prefixed('growth', growth));
 }
+if (isWanted('start'))
+  Object.assign(results, prefixed('gateway', workload('start', isQuick ? 3 : 5)));
 if (isWanted('compile')) Object.assign(results, prefixed('compile', workload('compile', 50)));
 
 if (isWanted('functions')) {

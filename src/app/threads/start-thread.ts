@@ -14,10 +14,16 @@ export interface RunningThread extends AsyncDisposable {
 
 type Given = Omit<ThreadData, 'port'>;
 
+interface Surroundings {
+  /** Ends the start with its error. */
+  readonly failed: Promise<never>;
+  readonly onCorruption: (message: string) => void;
+}
+
 /** Starts `<name>-thread` of this folder and resolves when its task runs. */
 export async function startThread(
   input: Given,
-  onCorruption: (message: string) => void,
+  { failed: othersFailed, onCorruption }: Surroundings,
 ): Promise<RunningThread> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   let isClosing = false;
@@ -35,7 +41,7 @@ export async function startThread(
   const readiness = keepLast(peer);
   failed.catch(() => undefined);
   try {
-    await Promise.race([peer.call('open', []), failed]);
+    await Promise.race([peer.call('open', []), failed, othersFailed]);
   } catch (error) {
     await end();
     throw error;
