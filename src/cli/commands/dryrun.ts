@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-js
 import type { CompiledFunction } from '../compiler/compile.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
 import { mayPrompt, stopOnInterrupt, type Context } from '../context.ts';
-import { DryConnections } from '../dryrun/connections.ts';
+import type { DryConnections } from '../dryrun/connections.ts';
 import { Journal } from '../dryrun/journal.ts';
 import { saveMocks } from '../dryrun/save.ts';
 import { failureOf, isOk, showEnd } from '../dryrun/show.ts';
@@ -100,6 +100,7 @@ environment:proxy; environment:connections:read_credentials too if the function 
     const isValidated = isSaved || values.validate === true || values.validation === true;
     using stopping = stopOnInterrupt(context);
     const client = context.openClient(secretKey);
+    const { DryConnections } = await import('../dryrun/connections.ts');
     const session: DryRunSession = {
       client,
       sandbox,
