@@ -7,8 +7,13 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
+import { controlTopic } from '../../src/control-plane/message-codec.ts';
+import { joinKey } from '../../src/kernel/ids.ts';
+import { partitionOf } from '../../src/kernel/partition.ts';
+import { connectionRef } from '../../src/modules/connections/connections/entity.ts';
 import type { Connection } from '../../src/modules/connections/connections/state.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
+import { openTopicWriters, placed } from '../../streams/owner/topic-writers.ts';
 import { compiledFunctions } from '../support/deploy.ts';
 import { openCrmWorld, succeeded } from '../support/crm-world.ts';
 import { connect, oldest, run } from './console-seed.ts';
@@ -72,16 +77,60 @@ async function median(ask: (sample: number) => Promise<{ readonly ms: number }>)
 const spread = (sample: number, size: number): number =>
   Math.floor((size * (sample + 0.5)) / samples);
 
+/** Connections that were created; the others are copies of them that are appended to the topic of states. */
+const createdMax = 100;
+const copiesPerAppend = 1_000;
+
+async function copyConnections(
+  { running }: BenchNode,
+  created: readonly Connection[],
+  from: number,
+  to: number,
+): Promise<void> {
+  const { log, schemas, services } = running;
+  const writers = await openTopicWriters(log, schemas);
+  const partitions = await log.partitions(controlTopic);
+  const copies = Array.from({ length: to - from }, (_, n) => {
+    const at = from + n;
+    const source = created[at % created.length];
+    if (source === undefined) throw new Error('nothing to copy');
+    const endUser = source.endUser && { ...source.endUser, id: `user-${at}` };
+    const more = {
+      connectionId: `customer-${at}`,
+      id: 1_000 + at,
+      createdAt: source.createdAt + at,
+    };
+    const email = `user-${at}@example.com`;
+    const state = { ...source, ...more, endUser: endUser && { ...endUser, email } };
+    const { kind, scope, path } = connectionRef(
+      source.environmentUid,
+      source.integrationKey,
+      state.connectionId,
+    );
+    const value = { kind, scope, path, state: JSON.stringify(state), decided_at: state.createdAt };
+    return writers.entity(partitionOf(scope, partitions), joinKey(kind, ...path), value, 1);
+  });
+  for (let at = 0; at < copies.length; at += copiesPerAppend) {
+    await log.append(placed(copies.slice(at, at + copiesPerAppend)));
+  }
+  await services.control.view.caughtUp();
+}
+
 const connectionSizes = isQuick ? [300, 1_000, 3_000] : [1_000, 10_000, 100_000];
 
 async function connections(node: BenchNode): Promise<void> {
   const table: Table = new Map();
-  let made = 0;
+  const created = await connect(node.running, 0, createdMax);
+  let made = createdMax;
   for (const size of connectionSizes) {
-    await connect(node.running, made, size);
+    await copyConnections(node, created, made, size);
     made = size;
     const list = async (name: string, query: (sample: number) => string) =>
-      note(table, name, await median((at) => get(node, `/connections?limit=20&${query(at)}`)));
+      note(
+        table,
+        name,
+        await median((at) => get(node, `/connections?limit=20&credentials=none&${query(at)}`)),
+      );
     await list('list', () => '');
     await list('page 1000 back', (at) => `page=${Math.min(50, size / 20 - 1) - (at % 2)}`);
     await list('search of one', (at) => `search=user-${spread(at, size)}@`);
@@ -93,7 +142,7 @@ async function connections(node: BenchNode): Promise<void> {
     await list('of another integration', () => 'integrationId=other');
     await list('with an error', () => 'errors=auth');
     const read = (at: number) =>
-      get(node, `/connections/customer-${1 + spread(at, size - 1)}?provider_config_key=bench`);
+      get(node, `/connections/customer-${1 + at}?provider_config_key=bench`);
     note(table, 'one', await median(read));
     note(table, 'statistics', await median(() => get(node, '/statistics')));
   }
