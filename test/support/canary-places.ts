@@ -59,7 +59,9 @@ async function* rowsOfStores(dataDir: string): AsyncIterable<Kept> {
     const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
     for (const name of tables.map((table) => String(table['name']))) {
       const place = `store ${path.slice(dataDir.length + 1)} ${name}`;
-      for (const row of db.prepare(`SELECT * FROM "${name}"`).iterate()) {
+      const rows = db.prepare(`SELECT * FROM "${name}"`);
+      rows.setReadBigInts(true);
+      for (const row of rows.iterate()) {
         for (const value of Object.values(row)) yield* cell(place, value);
       }
     }
