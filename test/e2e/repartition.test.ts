@@ -24,7 +24,7 @@ const grow = (to: number, dataDir = data(), env = {}) =>
 
 /** Between two partitions that are copied, and between the steps that replace the log. */
 const kills = [
-  `repartition:copying@${1 + random.int(60)}`,
+  `repartition:copying@${1 + random.int(50)}`,
   ...[1, 2, 3, 4].map((nth) => `repartition:replacing@${nth}`),
 ];
 const chosen = someOf(kills, roundsOf({ push: 2, all: kills.length }), seed);
