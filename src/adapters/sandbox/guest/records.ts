@@ -84,15 +84,17 @@ async function chunksOf(method: Write, rows: readonly unknown[], model: string):
   for (const row of rows) {
     const id = idOf(row, model);
     texts.delete(id);
-    const text = method === 'batchDelete' ? JSON.stringify({ id }) : textOf(row as Row, id, model);
-    if (method !== 'batchDelete') {
-      // As stored, but with the id in its original form.
-      const stored = (): JsonObject => ({
-        ...(JSON.parse(text) as JsonObject),
-        id: (row as { readonly id: string | number }).id,
-      });
-      checkRecord(model, row, stored, method === 'batchUpdate');
+    if (method === 'batchDelete') {
+      texts.set(id, JSON.stringify({ id }));
+      continue;
     }
+    const text = textOf(row as Row, id, model);
+    // As stored, but with the id in its original form.
+    const stored = (): JsonObject => ({
+      ...(JSON.parse(text) as JsonObject),
+      id: (row as { readonly id: string | number }).id,
+    });
+    checkRecord(model, row, stored, method === 'batchUpdate');
     texts.set(id, text);
   }
   const doubles = rows.length - texts.size;
@@ -129,11 +131,14 @@ function idOf(row: unknown, model: string): string {
 
 function textOf(row: Row, id: string, model: string): string {
   const isStored = row['id'] === id && isObject(row) && !(metadataKey in row);
-  const { [metadataKey]: _, ...plain } = isStored ? {} : row;
-  const text = JSON.stringify(isStored ? row : { ...plain, id });
+  const text = JSON.stringify(isStored ? row : asStored(row, id));
   if (text.length * bytesPerChar <= recordBytesMax || utf8Length(text) <= recordBytesMax)
     return text;
   throw coded(new Error(`The record ${id} of ${model} is larger than 1 MB.`), 'record_too_large');
+}
+
+function asStored({ [metadataKey]: _, ...plain }: Row, id: string): Row {
+  return { ...plain, id };
 }
 
 /** Keyed by the requested ids. */
