@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { growingCache } from '../../kernel/cache.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { Dropped } from './reader.ts';
 import { RecentChanges } from './recent-changes.ts';
@@ -12,8 +12,8 @@ export interface HighWatermark {
   readonly modifiedAt: Micros;
 }
 
-/** About 150 bytes each, allocated as they are added (`max` would allocate for all of them at the start). */
-const entries = { maxSize: 200_000, sizeCalculation: () => 1 };
+/** About 150 bytes each. */
+const streamsMax = 200_000;
 
 /** The projector's knowledge of its streams, without queries: it answers polls at the head. Keys are stream numbers. */
 export interface HighWatermarks {
@@ -40,12 +40,12 @@ export interface HighWatermarks {
 
 export function createHighWatermarks(recent = new RecentChanges()): HighWatermarks {
   /** Forgotten ones are loaded from the table again. */
-  const highWatermarks = new LRUCache<string, HighWatermark>(entries);
+  const highWatermarks = growingCache<HighWatermark>(streamsMax);
   /** Streams with rows that may be readable before they are confirmed. */
   const changing = new Set<string>();
   /** The last query of the table that no insert has overtaken. */
   const questions = new Map<string, object>();
-  const drops = new LRUCache<string, number>(entries);
+  const drops = growingCache<number>(streamsMax);
   const listeners = [(streams: Dropped) => recent.dropped(streams)];
   let now = 0;
   let allDroppedAt = 0;

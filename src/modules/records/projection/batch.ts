@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { growingCache } from '../../../kernel/cache.ts';
 import { splitKey } from '../../../kernel/ids.ts';
 import { partitionOf } from '../../../kernel/partition.ts';
 import type { Instant } from '../../../kernel/time.ts';
@@ -145,10 +145,7 @@ function fingerprint(generation: string): bigint {
 /** Finds the place of a stream without hashing its name for every change. */
 export class Places {
   readonly #partitions: number;
-  readonly #places = new LRUCache<string, StreamPlace>({
-    maxSize: 100_000,
-    sizeCalculation: () => 1,
-  });
+  readonly #places = growingCache<StreamPlace>(100_000);
   #last: { readonly parts: readonly string[]; readonly place: StreamPlace } | null = null;
 
   constructor(partitions: number) {
