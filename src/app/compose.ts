@@ -57,8 +57,7 @@ async function open(
   const coordination = await openCoordination(stack, coordinationAccess(config), context.logger);
   const liveness = stack.use(watchLogLiveness({ ...context, log: context.log.log, coordination }));
   const { reasons: readiness, started } = createReadiness(threads.all, liveness, input.corruption);
-  const rolesInput = { coordination, readiness, providers };
-  const opened = await openRoles(stack, context, threads, rolesInput);
+  const opened = await openRoles(stack, context, threads, { coordination, readiness, providers });
   started();
   const { projection } = threads;
   const { log, schemas, maintenance } = context.log;
