@@ -8,7 +8,7 @@ import { framedId, type Transfer } from './export.ts';
 import { corrupted, decodeBlock, magic, prefixBytes, unframed, type Entry } from './frames.ts';
 import { readManifest, type Manifest, type PartitionFile } from './manifest.ts';
 import { OffsetMaps } from './offset-map.ts';
-import { placingOf, type Valued } from './placing.ts';
+import { placingOf, type Placing, type Valued } from './placing.ts';
 import type { Source, SourceTopic } from './source.ts';
 import { translations } from './translate.ts';
 
@@ -147,7 +147,7 @@ class Filling {
   readonly #from: number;
   readonly #rewriting: Rewriting;
   readonly #partitions: number;
-  readonly #placing: ReturnType<typeof placingOf>;
+  readonly #placing: Placing;
 
   constructor(target: Target, topic: SourceTopic, from: number, rewriting: Rewriting) {
     const { name, partitions } = topic;
@@ -213,8 +213,7 @@ class Filling {
   /** Decodes only what is placed or translated by its value. */
   #decoded({ value }: Entry, framed: Uint8Array | null): Valued['value'] {
     if (framed === value || framed === null) return null;
-    const isNamed = translations[this.#topic.name] !== undefined;
-    const isRead = isNamed || this.#topic.name === 'svc.webhooks-out.v1';
+    const isRead = translations[this.#topic.name] !== undefined || this.#placing.isByValue;
     return isRead ? (this.#rewriting.codec.decode(framed) as object) : null;
   }
 

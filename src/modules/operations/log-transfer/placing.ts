@@ -13,6 +13,7 @@ import {
   reservedKey,
   type StreamHeadValue,
 } from '../../records/stream-head.ts';
+import { deliveriesTopic } from '../../webhooks/webhooks-out/deliveries.ts';
 import type { WebhookOut } from '../../../../streams/values.ts';
 import { partitionOfKey } from '../topics/key-partition.ts';
 import type { Entry } from './frames.ts';
@@ -24,6 +25,8 @@ export interface Valued extends Pick<Entry, 'key' | 'headers' | 'timestamp'> {
 
 /** Where the messages of one partition go in a log with more of them. */
 export interface Placing {
+  /** Whether messages are placed by their values, too. */
+  readonly isByValue: boolean;
   /** Null: nowhere. */
   to(message: Valued): number | null;
   /** After the last message: what every one of the new partitions gets, as the state of the old one. */
@@ -38,10 +41,13 @@ export interface Growth {
 
 /** One partition per message, and none for all: an owner's notes and the rest of its state are placed by themselves. */
 export function placingOf(topic: string, partition: number, growth: Growth): Placing {
-  if (growth.from === growth.to) return { to: () => partition, last: () => null };
+  if (growth.from === growth.to) {
+    return { isByValue: false, to: () => partition, last: () => null };
+  }
   if (topic === headsTopic) return placeHeads(growth);
   if (topic === controlTopic) return placeEntities(growth);
-  return { to: (message) => placeOf(topic, message, growth), last: () => null };
+  const isByValue = topic === deliveriesTopic;
+  return { isByValue, to: (message) => placeOf(topic, message, growth), last: () => null };
 }
 
 function placeOf(topic: string, { key, value }: Valued, { to }: Growth): number | null {
@@ -62,6 +68,7 @@ function placeHeads({ to }: Growth): Placing {
   let last: Valued | null = null;
   let meta = { epoch: 0, command: -1, lastModifiedAt: 0 };
   return {
+    isByValue: true,
     to(message) {
       const { key, value } = message;
       if (value !== null) {
@@ -84,6 +91,7 @@ function placeEntities({ from, to }: Growth): Placing {
   const places = new Map<string, number>();
   let note: Valued | null = null;
   return {
+    isByValue: true,
     to(message) {
       const { key, value } = message;
       if (key === ownerKey) {
