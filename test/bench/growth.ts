@@ -4,8 +4,6 @@
  * the last (0: it does not grow, 1: linear). Times are medians in ms. `together`: actions of one environment alone, and
  * beside the syncs of another that are due at the same time.
  */
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { controlTopic } from '../../src/control-plane/message-codec.ts';
 import { joinKey } from '../../src/kernel/ids.ts';
@@ -17,7 +15,7 @@ import { openTopicWriters, placed } from '../../streams/owner/topic-writers.ts';
 import { compiledFunctions } from '../support/deploy.ts';
 import { openCrmWorld, succeeded } from '../support/crm-world.ts';
 import { connect, oldest, run } from './console-seed.ts';
-import { percentile, report, round, withFolder, type Figures } from './measure.ts';
+import { percentile, report, round, withFolder, workload } from './measure.ts';
 import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';
 
 const given = new Set(process.argv.slice(2));
@@ -261,13 +259,7 @@ function takeover(): void {
   const sizes = isQuick ? [10_000, 30_000, 100_000] : [20_000, 200_000, 1_000_000];
   const table: Table = new Map();
   for (const size of sizes) {
-    const file = fileURLToPath(new URL('restore.ts', import.meta.url));
-    const output = execFileSync(process.execPath, [file, 'embedded', String(size)], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const found = JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as Figures;
-    for (const [name, value] of Object.entries(found)) {
+    for (const [name, value] of Object.entries(workload('restore', 'embedded', size))) {
       if (name.endsWith('_s')) note(table, name.slice(0, -2), 1_000 * value);
     }
   }

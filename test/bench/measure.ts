@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** What one workload found: name to number; names end in their unit. */
 export type Figures = Readonly<Record<string, number>>;
@@ -38,4 +40,18 @@ export function report(figures: Figures): void {
 
 export function round(value: number, digits = 2): number {
   return Number(value.toFixed(digits));
+}
+
+/** Runs the workload of this folder in a process of its own. @returns its figures */
+export function workload(name: string, ...args: readonly (string | number)[]): Figures {
+  const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
+  process.stderr.write(`${name} ${args.join(' ')} …\n`);
+  // As `npm start` starts the service: records are many short-lived strings.
+  const flags = ['--max-semi-space-size=64'];
+  const output = execFileSync(process.execPath, [...flags, file, ...args.map(String)], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 64 * 1024 ** 2,
+  });
+  return JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as Figures;
 }

@@ -6,11 +6,10 @@
  * `--only=console`, `--only=growth`, `--only=start`;
  * `--no-many` leaves out the 2,000,000.
  */
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { Figures } from './measure.ts';
+import { workload, type Figures } from './measure.ts';
 
 const options = new Set(process.argv.slice(2));
 const isQuick = options.has('--quick');
@@ -20,19 +19,6 @@ const modes = ['plain', 'sealed'];
 const isAll = ![...options].some((option) => option.startsWith('--only='));
 const isWanted = (part: string): boolean => isAll || options.has(`--only=${part}`);
 const baselineFile = fileURLToPath(new URL('./baseline.json', import.meta.url));
-
-function workload(name: string, ...args: readonly (string | number)[]): Figures {
-  const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
-  process.stderr.write(`${name} ${args.join(' ')} …\n`);
-  // As `npm start` starts the service: records are many short-lived strings.
-  const flags = ['--max-semi-space-size=64'];
-  const output = execFileSync(process.execPath, [...flags, file, ...args.map(String)], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-    maxBuffer: 64 * 1024 ** 2,
-  });
-  return JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as Figures;
-}
 
 /** Percent of the floor, for the figures that the targets name as ratios. */
 function ratios(floors: Figures, saves: Figures): Figures {

@@ -1,7 +1,7 @@
 /**
  * How long the gateway takes to its line `ready`, and what it needs at rest: `start.ts [starts]`. Each first start has a
  * data folder of its own, in which a second follows; then one stays for half a minute without a request.
- * Memory is the proportional set size of all its processes. Compare two checkouts in turns.
+ * Memory is the proportional set size of its process: without a function it has no child. Compare two checkouts in turns.
  */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
