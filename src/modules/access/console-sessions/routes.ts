@@ -199,7 +199,11 @@ async function requireCurrent(services: AccessServices, headers: BrowserHeaders)
 }
 
 const shown = (services: AccessServices, { session, token }: Current) =>
-  presentSession(session, keysOf(services, session), csrfTokenOf(services.vault, token));
+  presentSession({
+    session,
+    keys: keysOf(services, session),
+    csrfToken: csrfTokenOf(services.vault, token),
+  });
 
 /** The first key acts for the session as a whole. */
 const actorOf = ({ keys: [first] }: ConsoleSession): string => `key:${first?.id ?? ''}`;
