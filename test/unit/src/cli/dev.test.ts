@@ -22,16 +22,23 @@ interface Round {
 class Rounds {
   readonly #lines: string[] = [];
   #told = Promise.withResolvers<undefined>();
+  readonly #ended = Promise.withResolvers<never>();
 
   readonly add = (line: string): void => {
     this.#lines.push(line);
     this.#told.resolve(undefined);
   };
 
+  /** No more come: what waits for one fails with what the command said. */
+  readonly end = ({ exitCode, err }: Ended): void => {
+    this.#ended.promise.catch(() => undefined);
+    this.#ended.reject(new Error(`svc dev ended with ${exitCode}: ${err}`));
+  };
+
   async next(): Promise<Round> {
     while (this.#lines.length === 0) {
       this.#told = Promise.withResolvers();
-      await this.#told.promise;
+      await Promise.race([this.#told.promise, this.#ended.promise]);
     }
     return JSON.parse(this.#lines.shift() ?? '') as Round;
   }
@@ -73,6 +80,7 @@ describe('svc dev', () => {
       interrupt: interrupt.signal,
       onResult: rounds.add,
     });
+    void running.then(rounds.end);
   });
   afterAll(async () => {
     interrupt.abort();
