@@ -4,13 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { checkedFetch } from '../support/answers.ts';
 import { commandLine, type Ended } from '../support/command-line.ts';
 import { eventually, succeeded } from '../support/crm-world.ts';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
 import { recoverKey } from '../support/starts.ts';
+import { sharedSandbox } from '../support/shared-sandbox.ts';
 
 interface Event {
   readonly environment: string;
@@ -27,7 +26,7 @@ interface Event {
 const secret = 'value-that-nobody-may-see';
 let folder: string;
 let gateway: RunningGateway;
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 let made: { readonly id: string; readonly secret: string };
 
 const account = (method: string, path: string, body?: object) =>
@@ -36,7 +35,6 @@ const account = (method: string, path: string, body?: object) =>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-audit-'));
   gateway = await startGateway();
-  sandbox = await openSandbox({ childrenMax: 1 });
   const [dev] = succeeded(await account('GET', '/environments')).data;
   const key = { environment_id: dev.id, display_name: 'ci', scopes: ['environment:proxy'] };
   made = succeeded(await account('POST', '/environment/api-keys', key)).data;
@@ -49,7 +47,6 @@ beforeAll(async () => {
   await gateway.call('DELETE', '/connections/nobody?provider_config_key=crm');
 });
 afterAll(async () => {
-  await sandbox[Symbol.asyncDispose]();
   await gateway[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });

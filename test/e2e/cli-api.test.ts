@@ -2,27 +2,24 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { commandLine, type Ended } from '../support/command-line.ts';
 import {
   openSharedCrmWorld,
   type CrmConnection,
   type SharedCrmWorld,
 } from '../support/crm-world.ts';
+import { sharedSandbox } from '../support/shared-sandbox.ts';
 
 let folder: string;
 let world: SharedCrmWorld;
 let crm: CrmConnection;
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'svc-cli-api-'));
   world = await openSharedCrmWorld();
   crm = await world.connect();
-  sandbox = await openSandbox({ childrenMax: 1 });
 });
 afterAll(async () => {
-  await sandbox[Symbol.asyncDispose]();
   await world[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });

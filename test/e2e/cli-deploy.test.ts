@@ -3,30 +3,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { isWebhook, verifyHmac, verifyWebhook } from '../../src/client/index.ts';
-import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { buildSource, checkSources } from '../support/client-sources.ts';
 import { commandLine } from '../support/command-line.ts';
 import { openSharedCrmWorld, type SharedCrmWorld } from '../support/crm-world.ts';
 import { openTerminal } from '../support/terminal.ts';
+import { sharedSandbox } from '../support/shared-sandbox.ts';
 
 const example = fileURLToPath(new URL('../../examples/npm-releases', import.meta.url));
 
 let world: SharedCrmWorld;
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 let root: string;
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'svc-deployed-'));
   for (const part of ['index.ts', 'package.json', 'npm', '.svc/.gitkeep']) {
     cpSync(join(example, part), join(root, part), { recursive: true });
   }
-  sandbox = await openSandbox({ childrenMax: 1 });
   world = await openSharedCrmWorld();
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
-  await sandbox[Symbol.asyncDispose]();
   rmSync(root, { recursive: true, force: true });
 });
 

@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { commandLine, type Ended } from '../support/command-line.ts';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
+import { sharedSandbox } from '../support/shared-sandbox.ts';
 
 let folder: string;
 let gateway: RunningGateway;
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-operators-'));
   const dataDir = join(folder, 'data');
@@ -22,10 +21,8 @@ beforeAll(async () => {
     await embedded.log.append([{ topic: 'svc.connections.v1', partition: 1, messages }]);
   }
   gateway = await startGateway({ dataDir });
-  sandbox = await openSandbox({ childrenMax: 1 });
 });
 afterAll(async () => {
-  await sandbox[Symbol.asyncDispose]();
   await gateway.stop();
   await rm(folder, { recursive: true, force: true });
 });

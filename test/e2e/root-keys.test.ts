@@ -5,11 +5,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { commandLine } from '../support/command-line.ts';
 import { eventually, succeeded } from '../support/crm-world.ts';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
+import { sharedSandbox } from '../support/shared-sandbox.ts';
 
 /** Enough for several batches. */
 const connectionsMade = 450;
@@ -17,7 +16,7 @@ const atOnce = 50;
 const newKey = () => randomBytes(32).toString('base64');
 
 let folder: string;
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 let gateway: RunningGateway;
 /** The key that the first start made. */
 let oldKey: string;
@@ -74,7 +73,6 @@ const svc = (line: string) =>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-root-keys-'));
-  sandbox = await openSandbox({ childrenMax: 1 });
   gateway = await start();
   oldKey = (await readFile(join(dataDir(), 'root.key'), 'utf8')).trim();
   const credentials = { type: 'OAUTH2', client_id: 'app', client_secret: randomUUID() };
@@ -86,7 +84,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
-  await sandbox[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
 

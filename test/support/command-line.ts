@@ -7,6 +7,7 @@ import { outputTo } from '../../src/cli/output.ts';
 import { ownPackage } from '../../src/cli/package.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
+import { lent } from './shared-sandbox.ts';
 
 export interface Ended {
   readonly exitCode: number;
@@ -95,10 +96,3 @@ class LentCompiler extends ProjectCompiler {
     return super[Symbol.asyncDispose]();
   }
 }
-
-/** The test's own sandbox: a command that disposes it leaves it open for the next. */
-const lent = (sandbox: Sandbox): Sandbox => ({
-  run: (request, host) => sandbox.run(request, host),
-  describe: (bundle, fileName) => sandbox.describe(bundle, fileName),
-  [Symbol.asyncDispose]: async () => undefined,
-});

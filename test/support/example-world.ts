@@ -2,11 +2,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { mocksPath } from '../../src/cli/mocks/mocks.ts';
 import { commandLine, KeptCompilers, type Ended } from './command-line.ts';
 import { openExampleProviders, type ExampleProviders } from './example-providers.ts';
 import { startGateway, type RunningGateway } from './gateway.ts';
+import { sharedSandbox } from './shared-sandbox.ts';
 
 export const examplesFolder = fileURLToPath(
   new URL('../../examples/integrations', import.meta.url),
@@ -68,7 +68,7 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
       credentials: { type: 'API_KEY', apiKey: providers.apiKey },
     });
   }
-  const sandbox = stack.use(await openSandbox({ childrenMax: 1 }));
+  const sandbox = await sharedSandbox();
   const compilers = stack.use(new KeptCompilers());
   const variables = { SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key, CI: '1' };
   const opened = stack.move();

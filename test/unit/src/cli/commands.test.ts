@@ -3,25 +3,22 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../../../src/ports/sandbox.ts';
 import { commandLine, type Ended } from '../../../support/command-line.ts';
 import { deployServer, emptyPlan, type DeployServer } from '../../../support/deploy-server.ts';
 import { functionsProject } from '../../../support/functions-project.ts';
+import { sharedSandbox } from '../../../support/shared-sandbox.ts';
 
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 let server: DeployServer;
 let folder: string;
 
 beforeAll(async () => {
-  sandbox = await openSandbox({ childrenMax: 1 });
   server = await deployServer();
   folder = mkdtempSync(join(tmpdir(), 'svc-cli-'));
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await server[Symbol.asyncDispose]();
-  await sandbox[Symbol.asyncDispose]();
 });
 
 interface With {

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../../../src/ports/sandbox.ts';
 import { commandLine, type Ended } from '../../../support/command-line.ts';
 import { deployServer, type DeployServer } from '../../../support/deploy-server.ts';
 import {
@@ -11,6 +9,7 @@ import {
   syncText,
   type FunctionsProject,
 } from '../../../support/functions-project.ts';
+import { sharedSandbox } from '../../../support/shared-sandbox.ts';
 
 interface Round {
   readonly changed: readonly string[];
@@ -55,8 +54,9 @@ class Rounds {
 const usingPath = (name: string): string =>
   actionText(`    await svc.log(pathOf('${name}'));`, "import { pathOf } from '../path.js';");
 
+const sandbox = await sharedSandbox();
+
 describe('svc dev', () => {
-  let sandbox: Sandbox;
   let server: DeployServer;
   let project: FunctionsProject;
   let running: Promise<Ended>;
@@ -65,7 +65,6 @@ describe('svc dev', () => {
   const bundle = (name: string): string => join(project.root, `build/crm_${name}.cjs`);
 
   beforeAll(async () => {
-    sandbox = await openSandbox({ childrenMax: 1 });
     server = await deployServer();
     project = functionsProject({
       'crm/syncs/items.ts': syncText("await svc.batchSave([{ id: '1' }], 'Item');"),
@@ -87,7 +86,6 @@ describe('svc dev', () => {
     await running;
     project[Symbol.dispose]();
     await server[Symbol.asyncDispose]();
-    await sandbox[Symbol.asyncDispose]();
   });
 
   it('builds and deploys everything at first', async () => {

@@ -2,17 +2,12 @@ import { Buffer as NodeBuffer } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
 import { runInThisContext } from 'node:vm';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as zodPackage from 'zod';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../../../../src/ports/sandbox.ts';
 import { outputOf } from './guest.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await openSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = await sharedSandbox();
 
 const seed = Number(process.env['SVC_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../../../src/kernel/errors.ts';
-import type { LogLine, Sandbox } from '../../../../../src/ports/sandbox.ts';
+import type { LogLine } from '../../../../../src/ports/sandbox.ts';
 import { outputOf, recording, runGuest } from './guest.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await openSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = await sharedSandbox();
 
 describe('connection, metadata, integration', () => {
   const connection = {

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../../../../src/ports/sandbox.ts';
+import { describe, expect, it } from 'vitest';
 import { outputOf, runBundle, runGuest } from './guest.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await openSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = await sharedSandbox();
 
 describe('the realm', () => {
   it('has no way to the host, and makes no code of text', async () => {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
-import type { HostCalls, HttpCall, Sandbox } from '../../../../../src/ports/sandbox.ts';
+import { describe, expect, it } from 'vitest';
+import type { HostCalls, HttpCall } from '../../../../../src/ports/sandbox.ts';
 import { outputOf, runGuest } from './guest.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await openSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = await sharedSandbox();
 
 interface Page {
   readonly body: unknown;

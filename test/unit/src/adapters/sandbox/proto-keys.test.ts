@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { definitionSchema, openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import { describe, expect, it } from 'vitest';
+import { definitionSchema } from '../../../../../src/adapters/sandbox/sandbox.ts';
 import { reportOf } from '../../../../../src/adapters/sandbox/failures.ts';
-import type { HostCalls, Sandbox } from '../../../../../src/ports/sandbox.ts';
+import type { HostCalls } from '../../../../../src/ports/sandbox.ts';
 import { runBundle, runGuest } from './guest.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await openSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = await sharedSandbox();
 
 /** An object as JSON has it; a literal would set its prototype. */
 const odd = '{"a":1,"__proto__":{"b":[{"__proto__":2}]}}';

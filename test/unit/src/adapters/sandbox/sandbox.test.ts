@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../../../../src/ports/sandbox.ts';
 import { bundleOf, bundleSource, outputOf, runBundle, runGuest } from './guest.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await openSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = await sharedSandbox();
 
 const never = () => new Promise<string>(() => undefined);
 

@@ -2,10 +2,10 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
 import { svcJson } from '../../../../../src/cli/compiler/artifacts.ts';
 import { compile } from '../../../../support/compile.ts';
 import { functionsProject, type FunctionsProject } from '../../../../support/functions-project.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const example = fileURLToPath(new URL('../../../../../examples/npm-releases', import.meta.url));
 
@@ -35,7 +35,7 @@ function sourcesOf(bundle: string): string[] {
 }
 
 it('svc.json of the example is what the contract says, in its order', async () => {
-  await using sandbox = await openSandbox({ childrenMax: 1 });
+  const sandbox = await sharedSandbox();
   using project = copyOfExample();
   const { functions, warnings } = await compile(project, sandbox);
   expect(warnings).toEqual([]);

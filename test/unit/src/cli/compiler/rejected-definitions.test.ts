@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../../../src/cli/compiler/problem.ts';
-import type { Sandbox } from '../../../../../src/ports/sandbox.ts';
 import { compile, problemsOf, type Rejection } from '../../../../support/compile.ts';
 import { actionText, functionsProject, syncText } from '../../../../support/functions-project.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await openSandbox({ childrenMax: 1 });
-});
-afterAll(async () => {
-  await sandbox[Symbol.asyncDispose]();
-});
+const sandbox = await sharedSandbox();
 
 const byValue: readonly Rejection[] = [
   [

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Compiled } from '../../../../../src/cli/compiler/compile.ts';
-import type { Sandbox } from '../../../../../src/ports/sandbox.ts';
 import { compile, problemsOf } from '../../../../support/compile.ts';
 import { actionText, functionsProject, syncText } from '../../../../support/functions-project.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 /** What functions write that were made for the usual typings, most of it found in public ones. */
 const usualTypings = `
@@ -101,14 +100,12 @@ export default hook;
 `,
 };
 
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 let compiled: Compiled;
 beforeAll(async () => {
-  sandbox = await openSandbox({ childrenMax: 1 });
   using project = functionsProject(files);
   compiled = await compile(project, sandbox);
 });
-afterAll(() => sandbox[Symbol.asyncDispose]());
 
 const built = (name: string) => compiled.functions.find(({ entry }) => entry.name === name);
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
 import { openClient } from '../../../../../src/cli/client.ts';
 import type { Compiled } from '../../../../../src/cli/compiler/compile.ts';
 import { packageFunctions, type Selection } from '../../../../../src/cli/deploy/package.ts';
@@ -11,13 +10,14 @@ import type { DeployPreview } from '../../../../../src/client/index.ts';
 import { compile } from '../../../../support/compile.ts';
 import { deployServer, emptyPlan, type DeployServer } from '../../../../support/deploy-server.ts';
 import { actionText, functionsProject, syncText } from '../../../../support/functions-project.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 let server: DeployServer;
 let compiled: Compiled;
 
 beforeAll(async () => {
   server = await deployServer();
-  await using sandbox = await openSandbox({ childrenMax: 1 });
+  const sandbox = await sharedSandbox();
   using project = functionsProject({
     'crm/syncs/contacts.ts': syncText("await svc.batchSave([], 'Contact');", {
       model: 'Contact',

@@ -2,11 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
 import { originOf, rewrite } from '../../../../../src/cli/migrate/codemod.ts';
-import type { Sandbox } from '../../../../../src/ports/sandbox.ts';
 import { commandLine } from '../../../../support/command-line.ts';
 import { functionsProject, type FunctionsProject } from '../../../../support/functions-project.ts';
+import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const files = {
   '.svc/.gitkeep': '',
@@ -80,11 +79,10 @@ export default createOnEvent({
   'relay-integrations/node_modules/x/index.ts': `throw new Error('never read');`,
 };
 
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 let old: FunctionsProject;
 let folder: string;
 beforeAll(async () => {
-  sandbox = await openSandbox({ childrenMax: 1 });
   old = functionsProject(files);
   // Functions are in a folder of the repository.
   rmSync(join(old.root, 'index.ts'));
@@ -93,7 +91,6 @@ beforeAll(async () => {
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   old[Symbol.dispose]();
-  await sandbox[Symbol.asyncDispose]();
 });
 
 const migrate = (...args: readonly string[]) =>

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { z as own } from 'zod';
 import { guestRuntime } from '../../../../../../src/adapters/sandbox/guest-runtime.ts';
-import { openSandbox } from '../../../../../../src/adapters/sandbox/sandbox.ts';
 import { runBundle } from '../guest.ts';
+import { sharedSandbox } from '../../../../../support/shared-sandbox.ts';
 
 /** Evaluated here with the package's own zod, and as text in a realm: as JSON, both must say the same. */
 function facts(z: typeof own): unknown {
@@ -64,7 +64,7 @@ it('the script of a realm is small: each realm holds its text', async () => {
 });
 
 it('zod of a realm is the whole package, though it is held small', async () => {
-  await using sandbox = await openSandbox({ childrenMax: 1 });
+  const sandbox = await sharedSandbox();
   const bundle = `const facts = ${facts.toString()};
     exports.default = { type: 'action', exec: async () => facts(require('zod').z) };`;
   const result = await runBundle(sandbox, bundle, { type: 'action' });

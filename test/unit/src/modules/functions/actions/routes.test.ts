@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../../src/adapters/sandbox/sandbox.ts';
 import type { HttpServer } from '../../../../../../src/http/server.ts';
 import { startApiServer } from '../../../../../../src/api/request-pipeline.ts';
 import { functionRef } from '../../../../../../src/modules/functions/functions/entity.ts';
 import { actionRoutes } from '../../../../../../src/modules/functions/actions/routes.ts';
 import { openRunWorld, until, type RunWorld } from '../../../../../support/runs.ts';
+import { sharedSandbox } from '../../../../../support/shared-sandbox.ts';
 
 const stack = new AsyncDisposableStack();
 let world: RunWorld;
@@ -12,7 +12,7 @@ let server: HttpServer;
 
 beforeAll(async () => {
   world = stack.use(await openRunWorld());
-  const sandbox = stack.use(await openSandbox({ childrenMax: 1 }));
+  const sandbox = await sharedSandbox();
   stack.use(await world.startRunner(sandbox));
   const { services } = world;
   server = stack.use(

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../../../src/adapters/sandbox/sandbox.ts';
 import { GatewayError } from '../../../../../../../src/kernel/errors.ts';
 import type { Connection } from '../../../../../../../src/modules/connections/connections/state.ts';
 import {
@@ -10,7 +9,6 @@ import {
   createInstancesFor,
   reconcileSyncInstances,
 } from '../../../../../../../src/modules/functions/syncs/reconcile.ts';
-import type { Sandbox } from '../../../../../../../src/ports/sandbox.ts';
 import { openHost } from '../../../../../../../src/modules/functions/runs/open-host.ts';
 import { systemClock } from '../../../../../../../src/kernel/time.ts';
 import {
@@ -19,6 +17,7 @@ import {
   until,
   type RunWorld,
 } from '../../../../../../support/runs.ts';
+import { sharedSandbox } from '../../../../../../support/shared-sandbox.ts';
 
 const actor = 'key:test';
 const action = (exec: string): string =>
@@ -28,17 +27,15 @@ const sync = (exec: string): string =>
 const saving = `async (svc) => { await svc.batchSave([{ id: '1' }, { id: '2' }], 'Contact'); }`;
 
 let world: RunWorld;
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 let runner: AsyncDisposable;
 
 beforeAll(async () => {
   world = await openRunWorld();
-  sandbox = await openSandbox({ childrenMax: 2 });
   runner = await world.startRunner(sandbox, { heartbeatMs: 100 });
 });
 afterAll(async () => {
   await runner[Symbol.asyncDispose]();
-  await sandbox[Symbol.asyncDispose]();
   await world[Symbol.asyncDispose]();
 });
 beforeEach(() => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../../../src/adapters/sandbox/sandbox.ts';
 import { deleteConnection } from '../../../../../../../src/modules/connections/connections/deletion.ts';
 import {
   connectValidated,
@@ -15,27 +14,25 @@ import { createInstancesFor } from '../../../../../../../src/modules/functions/s
 import type { ActionRun } from '../../../../../../../src/modules/functions/actions/state.ts';
 import type { DryRunOrder } from '../../../../../../../src/modules/functions/runs/dry-run.ts';
 import { isEnd, type RunChanged } from '../../../../../../../src/modules/functions/runs/events.ts';
-import type { Sandbox } from '../../../../../../../src/ports/sandbox.ts';
 import { startLifecycleHooks } from '../../../../../../../src/modules/functions/actions/lifecycle-hooks.ts';
 import { aProvider, silent } from '../../../../../../support/control.ts';
 import { openRunWorld, until, type RunWorld } from '../../../../../../support/runs.ts';
 import type { LifecycleEvent } from '../../../../../../../src/modules/connections/connections/lifecycle-event.ts';
+import { sharedSandbox } from '../../../../../../support/shared-sandbox.ts';
 
 const actor = 'key:test';
 const onEvent = (exec: string): string =>
   `module.exports.default = { type: 'onEvent', exec: ${exec} };`;
 
 let world: RunWorld;
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 let runner: AsyncDisposable;
 beforeAll(async () => {
   world = await openRunWorld();
-  sandbox = await openSandbox({ childrenMax: 2 });
   runner = await world.startRunner(sandbox, { heartbeatMs: 100 });
 });
 afterAll(async () => {
   await runner[Symbol.asyncDispose]();
-  await sandbox[Symbol.asyncDispose]();
   await world[Symbol.asyncDispose]();
 });
 

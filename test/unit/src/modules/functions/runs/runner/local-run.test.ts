@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../../../src/adapters/sandbox/sandbox.ts';
 import type { RunChanged } from '../../../../../../../src/modules/functions/runs/events.ts';
 import type { Sandbox } from '../../../../../../../src/ports/sandbox.ts';
 import { refOfInvoked } from '../../../../../../../src/modules/functions/runs/runner/invoked-run.ts';
 import { openRunWorld, type RunWorld } from '../../../../../../support/runs.ts';
+import { sharedSandbox } from '../../../../../../support/shared-sandbox.ts';
 
 const actor = 'key:test';
 
 let world: RunWorld;
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 let runner: AsyncDisposable;
 /** What a test does before a function begins, and between its end and the report of it. */
 let around: { readonly before?: () => Promise<unknown>; readonly after?: () => Promise<unknown> };
 
 beforeAll(async () => {
   world = await openRunWorld();
-  sandbox = await openSandbox({ childrenMax: 1 });
   const watched: Sandbox = {
     run: async (...given) => {
       await around.before?.();
@@ -25,7 +24,7 @@ beforeAll(async () => {
       return result;
     },
     describe: (...given) => sandbox.describe(...given),
-    [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => undefined,
   };
   runner = await world.startRunner(watched);
   const bundle = `module.exports.default = { type: 'action', exec: async () => 1 };`;
@@ -35,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await runner[Symbol.asyncDispose]();
-  await sandbox[Symbol.asyncDispose]();
   await world[Symbol.asyncDispose]();
 });
 beforeEach(() => {

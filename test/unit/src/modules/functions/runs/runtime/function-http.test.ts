@@ -4,14 +4,13 @@ import { gzipSync } from 'node:zlib';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createHttpClient } from '../../../../../../../src/adapters/http-client/undici.ts';
-import { openSandbox } from '../../../../../../../src/adapters/sandbox/sandbox.ts';
 import type { HttpClient } from '../../../../../../../src/ports/http-client.ts';
-import type { Sandbox } from '../../../../../../../src/ports/sandbox.ts';
 import { outputOf, runGuest } from '../../../../adapters/sandbox/guest.ts';
 import { fakeRuntime, provider, scope } from './fakes.ts';
+import { sharedSandbox } from '../../../../../../support/shared-sandbox.ts';
 
 /** Real realm, real HTTP client, real server: a function as its author sees it. */
-let sandbox: Sandbox;
+const sandbox = await sharedSandbox();
 let server: Server;
 let http: HttpClient;
 let base: string;
@@ -52,10 +51,8 @@ beforeAll(async () => {
   const { port } = server.address() as AddressInfo;
   base = `http://127.0.0.1:${port}`;
   http = createHttpClient({ allow: [`127.0.0.1:${port}`] });
-  sandbox = await openSandbox();
 });
 afterAll(async () => {
-  await sandbox[Symbol.asyncDispose]();
   await http[Symbol.asyncDispose]();
   server.close();
 });
