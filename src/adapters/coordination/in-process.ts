@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Coordination, Lease } from '../../ports/coordination.ts';
 
-interface Held {
+interface Expiring {
+  readonly untilMs: number;
+}
+interface Held extends Expiring {
   readonly token: string;
-  readonly untilMs: number;
 }
-interface Kept {
+interface Kept extends Expiring {
   readonly value: string;
-  readonly untilMs: number;
 }
-interface Window {
+interface Window extends Expiring {
   value: number;
-  readonly untilMs: number;
 }
 
 /** Number of entries above which expired ones are removed. */
@@ -19,16 +19,16 @@ const sweepAbove = 10_000;
 
 /** Coordination within one process. Durations use the monotonic clock, so that clock jumps end no lease. */
 export function openInProcessCoordination(monotonicMs = () => performance.now()): Coordination {
-  const leases = new Map<string, Held>();
-  const values = new Map<string, Kept>();
-  const windows = new Map<string, Window>();
+  const leases = new ExpiringMap<Held>(monotonicMs);
+  const values = new ExpiringMap<Kept>(monotonicMs);
+  const windows = new ExpiringMap<Window>(monotonicMs);
   const listeners = new Map<string, Set<(message: string) => void>>();
 
   return {
     async acquire(name, { ttlMs, token = randomUUID() }): Promise<Lease | null> {
-      const held = alive(leases, name, monotonicMs());
+      const held = leases.get(name);
       if (held !== undefined && held.token !== token) return null;
-      put(leases, name, { token, untilMs: monotonicMs() + ttlMs }, monotonicMs());
+      leases.set(name, { token, untilMs: monotonicMs() + ttlMs });
       return { name, token };
     },
     async release(lease) {
@@ -36,15 +36,15 @@ export function openInProcessCoordination(monotonicMs = () => performance.now())
     },
     count(name, { windowMs, by = 1 }) {
       const now = monotonicMs();
-      const window = alive(windows, name, now) ?? { value: 0, untilMs: now + windowMs };
+      const window = windows.get(name) ?? { value: 0, untilMs: now + windowMs };
       window.value += by;
-      put(windows, name, window, now);
+      windows.set(name, window);
       return { value: window.value, resetMs: Math.max(0, window.untilMs - now) };
     },
     async set(key, value, { ttlMs }) {
-      put(values, key, { value, untilMs: monotonicMs() + ttlMs }, monotonicMs());
+      values.set(key, { value, untilMs: monotonicMs() + ttlMs });
     },
-    get: async (key) => alive(values, key, monotonicMs())?.value ?? null,
+    get: async (key) => values.get(key)?.value ?? null,
     async delete(key) {
       values.delete(key);
     },
@@ -62,24 +62,35 @@ export function openInProcessCoordination(monotonicMs = () => performance.now())
   };
 }
 
-function alive<T extends { readonly untilMs: number }>(
-  map: Map<string, T>,
-  name: string,
-  now: number,
-) {
-  const entry = map.get(name);
-  if (entry === undefined || entry.untilMs > now) return entry;
-  map.delete(name);
-  return undefined;
-}
+/** Entries until their time. A write costs the same with any number of them, taken over many writes. */
+class ExpiringMap<T extends Expiring> {
+  readonly #entries = new Map<string, T>();
+  readonly #monotonicMs: () => number;
+  #sweepAbove = sweepAbove;
 
-function put<T extends { readonly untilMs: number }>(
-  map: Map<string, T>,
-  name: string,
-  entry: T,
-  now: number,
-) {
-  map.set(name, entry);
-  if (map.size <= sweepAbove) return;
-  for (const key of map.keys()) alive(map, key, now);
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  get(name: string): T | undefined {
+    const entry = this.#entries.get(name);
+    if (entry === undefined || entry.untilMs > this.#monotonicMs()) return entry;
+    this.#entries.delete(name);
+    return undefined;
+  }
+
+  set(name: string, entry: T): void {
+    this.#entries.set(name, entry);
+    if (this.#entries.size > this.#sweepAbove) this.#sweep();
+  }
+
+  delete(name: string): void {
+    this.#entries.delete(name);
+  }
+
+  #sweep(): void {
+    const now = this.#monotonicMs();
+    for (const [name, { untilMs }] of this.#entries) if (untilMs <= now) this.#entries.delete(name);
+    this.#sweepAbove = Math.max(sweepAbove, 2 * this.#entries.size);
+  }
 }
