@@ -276,11 +276,21 @@ export function needsWholeBody(
   return Object.values(proxy.headers ?? {}).some(readsBody);
 }
 
-/** A credential with a line break must not become a second header. */
+const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const notOfValues = /[^\t\x20-\x7e\x80-\xff]/;
+const refusedName = 'No header can have the name.';
+const refusedValue =
+  'The header to the provider has a line break, a control character or text beyond Latin-1. Its value comes from the credentials, the configuration of the connection, the provider or the call.';
+
+/**
+ * A credential with a line break must not become a second header.
+ * @throws GatewayError `invalid_headers` naming every invalid header, without its value, which may be a secret
+ */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) {
-    if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value)) continue;
-    const message = 'A header of the request contains invalid characters.';
-    throw new GatewayError('invalid_headers', { message });
-  }
+  const errors = Object.entries(headers).flatMap(([name, value]) => {
+    const isName = headerName.test(name);
+    if (isName && !notOfValues.test(value)) return [];
+    return [{ code: 'custom', message: isName ? refusedValue : refusedName, path: [name] }];
+  });
+  if (errors.length > 0) throw new GatewayError('invalid_headers', { errors });
 }

@@ -148,13 +148,27 @@ describe('credentials of a call', () => {
   it.each([
     ['a\r\nx-evil: 1', 'a line break'],
     ['a\u010ax-evil: 1', 'a character whose last byte is a line break'],
+    ['ключ', 'text beyond Latin-1'],
   ])('does not let a credential start a new header: %j (%s)', (access_token) => {
     const request = call({
       provider: provider({ auth_mode: 'OAUTH2' }),
       ...withCredentials({ access_token }),
     });
     expect(() => buildProviderRequest(request)).toThrow(
-      expect.objectContaining({ code: 'invalid_headers' }) as Error,
+      expect.objectContaining({
+        code: 'invalid_headers',
+        details: {
+          errors: [
+            {
+              code: 'custom',
+              message: expect.stringMatching(
+                /^The header to the provider has a line break/,
+              ) as string,
+              path: ['authorization'],
+            },
+          ],
+        },
+      }) as Error,
     );
   });
 
