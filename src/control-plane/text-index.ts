@@ -4,6 +4,13 @@ import { crc32 } from 'node:zlib';
 /** The most characters of a term. */
 const gramLength = 3;
 
+/** Terms of a search that are looked up: comparing the few rows that have the rarest is cheaper than one more. */
+const lookedUpMax = 3;
+/** Terms of a search among which the rarest are chosen, evenly spread over its text. */
+const comparedMax = 12;
+/** Newest entries of a term by which its frequency is estimated: the rarer, the further back they reach. */
+const sampleSize = 16;
+
 /** Changes with `termsOf`, so that views are rebuilt. */
 const termsVersion = 1;
 
@@ -32,6 +39,7 @@ export class TextIndex {
   readonly #remove: StatementSync;
   readonly #clear: StatementSync;
   readonly #positions: StatementSync;
+  readonly #sample: StatementSync;
 
   constructor(database: DatabaseSync, table: string) {
     const index = indexOf(table);
@@ -45,10 +53,11 @@ export class TextIndex {
     this.#put = database.prepare(`INSERT INTO ${index} (rowid, terms) VALUES (?, ?)`);
     this.#remove = database.prepare(`DELETE FROM ${index} WHERE rowid = ?`);
     this.#clear = database.prepare(`INSERT INTO ${index} (${index}) VALUES ('delete-all')`);
-    this.#positions = database.prepare(
-      `SELECT rowid FROM ${index} WHERE ${index} MATCH ? AND rowid <= ? ORDER BY rowid DESC`,
-    );
+    const positions = `SELECT rowid FROM ${index} WHERE ${index} MATCH ? AND rowid <= ? ORDER BY rowid DESC`;
+    this.#positions = database.prepare(positions);
     this.#positions.setReadBigInts(true);
+    this.#sample = database.prepare(`${positions} LIMIT 1 OFFSET ${sampleSize - 1}`);
+    this.#sample.setReadBigInts(true);
   }
 
   /** Performs the change of the row, and follows it. */
@@ -70,8 +79,22 @@ export class TextIndex {
   /** Positions up to the given one whose rows may contain the text, greatest first: compare the rows. */
   *positions(environmentUid: string, text: string, upTo: bigint): Generator<bigint> {
     const length = Math.min(gramLength, text.length);
-    const terms = [...termsOf(environmentUid, text, length)].join(' ');
-    for (const row of this.#positions.iterate(terms, upTo)) yield row['rowid'] as bigint;
+    const terms = this.#rarest([...termsOf(environmentUid, text, length)], upTo);
+    for (const row of this.#positions.iterate(terms.join(' '), upTo)) yield row['rowid'] as bigint;
+  }
+
+  #rarest(terms: readonly string[], upTo: bigint): readonly string[] {
+    if (terms.length <= lookedUpMax) return terms;
+    const step = Math.max(1, terms.length / comparedMax);
+    const reach = (term: string): bigint =>
+      (this.#sample.get(term, upTo)?.['rowid'] as bigint | undefined) ?? -1n;
+    return Array.from({ length: Math.min(terms.length, comparedMax) }, (_, n) => {
+      const term = terms[Math.floor(n * step)] ?? '';
+      return { term, reaches: reach(term) };
+    })
+      .sort((a, b) => (a.reaches < b.reaches ? -1 : 1))
+      .slice(0, lookedUpMax)
+      .map(({ term }) => term);
   }
 
   #renew(position: bigint): void {

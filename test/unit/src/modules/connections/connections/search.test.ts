@@ -41,7 +41,7 @@ const textOf = (random: Random, most: number): string =>
 
 function connectionOf(random: Random, at: number): Connection {
   const endUser = random.chance(50)
-    ? { id: `u${random.int(3)}`, displayName: textOf(random, 8), email: `${textOf(random, 4)}@b` }
+    ? { id: `u${random.int(3)}`, displayName: textOf(random, 30), email: `${textOf(random, 4)}@b` }
     : null;
   return {
     environmentUid: random.pick(environments),
@@ -135,9 +135,11 @@ it('a search finds what a look at every connection finds, in the same order', ()
     });
     for (let asked = 0; asked < 20; asked += 1) {
       const after = random.chance(30) ? random.pick([...live.values()]) : undefined;
+      const named = random.pick([...live.values()]).endUser?.displayName ?? 'c1';
+      const search = random.chance(50) ? named : textOf(random, random.pick([1, 2, 3, 6]));
       const query = {
         environmentUid: random.pick(environments),
-        search: textOf(random, random.pick([1, 2, 3, 6])).toWellFormed(),
+        search: search.toWellFormed(),
         ...(random.chance(30) ? { integrationKeys: ['two'] } : {}),
         ...(random.chance(50) ? { limit: 1 + random.int(5), page: random.int(3) } : {}),
         ...(after === undefined ? {} : { after }),
