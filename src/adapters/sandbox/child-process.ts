@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -18,6 +19,8 @@ export interface ChildOptions {
   readonly settings: ChildSettings;
   /** Resident memory at which the whole process is ended. */
   readonly residentMbMax: number;
+  /** It holds only background runs. */
+  readonly isBackground: boolean;
   /** It accepts no more runs; called before it has ended. */
   readonly onRetired: () => void;
   readonly onExit: (child: SandboxChild) => void;
@@ -40,6 +43,8 @@ interface Running {
 }
 
 const program = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
+/** Niceness of processes for background runs; below that of the owners (src/app/start-threads.ts). */
+const backgroundNiceness = 10;
 const watchEveryMs = 50;
 /** Beyond a run's own limits: how long the child may take to end it. */
 const childLateMs = 2_000;
@@ -51,6 +56,11 @@ export class SandboxChild {
   /** Resolves when runs can start. @throws Error when the process could not start */
   readonly ready: Promise<void>;
   started = 0;
+  /** Runs that have a place, also before the process is ready. */
+  size = 0;
+  /** The background runs among them. */
+  background = 0;
+  readonly isBackground: boolean;
   #lastRun = 0;
   #isEnding = false;
   readonly #process: ChildProcess;
@@ -61,6 +71,7 @@ export class SandboxChild {
 
   constructor(options: ChildOptions) {
     this.#options = options;
+    this.isBackground = options.isBackground;
     this.#process = fork(program, [], {
       env: {},
       cwd: '/',
@@ -76,12 +87,20 @@ export class SandboxChild {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
+    if (this.isBackground) lower(this.#process.pid);
     this.ready = this.#start();
     this.ready.catch(() => undefined);
   }
 
-  get size(): number {
-    return this.#runs.size;
+  /** Takes a place for a run; the result gives it back. */
+  enter(isBackground: boolean): () => void {
+    const background = isBackground ? 1 : 0;
+    this.size += 1;
+    this.background += background;
+    return () => {
+      this.size -= 1;
+      this.background -= background;
+    };
   }
 
   /** Whether it accepts further runs. */
@@ -225,6 +244,15 @@ export class SandboxChild {
     }
     this.#exited.resolve(undefined);
     this.#options.onExit(this);
+  }
+}
+
+/** Its threads, which start later, inherit the priority. */
+function lower(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, Math.max(getPriority(), backgroundNiceness));
+  } catch {
+    // It has ended already: its exit reports that.
   }
 }
 

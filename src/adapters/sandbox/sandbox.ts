@@ -47,6 +47,12 @@ const defaults = {
 /** Consecutive processes that may fail to start before the sandbox reports it. */
 const startsMax = 3;
 
+/**
+ * Syncs are background runs and have processes of their own at a lower priority, so that many of them
+ * delay no action. Only a few run beside actions, so that a small installation needs one process.
+ */
+const backgroundBesideActions = 2;
+
 /** Loading a bundle is short; anything that its top level starts ends with it. */
 const describeLimits: RunLimits = {
   wallMs: 10_000,
@@ -70,6 +76,11 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Warmabl
   sandbox.warm();
   await sandbox.ready();
   return sandbox;
+}
+
+interface Place {
+  readonly child: SandboxChild;
+  readonly leave: () => void;
 }
 
 class ProcessSandbox implements WarmableSandbox {
@@ -96,9 +107,8 @@ class ProcessSandbox implements WarmableSandbox {
   async run(request: RunRequest, host: HostCalls): Promise<RunResult> {
     const { bundle, fileName, type, entry, input, context, limits, signal } = request;
     const order: GuestOrder = { task: 'run', fileName, type, entry, input: input ?? null, context };
-    const child = await this.#place();
-    return this.#runOn(
-      child,
+    return this.#runIn(
+      type === 'sync',
       { bundle, fileName, order: JSON.stringify(order), limits, signal },
       host,
     );
@@ -106,9 +116,8 @@ class ProcessSandbox implements WarmableSandbox {
 
   async describe(bundle: string, fileName: string): Promise<FunctionDefinition> {
     const order: GuestOrder = { task: 'describe', fileName };
-    const child = await this.#place();
-    const result = await this.#runOn(
-      child,
+    const result = await this.#runIn(
+      false,
       {
         bundle,
         fileName,
@@ -125,49 +134,76 @@ class ProcessSandbox implements WarmableSandbox {
     return definitionOf(result.output ?? 'null');
   }
 
-  async #runOn(
-    child: SandboxChild,
+  async #runIn(
+    isBackground: boolean,
     order: Parameters<SandboxChild['run']>[0],
     host: HostCalls,
   ): Promise<RunResult> {
-    const running = child.run(order, host);
-    if (child.started >= this.#options.runsPerLife) child.retire();
-    return running;
+    const { child, leave } = await this.#enter(isBackground);
+    try {
+      const running = child.run(order, host);
+      if (child.started >= this.#options.runsPerLife) child.retire();
+      return await running;
+    } finally {
+      leave();
+    }
   }
 
-  /** The least busy process with capacity, or a new one. */
-  async #place(): Promise<SandboxChild> {
+  /** A place in a process that is ready. It is taken before the process is, so that runs that wait for it fit in it. */
+  async #enter(isBackground: boolean): Promise<Place> {
     this.#isUsed = true;
     for (let attempt = 0; attempt < startsMax; attempt++) {
       if (this.#isClosed) break;
-      const child = this.#leastBusy() ?? this.#open();
+      this.#refill();
+      const child = isBackground ? this.#backgroundPlace() : this.#actionPlace();
       if (child === null) break;
+      const leave = child.enter(isBackground);
       try {
         await child.ready;
+        if (child.isOpen) return { child, leave };
       } catch {
-        continue;
+        // The next attempt starts another one.
       }
-      if (child.isOpen && child.size < this.#options.runsPerChild) return child;
+      leave();
     }
     throw new GatewayError('execution_environment_unavailable');
   }
 
-  #leastBusy(): SandboxChild | null {
-    let least: SandboxChild | null = null;
-    for (const child of this.#children) {
-      const hasRoom = child.isOpen && child.size < this.#options.runsPerChild;
-      if (hasRoom && (least === null || child.size < least.size)) least = child;
-    }
-    return least;
+  #actionPlace(): SandboxChild | null {
+    const { runsPerChild } = this.#options;
+    return (
+      this.#leastBusy(({ isBackground, size }) => !isBackground && size < runsPerChild) ??
+      this.#open(false) ??
+      this.#leastBusy(({ size }) => size < runsPerChild)
+    );
   }
 
-  #open(): SandboxChild | null {
+  /** Half of the processes are left to actions. With one process in all, a few of its places are. */
+  #backgroundPlace(): SandboxChild | null {
+    const { runsPerChild, childrenMax } = this.#options;
+    const few = Math.min(backgroundBesideActions, runsPerChild - 1);
+    const opened = this.#openChildren.filter(({ isBackground }) => isBackground).length;
+    return (
+      this.#leastBusy(({ isBackground, size }) => isBackground && size < runsPerChild) ??
+      this.#leastBusy(({ size, background }) => size < runsPerChild && background < few) ??
+      (opened < childrenMax / 2 ? this.#open(true) : null) ??
+      this.#leastBusy(({ size }) => size < runsPerChild - few)
+    );
+  }
+
+  #leastBusy(hasRoom: (child: SandboxChild) => boolean): SandboxChild | null {
+    const all = this.#openChildren.filter(hasRoom);
+    return all.sort((a, b) => a.size - b.size)[0] ?? null;
+  }
+
+  #open(isBackground: boolean): SandboxChild | null {
     const { childrenMax, spares, residentMb, residentMbMax } = this.#options;
-    if (this.#openChildren >= childrenMax) return null;
+    if (this.#openChildren.length >= childrenMax) return null;
     const child = new SandboxChild({
       runtime: this.#runtime,
       settings: { spares, heapMb: promised.sandboxHeapMb, residentMb },
       residentMbMax,
+      isBackground,
       onRetired: () => this.#refill(),
       onExit: (gone) => {
         this.#children.delete(gone);
@@ -180,13 +216,14 @@ class ProcessSandbox implements WarmableSandbox {
   }
 
   #refill(): void {
-    if (!this.#isUsed) return;
-    while (!this.#isClosed && this.#openChildren < this.#options.warmChildren) this.#open();
+    if (!this.#isUsed || this.#isClosed) return;
+    const warm = this.#openChildren.filter(({ isBackground }) => !isBackground).length;
+    for (let more = this.#options.warmChildren - warm; more > 0; more--) this.#open(false);
   }
 
   /** Retired ones end by themselves. */
-  get #openChildren(): number {
-    return [...this.#children].filter(({ isOpen }) => isOpen).length;
+  get #openChildren(): SandboxChild[] {
+    return [...this.#children].filter(({ isOpen }) => isOpen);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
@@ -57,6 +58,37 @@ describe('the processes', () => {
     expect(await first).toMatchObject({ error: { kind: 'interrupted' } });
     expect(await second).toMatchObject({ error: { kind: 'interrupted' } });
     expect(await outputOf(own, 'return 1;')).toBe(1);
+  });
+
+  it.each([
+    // Of one process, two places are left to actions; with more, a sync may take two beside them.
+    { childrenMax: 1, syncs: 2, processes: 1 },
+    { childrenMax: 2, syncs: 6, processes: 2 },
+  ])('keep places for actions beside syncs: $childrenMax', async ({ processes, ...given }) => {
+    const before = childPids();
+    await using own = await openSandbox({ runsPerChild: 4, childrenMax: given.childrenMax });
+    const end = new AbortController();
+    const sync = async (begun: () => void) =>
+      runGuest(own, 'await svc.getCheckpoint();', {
+        type: 'sync',
+        signal: end.signal,
+        limits: { graceMs: 0 },
+        host: { getCheckpoint: () => (begun(), never()) },
+      });
+    const begun = Array.from({ length: given.syncs }, () => Promise.withResolvers<undefined>());
+    const syncs = begun.map(({ resolve }) => sync(() => resolve(undefined)));
+    await Promise.all(begun.map(({ promise }) => promise));
+    await expect(sync(() => undefined)).rejects.toMatchObject({
+      code: 'execution_environment_unavailable',
+    });
+    expect(await Promise.all([1, 2].map((n) => outputOf(own, `return ${n};`)))).toEqual([1, 2]);
+    const pids = childPids().filter((pid) => !before.includes(pid));
+    const below = pids.map((pid) => getPriority(pid) - getPriority()).sort((a, b) => a - b);
+    expect(below).toEqual([0, 10].slice(0, processes));
+    end.abort();
+    for (const { error } of (await Promise.all(syncs)) as { error?: object }[])
+      expect(error).toMatchObject({ kind: 'aborted' });
+    expect(await sync(() => end.abort())).toMatchObject({ error: { kind: 'aborted' } });
   });
 
   it('end with the process that started them, however it ends', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
 import { bundleOf, bundleSource, outputOf, runBundle, runGuest } from './guest.ts';
+import { childPids } from '../../../../support/sandbox-processes.ts';
 import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
@@ -109,15 +110,26 @@ describe('a run', () => {
   });
 
   it('runs many at the same time, over several processes, each with its own answers', async () => {
-    await using wide = await openSandbox({ runsPerChild: 2, childrenMax: 3 });
+    const before = childPids();
+    await using wide = await openSandbox({ runsPerChild: 2, childrenMax: 5 });
+    const all = Promise.withResolvers<undefined>();
+    let [begun, processes] = [0, 0];
     const outputs = await Promise.all(
-      Array.from({ length: 6 }, (_, index) =>
+      Array.from({ length: 10 }, (_, index) =>
         outputOf(wide, 'return (await svc.getCheckpoint()).index;', {
-          host: { getCheckpoint: async () => JSON.stringify({ index }) },
+          host: {
+            getCheckpoint: async () => {
+              if (++begun === 10) all.resolve(undefined);
+              await all.promise;
+              processes = childPids().filter((pid) => !before.includes(pid)).length;
+              return JSON.stringify({ index });
+            },
+          },
         }),
       ),
     );
-    expect(outputs).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(outputs).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(processes).toBe(5);
   });
 
   it('is refused when every place is taken', async () => {
