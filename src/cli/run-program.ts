@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The service's own programs (`src/<name>.ts`), each with its options of Node. */
-const programs = {
+export const programs = {
   main: ['--max-semi-space-size=64', '--disable-warning=TimeoutNegativeWarning'],
   log: [],
   keys: [],

@@ -3,7 +3,7 @@
  * and the recorded baseline side by side. `--record` writes the baseline, `--quick` uses fewer records,
  * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=repartition`,
  * `--only=kafka`, `--only=restore`, `--only=compile`, `--only=functions`, `--only=sync`, `--only=webhooks`,
- * `--only=console`, `--only=growth`, `--only=start`;
+ * `--only=console`, `--only=growth`, `--only=start`, `--only=memory`;
  * `--no-many` leaves out the 2,000,000.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -96,6 +96,7 @@ if (isWanted('growth')) {
 }
 if (isWanted('start'))
   Object.assign(results, prefixed('gateway', workload('start', isQuick ? 3 : 5)));
+if (isWanted('memory')) Object.assign(results, prefixed('gateway', workload('memory')));
 if (isWanted('compile')) Object.assign(results, prefixed('compile', workload('compile', 50)));
 
 if (isWanted('functions')) {

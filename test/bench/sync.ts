@@ -6,10 +6,6 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request, type Dispatcher } from 'undici';
@@ -19,107 +15,27 @@ import type { LastRun, SyncInstance } from '../../src/modules/functions/syncs/st
 import { treeCpuMs } from '../support/processor-time.ts';
 import { percentile, report, round, withFolder, type Figures } from './measure.ts';
 import { startNode, type BenchNode } from './node.ts';
-import { contact } from './payloads.ts';
+import {
+  connect,
+  deploy,
+  integration,
+  modelOf,
+  providerEnv,
+  servePages,
+  syncOf,
+  triggerSync,
+  type Page,
+} from './paged-provider.ts';
 
 const isProvider = process.send !== undefined;
 const [mode = 'plain', count = '20000', turns = '3', ...sizes] = process.argv.slice(2);
 const total = Number(count);
 const pageSizes = sizes.length === 0 ? [100, 1000] : sizes.map(Number);
-const integration = 'pages';
 
-interface Page {
-  readonly data: readonly object[];
-  readonly next: number | null;
-}
-
-/** Every page is text before it is asked for: what is measured begins with a request. */
 async function serve(): Promise<void> {
-  const texts = new Map(
-    pageSizes.map((limit) => [
-      limit,
-      Array.from({ length: total / limit }, (_, page): string => {
-        const data = Array.from({ length: limit }, (_row, at) => contact(page * limit + at));
-        const next = (page + 1) * limit < total ? page + 1 : null;
-        return JSON.stringify({ data, next } satisfies Page);
-      }),
-    ]),
-  );
-  const server = createServer((asked, response) => {
-    const { searchParams } = new URL(asked.url ?? '/', 'http://provider');
-    const pages = texts.get(Number(searchParams.get('limit')));
-    const text = pages?.[Number(searchParams.get('cursor') ?? 0)] ?? '';
-    response.writeHead(200, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-    });
-    response.end(text);
-  });
-  server.keepAliveTimeout = 600_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  process.send?.((server.address() as AddressInfo).port);
+  process.send?.(await servePages(total, pageSizes));
   await once(process, 'disconnect');
   process.exit();
-}
-
-const modelOf = (limit: number): string => `Contact${limit}`;
-const syncOf = (limit: number): string => `pages-${limit}`;
-
-/** A bundle, as the command line makes one. */
-const bundleOf = (limit: number): string => `
-const { createSync } = require('svc');
-const { z } = require('zod');
-const ${modelOf(limit)} = z.object({
-  id: z.string(), first_name: z.string(), last_name: z.string(), email: z.string(), phone: z.string(),
-  company_id: z.number(), stage: z.string(), score: z.number(), is_active: z.boolean(), owner: z.string(),
-  updated_at: z.string(), notes: z.string(),
-});
-exports.default = createSync({
-  description: '', version: '1', frequency: 'every day', models: { ${modelOf(limit)} },
-  exec: async (svc) => {
-    const paginate = {
-      type: 'cursor', cursor_name_in_request: 'cursor', cursor_path_in_response: 'next',
-      limit_name_in_request: 'limit', limit: ${limit}, response_path: 'data',
-    };
-    for await (const page of svc.paginate({ endpoint: '/contacts', paginate })) {
-      await svc.batchSave(page, '${modelOf(limit)}');
-    }
-  },
-});
-`;
-
-async function called(node: BenchNode, method: 'GET' | 'POST', path: string, body?: object) {
-  const reply = await fetch(`${node.url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${node.key}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await reply.text();
-  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
-  return text;
-}
-
-async function deploy(node: BenchNode): Promise<void> {
-  await called(node, 'POST', '/integrations', { provider: integration, unique_key: integration });
-  await called(node, 'POST', '/functions/deployments/bundle', {
-    reconciliationScope: { kind: 'environment' },
-    functions: pageSizes.map((limit) => ({
-      type: 'sync',
-      syncName: syncOf(limit),
-      providerConfigKey: integration,
-      models: [modelOf(limit)],
-      runs: 'every day',
-      models_json_schema: { definitions: { [modelOf(limit)]: { type: 'object' } } },
-      fileBody: { js: bundleOf(limit), ts: bundleOf(limit) },
-    })),
-  });
-}
-
-async function connect(node: BenchNode, id: string): Promise<string> {
-  const credentials = { type: 'API_KEY', apiKey: 'bench' };
-  const names = { provider_config_key: integration, connection_id: id };
-  await called(node, 'POST', '/connections', { ...names, credentials });
-  return id;
 }
 
 /** Until the sync has ended and every change of it can be read. */
@@ -129,8 +45,7 @@ async function synced(node: BenchNode, connectionId: string, limit: number): Pro
   const ref = syncRef([environmentUid, integration, connectionId], syncOf(limit), 'base');
   const lastRun = () => services.control.view.find<SyncInstance>('sync', ref.path)?.last ?? null;
   const before = lastRun()?.runId;
-  const names = { provider_config_key: integration, connection_id: connectionId };
-  await called(node, 'POST', '/sync/trigger', { ...names, syncs: [syncOf(limit)] });
+  await triggerSync(node, connectionId, limit);
   for (;;) {
     const last = lastRun();
     if (last === null || last.runId === before) await wait(5);
@@ -187,22 +102,10 @@ async function measure(folder: string): Promise<Figures> {
   const args = [mode, count, turns, ...pageSizes.map(String)];
   const provider = fork(fileURLToPath(import.meta.url), args);
   const [port] = (await once(provider, 'message')) as [number];
-  const definitions = join(folder, 'providers.json');
-  const definition = {
-    display_name: 'Pages',
-    categories: ['crm'],
-    docs: 'https://pages.example',
-    auth_mode: 'API_KEY',
-    credentials: {
-      apiKey: { type: 'string', title: 'API key', description: 'The key.', secret: true },
-    },
-    proxy: { base_url: `http://127.0.0.1:${port}` },
-  };
-  await writeFile(definitions, JSON.stringify({ [integration]: definition }));
   try {
-    const env = { SVC_PROVIDERS: definitions, SVC_EGRESS_ALLOW: `127.0.0.1:${port}` };
+    const env = await providerEnv(folder, port);
     await using node = await startNode(folder, mode === 'sealed' ? 'sealed' : 'plain', env);
-    await deploy(node);
+    await deploy(node, pageSizes);
     const agent = new Agent();
     const samples = new Samples(provider);
     for (let turn = 0; turn <= Number(turns); turn += 1) {

@@ -11,7 +11,11 @@ interface Stat {
 }
 
 /** Processor time that a process and its descendants have used so far, in ms (`/proc`, Linux). */
-export function treeCpuMs(root: number): number {
+export const treeCpuMs = (root: number): number =>
+  treeOf(root).reduce((sum, { ms }) => sum + ms, 0);
+
+/** A process and its descendants. */
+export function treeOf(root: number): readonly Stat[] {
   const stats = readdirSync('/proc').flatMap((name) => statOf(Number(name)));
   const members = new Set([root]);
   // A child may have a lower number than its parent.
@@ -19,7 +23,7 @@ export function treeCpuMs(root: number): number {
     before = members.size;
     for (const { pid, parent } of stats) if (members.has(parent)) members.add(pid);
   }
-  return stats.filter(({ pid }) => members.has(pid)).reduce((sum, { ms }) => sum + ms, 0);
+  return stats.filter(({ pid }) => members.has(pid));
 }
 
 /** Empty when it is no process, or has ended. */
