@@ -56,8 +56,8 @@ import { placed, type Addressed, type TopicWriters } from './topic-writers.ts';
 const resumeWithinMs = 3 * 86_400_000;
 const commandsPerRoundMax = 256;
 const dueAtOnceMax = 256;
-/** Due times are checked at least this often, so that a stepped clock is noticed. */
-const dueLookEveryMs = 1_000;
+/** The longest that a timer of Node waits. */
+const timerMsMax = 2 ** 31 - 1;
 /** Pause before the next tick of an entity that stays due. */
 const dueAgainAfterMs = 1_000;
 const readBytesMax = 1024 * 1024;
@@ -79,23 +79,30 @@ export class PartitionOwner {
   readonly #partition: number;
   readonly #store: ControlStateStore;
   readonly #writer: TransactionalWriter;
+  readonly #commanded: (next: number) => void;
   readonly #inProcess = new InProcessCommands();
   readonly #notBefore = new Map<string, Instant>();
   #progress: OwnerProgress = freshProgress;
   #turn: Promise<unknown> = Promise.resolve();
-  /** Ends the pause before the next check of due times. */
+  /** Ends the pause before the next check of due times, which lasts until `#nextLook`. */
   #wake = new AbortController();
+  #nextLook: Instant = 0;
 
+  /** @param held `commanded` is called with the offset of the next command after each commit */
   constructor(
     deps: OwnerDeps,
     partition: number,
-    store: ControlStateStore,
-    writer: TransactionalWriter,
+    held: {
+      readonly store: ControlStateStore;
+      readonly writer: TransactionalWriter;
+      readonly commanded: (next: number) => void;
+    },
   ) {
     this.#deps = deps;
     this.#partition = partition;
-    this.#store = store;
-    this.#writer = writer;
+    this.#store = held.store;
+    this.#writer = held.writer;
+    this.#commanded = (next) => held.commanded(next);
   }
 
   /**
@@ -263,7 +270,8 @@ export class PartitionOwner {
       const now = this.#deps.clock.now();
       const due = this.#store.nextDue() ?? Number.POSITIVE_INFINITY;
       // What is still due had its tick just now.
-      const inMs = due <= now ? dueAgainAfterMs : Math.min(due - now, dueLookEveryMs);
+      this.#nextLook = due <= now ? now + dueAgainAfterMs : due;
+      const inMs = Math.min(this.#nextLook - now, timerMsMax);
       const ended = AbortSignal.any([signal, this.#wake.signal]);
       await delay(inMs, undefined, { signal: ended, ref: false }).catch(() => undefined);
     }
@@ -348,7 +356,13 @@ export class PartitionOwner {
     for (const { key, due } of changes) {
       if (isCommanded || due === null || due > at) this.#notBefore.delete(key);
     }
-    if (changes.some(({ due }) => due !== null)) this.#wake.abort();
+    if (changes.some(({ due }) => due !== null && due < this.#nextLook)) this.lookForDue();
+    this.#commanded(after.nextCommand);
+  }
+
+  /** Checks due times now: the clock was stepped. */
+  lookForDue(): void {
+    this.#wake.abort();
   }
 
   #entityMessage(

@@ -10,6 +10,7 @@ import {
 import type { InProcessOwners } from '../../src/control-plane/in-process-owners.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
 import { ownersGroup } from './decide-command.ts';
+import { watchClockSteps } from './clock-steps.ts';
 import { HeldPartitions } from '../held-partitions.ts';
 import { ownPartition } from './own-partition.ts';
 import { PartitionOwner, type OwnerDeps } from './partition-owner.ts';
@@ -53,6 +54,9 @@ export async function startControlOwners(
     });
   });
   const membership = await log.join(ownersGroup, [commandsTopic], held);
+  const steps = watchClockSteps(clock, () => {
+    for (const owner of owners.values()) owner.lookForDue();
+  });
 
   return {
     async decide(command, trace) {
@@ -61,6 +65,7 @@ export async function startControlOwners(
       return owner?.decide(command, trace) ?? null;
     },
     async [Symbol.asyncDispose]() {
+      steps[Symbol.dispose]();
       await membership[Symbol.asyncDispose]();
       await held.releaseAll();
     },
@@ -81,39 +86,45 @@ async function holdOnce(
 ): Promise<void> {
   await using writer = await deps.log.openWriter(`control/${partition}`);
   using store = disposable(new ControlStateStore(file));
-  const owner = new PartitionOwner(deps, partition, store.value, writer);
+  using position = publishPosition(deps, partition);
+  const owner = new PartitionOwner(deps, partition, {
+    store: store.value,
+    writer,
+    commanded: position.reached,
+  });
   const trimming = setInterval(() => {
     trim(deps, partition, owner.nextCommand).catch((err: unknown) => {
       deps.logger.warn({ err, partition }, 'decided commands could not be deleted');
     });
   }, trimEveryMs);
   trimming.unref();
-  const publish = positionPublisher(deps, partition, owner);
-  const telling = setInterval(() => void publish(), positionEveryMs);
-  telling.unref();
   owners.set(partition, owner);
   try {
     await owner.own(signal);
   } finally {
     owners.delete(partition);
     clearInterval(trimming);
-    clearInterval(telling);
   }
 }
 
 /**
- * Commits the group's position, for displays of its lag. Authoritative is the owner's own note, in the transaction
- * of each decision; committing the position there would cost Kafka two more requests.
+ * Commits the group's position within a second, for displays of its lag. Authoritative is the owner's own note, in the
+ * transaction of each decision; committing the position there would cost Kafka two more requests.
  */
-function positionPublisher(
+function publishPosition(
   { log, logger }: OwnerDeps,
   partition: number,
-  owner: PartitionOwner,
-): () => Promise<void> {
+): { readonly reached: (offset: number) => void } & Disposable {
+  let latest = 0;
   let published = 0;
-  return async () => {
-    const offset = owner.nextCommand;
-    if (offset === published) return;
+  let timer: NodeJS.Timeout | null = null;
+  let isClosed = false;
+  const schedule = (): void => {
+    if (isClosed || latest === published) return;
+    timer ??= setTimeout(() => void publish().finally(schedule), positionEveryMs).unref();
+  };
+  const publish = async (): Promise<void> => {
+    const offset = latest;
     try {
       const positions = [{ topic: commandsTopic, partition, offset }];
       await log.commit({ group: ownersGroup, positions });
@@ -121,6 +132,17 @@ function positionPublisher(
     } catch (err) {
       logger.warn({ err, partition }, 'the position of an owner could not be committed yet');
     }
+    timer = null;
+  };
+  return {
+    reached: (offset) => {
+      latest = offset;
+      schedule();
+    },
+    [Symbol.dispose]: () => {
+      isClosed = true;
+      if (timer !== null) clearTimeout(timer);
+    },
   };
 }
 

@@ -1,0 +1,94 @@
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { definitions } from '../../src/app/entities.ts';
+import type { AnyEntityDefinition } from '../../src/control-plane/entity.ts';
+import { commandsTopic } from '../../src/control-plane/message-codec.ts';
+import { partitionOf } from '../../src/kernel/partition.ts';
+import type { Clock } from '../../src/kernel/time.ts';
+import { variableRef } from '../../src/modules/functions/variables/entity.ts';
+import { ownersGroup } from '../../streams/owner/decide-command.ts';
+import { ControlStateStore } from '../../streams/owner/state-store.ts';
+import {
+  openControlWorld,
+  partitions,
+  type ControlNode,
+  type ControlWorld,
+} from '../support/control.ts';
+
+const hourMs = 3_600_000;
+const stack = new AsyncDisposableStack();
+/** How far the owners' clock is ahead. */
+let aheadMs = 0;
+const clock: Clock = {
+  now: () => Date.now() + aheadMs,
+  nowMicros: () => (Date.now() + aheadMs) * 1000,
+};
+let world: ControlWorld;
+let node: ControlNode;
+
+/** An entity that is due once, when its command says. */
+const reminder: AnyEntityDefinition = {
+  kind: 'variable',
+  decider: {
+    initial: null,
+    decide: (command: { type: string; due?: number }) => [
+      { type: command.type, due: command.type === 'Tick' ? null : command.due },
+    ],
+    evolve: (_, event: { type: string; due: number | null }) => event,
+  },
+  publish: () => [],
+  dueAt: (state: { due: number | null }) => state.due,
+};
+
+beforeAll(async () => {
+  world = await openControlWorld();
+  stack.defer(() => rm(world.folder, { recursive: true, force: true }));
+  stack.use(world);
+  node = stack.use(await world.startNode());
+  const withReminder = { ...definitions, variable: reminder };
+  stack.use(await world.startOwners({ definitions: withReminder, clock }));
+});
+
+afterAll(() => stack.disposeAsync());
+
+const remind = (name: string, due: number) =>
+  node.control.execute(variableRef('e1', name), { type: 'Set', due }, { actor: 'system' });
+
+const isDone = (name: string): boolean => {
+  const state = node.control.view.find<{ type: string }>('variable', variableRef('e1', name).path);
+  return state?.type === 'Tick';
+};
+
+it('are not looked for before the first of them, whatever else happens', async () => {
+  await remind('first', clock.now() + hourMs);
+  // The owner decides in turn: its look after the first command is over when the next one is decided.
+  await remind('later', clock.now() + 2 * hourMs);
+  const looks = vi.spyOn(ControlStateStore.prototype, 'due');
+  for (let at = 0; at < 20; at += 1) await remind(`later-${at}`, clock.now() + 3 * hourMs);
+  expect(looks).not.toHaveBeenCalled();
+  looks.mockRestore();
+});
+
+it('are met by an entity that becomes due before the others', async () => {
+  await remind('soon', clock.now() + 20);
+  await vi.waitFor(() => expect(isDone('soon')).toBe(true), 30_000);
+  expect(isDone('first')).toBe(false);
+});
+
+it('are met when the clock is set forward, and not again when it is set back', async () => {
+  aheadMs += hourMs + 1_000;
+  await vi.waitFor(() => expect(isDone('first')).toBe(true), 30_000);
+  expect(isDone('later')).toBe(false);
+  aheadMs = 0;
+  await remind('back', clock.now() + 20);
+  await vi.waitFor(() => expect(isDone('back')).toBe(true), 30_000);
+  expect(isDone('later')).toBe(false);
+});
+
+it('leave the position of the group at the last decided command', async () => {
+  const partition = partitionOf('e1', partitions);
+  const end = await world.log.endOffset(commandsTopic, partition);
+  await expect
+    .poll(async () => (await world.log.committed(ownersGroup, commandsTopic)).get(partition))
+    .toBe(end);
+});
