@@ -9,7 +9,7 @@ import type {
 } from '../../ports/projection-store.ts';
 import type { Connection } from './connection.ts';
 import { createStatement, dropStatement } from './ddl.ts';
-import { openEmbedded } from './embedded.ts';
+import { openEmbedded, startEngine } from './embedded.ts';
 import { attempt } from './engine-errors.ts';
 import { openFolder, type OnTablesDamaged } from './open-folder.ts';
 import { UnusableServer, parseServerAddress } from './server-address.ts';
@@ -72,6 +72,7 @@ export async function openClickHouseStore(options: {
 
 async function openEmbeddedStore(folder: string): Promise<ProjectionStore> {
   const pools = new Map<QueryClass, Queue[]>();
+  const engine = await attempt(() => startEngine(folder));
   for (const [queryClass, count] of Object.entries(embeddedConnections)) {
     const queues: Queue[] = [];
     for (let at = 0; at < count; at++) {
@@ -80,6 +81,7 @@ async function openEmbeddedStore(folder: string): Promise<ProjectionStore> {
     }
     pools.set(queryClass as QueryClass, queues);
   }
+  engine.close();
   return new ClickHouseStore(pools, null, () => Promise.resolve());
 }
 

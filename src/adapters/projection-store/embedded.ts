@@ -2,6 +2,20 @@ import type { ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createClient } from '@clickhouse/client';
 import { drain, settingsOf, connectionSettings, type Connection } from './connection.ts';
 
+/**
+ * The engine looks at its memory every 50 ms, which takes 0.2 % of a core at rest: it is there for limits close to the
+ * memory of the machine, which these tables have not.
+ */
+const engineArgs = ['--memory_worker_period_ms=5000'];
+
+/**
+ * Starts the engine with its settings: the first session of a process decides them. Close it when connections are open.
+ */
+export async function startEngine(path: string): Promise<{ close(): void }> {
+  const { Session } = await import('chdb');
+  return new Session(path, { connectionArgs: engineArgs });
+}
+
 /** Opens the engine in this process. One thread of the process at most, per path. */
 export async function openEmbedded(path: string): Promise<Connection> {
   // An optional dependency: a deployment with a server does not install it.
