@@ -72,7 +72,7 @@ export async function openClickHouseStore(options: {
 
 async function openEmbeddedStore(folder: string): Promise<ProjectionStore> {
   const pools = new Map<QueryClass, Queue[]>();
-  const engine = await attempt(() => startEngine(folder));
+  using _engine = await attempt(() => startEngine(folder));
   for (const [queryClass, count] of Object.entries(embeddedConnections)) {
     const queues: Queue[] = [];
     for (let at = 0; at < count; at++) {
@@ -81,7 +81,6 @@ async function openEmbeddedStore(folder: string): Promise<ProjectionStore> {
     }
     pools.set(queryClass as QueryClass, queues);
   }
-  engine.close();
   return new ClickHouseStore(pools, null, () => Promise.resolve());
 }
 

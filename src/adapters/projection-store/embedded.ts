@@ -9,9 +9,9 @@ import { drain, settingsOf, connectionSettings, type Connection } from './connec
 const engineArgs = ['--memory_worker_period_ms=5000'];
 
 /**
- * Starts the engine with its settings: the first session of a process decides them. Close it when connections are open.
+ * Starts the engine with its settings: the first session of a process decides them. Dispose of it when connections are open.
  */
-export async function startEngine(path: string): Promise<{ close(): void }> {
+export async function startEngine(path: string): Promise<Disposable> {
   const { Session } = await import('chdb');
   return new Session(path, { connectionArgs: engineArgs });
 }
