@@ -46,6 +46,8 @@ export class PartitionOwner implements AsyncDisposable {
   #uncommitted = 0;
   #committedAt: number;
   #deletedAt = 0;
+  /** The last decided command when memory was returned. */
+  #shrunkAt = -1;
   /** The time at which the store was last at the end of the log. */
   #atEndAt: number;
   readonly #retention: RetentionSweep;
@@ -89,6 +91,7 @@ export class PartitionOwner implements AsyncDisposable {
         await this.#settle();
         await this.#waitForWork(aborted);
         await this.#lookAround();
+        this.#returnMemory();
       }
       await this.#round();
       this.#offerSnapshot();
@@ -258,6 +261,13 @@ export class PartitionOwner implements AsyncDisposable {
     this.#changes.round = round;
     await this.#retention.slice(this.#changes);
     if (round.touched.size > 0) await this.#commitRound(round.changes.length);
+  }
+
+  /** Once no command has come for a tick. */
+  #returnMemory(): void {
+    if (this.#queue.peek() !== undefined || this.#shrunkAt === this.#decided) return;
+    this.#shrunkAt = this.#decided;
+    this.#held.store.shrink();
   }
 
   async #deleteDecided(): Promise<void> {

@@ -84,6 +84,21 @@ describe('a state store', () => {
     expect(store.placed(no, 0, 10, 10)).toEqual([{ position: 1, id: 'a' }]);
   });
 
+  it('gives memory back between two writes of a commit', () => {
+    using store = open();
+    const no = store.addStream('s');
+    store.put(no, 'a', stateAt(1));
+    store.commit(progress);
+    store.put(no, 'b', stateAt(2));
+    store.shrink();
+    expect(Object.fromEntries(store.states(no, ['a', 'b']))).toEqual({
+      a: stateAt(1),
+      b: stateAt(2),
+    });
+    store.commit(progress);
+    expect(store.states(no, ['b']).get('b')).toEqual(stateAt(2));
+  });
+
   it('takes a part back, whether it has read or not', () => {
     using store = open();
     const no = store.addStream('s');
