@@ -13,6 +13,7 @@ import type { OpenedRoles } from './open-roles.ts';
 import { openProcessContext, type ProcessContext } from './process-context.ts';
 import { startThreads } from './start-threads.ts';
 import type { RunningThread } from './threads/start-thread.ts';
+import { trimWhenQuiet } from './threads/trim-memory.ts';
 
 /** The running service; parts are closed in reverse order. */
 export interface Running extends AsyncDisposable, OpenedRoles {
@@ -59,6 +60,7 @@ async function open(
   const { reasons: readiness, started } = createReadiness(threads.all, liveness, input.corruption);
   const opened = await openRoles(stack, context, threads, { coordination, readiness, providers });
   started();
+  stack.use(trimWhenQuiet());
   const { projection } = threads;
   const { log, schemas, maintenance } = context.log;
   const running = stack.move();
