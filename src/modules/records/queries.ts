@@ -56,6 +56,8 @@ export interface ByIds {
 
 interface PageConditions extends Pick<PageQuery, 'actions' | 'limit'> {
   readonly ids: ByIds | null;
+  /** Last position to look at; null: to the end. A bound leaves out the parts of the table that follow. */
+  readonly until: number | null;
 }
 
 /** Rows of a page in the order of modification, one more than `limit`, with the columns of `pageColumns`. */
@@ -63,11 +65,12 @@ export function pageRows(
   store: ProjectionStore,
   table: StreamTable,
   bound: Bound,
-  { actions, ids, limit }: PageConditions,
+  { actions, ids, limit, until }: PageConditions,
 ): Promise<Buffer> {
   const { sql, params } = where({
     [inStream]: paramsOf(table),
     'position > {after:UInt64}': bound.after,
+    'position <= {until:UInt64}': until,
     [`modified_at >= ${timestamp('from')}`]: bound.from > 0 ? bound.from : null,
     'last_action IN {actions:Array(String)}': actions,
     [`(position IN {positions:Array(UInt64)} OR position > {unknown:UInt64})

@@ -78,10 +78,18 @@ export function createRecordSource(deps: SourceDeps): TableSource {
       const head = await headOf(deps, table);
       const bound = boundOf(cursor, modifiedAfter, head);
       if (bound.after >= head.position || bound.from > head.modifiedAt) return emptySlice(head);
-      const answer =
-        recentRows(deps, table, head, bound, query) ??
-        (await rowsOf(deps, table, await startOf(store, directories, table, bound, head), query));
-      const slice = await cut(deps.vault, opener, table, answer, { limit: query.limit, head });
+      const cutRows = (answer: Buffer) =>
+        cut(deps.vault, opener, table, answer, { limit: query.limit, head });
+      const recent = recentRows(deps, table, head, bound, query);
+      // The directory of a stream is there when its rows were found to be far apart.
+      const isDense = recent === null && directories.get(table.number) === undefined;
+      const near = isDense ? nearOf(bound, head, query) : null;
+      const first = recent ?? (near && (await pageRows(store, table, bound, near)));
+      let slice = first && (await cutRows(first));
+      if (slice === null || (near !== null && !slice.hasMore)) {
+        const start = await startOf(store, directories, table, bound, head);
+        slice = await cutRows(await rowsOf(deps, table, start, query));
+      }
       return { ...slice, isKeepable: !heads.wasDroppedSince(table.number, then) };
     },
 
@@ -142,6 +150,19 @@ function recentRows(
   return heads.recent.rowsAfter(table.number, head.position, bound, query);
 }
 
+/** Of the positions after a page's start, so many for each of its rows are looked at first. */
+const positionsPerRow = 8;
+
+/**
+ * Where most positions are alive, the rows of a page are near its start: a query of these opens few parts of the table,
+ * and needs no directory of segments. Null where that is everything, or where rows are left out by the query.
+ */
+function nearOf(bound: Bound, head: HighWatermark, { ids, actions, limit }: PageQuery) {
+  const until = bound.after + positionsPerRow * (limit + 1);
+  if (ids !== null || actions !== null || bound.from > 0 || until >= head.position) return null;
+  return { ids, actions, limit, until };
+}
+
 /** Moves the start past dead segments, and past segments before the time. */
 async function startOf(
   store: ProjectionStore,
@@ -170,7 +191,7 @@ async function rowsOf(
   bound: Bound,
   { ids: input, actions, limit }: PageQuery,
 ): Promise<Buffer> {
-  const conditions = { actions, limit };
+  const conditions = { actions, limit, until: null };
   if (input === null) return pageRows(store, table, bound, { ...conditions, ids: null });
   const names = [...new Set(input)];
   // First the end of the known ids, then the ids, then the rows: records that moved meanwhile are after it.
