@@ -22,6 +22,8 @@ export interface Feed extends AsyncDisposable {
 export interface FeedOptions<T extends TableSet = TableSet> {
   readonly tables: T;
   readonly advanced: (partition: number, next: number) => void;
+  /** As `Publication.isAwaited`. */
+  readonly isAwaited: Publication['isAwaited'];
   /** Whether the generation is being built, at lower priority. */
   readonly isBuilding: () => boolean;
   readonly pacePercent: () => number;
@@ -33,6 +35,7 @@ export interface Reach extends AsyncDisposable {
   readonly published: Publication['published'];
   /** The next offset that is not readable yet, as far as is known here. */
   readonly next: (partition: number) => number;
+  readonly isAwaited: Publication['isAwaited'];
   /** Updates `next`. */
   readonly refresh: () => Promise<void>;
 }
@@ -103,6 +106,7 @@ export class GenerationFeed<S, T extends TableSet = TableSet> implements AsyncDi
     const feed = await this.#deps.openFeed({
       tables: this.tables,
       advanced: this.reach.advance,
+      isAwaited: this.reach.isAwaited,
       isBuilding: () => this.isBuilding,
       pacePercent: () => (this.isBuilding ? this.pacePercent : 100),
     });

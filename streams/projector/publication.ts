@@ -10,6 +10,8 @@ export interface Publication {
   advance(partition: number, next: number): void;
   /** Resolves when everything before the offset is readable; rejects with the reason of the abort. */
   published(partition: number, offset: number, signal: AbortSignal): Promise<void>;
+  /** Whether a caller waits for an offset that `next` reaches. */
+  isAwaited(partition: number, next: number): boolean;
 }
 
 export function createPublication(): Publication {
@@ -40,5 +42,7 @@ export function createPublication(): Publication {
         signal.removeEventListener('abort', abort);
       }
     },
+    isAwaited: (partition, next) =>
+      [...(waiters.get(partition) ?? [])].some(({ offset }) => offset <= next),
   };
 }

@@ -14,6 +14,8 @@ export interface SharedPublication extends AsyncDisposable {
   readonly published: (partition: number, offset: number, signal: AbortSignal) => Promise<void>;
   /** The next offset that is not readable yet, as far as is known here. */
   readonly next: (partition: number) => number;
+  /** As `Publication.isAwaited`, of callers of this process. */
+  readonly isAwaited: (partition: number, next: number) => boolean;
   /** Queries the table of positions. @throws GatewayError `projection_unavailable` */
   readonly refresh: () => Promise<void>;
 }
@@ -56,6 +58,7 @@ export function createSharedPublication(deps: {
     advance,
     refresh,
     next: (partition) => publication.next(partition),
+    isAwaited: (partition, next) => publication.isAwaited(partition, next),
     async published(partition, offset, signal) {
       waiting++;
       asking ??= read();

@@ -99,7 +99,10 @@ async function stopped(opened: AsyncDisposable, stop: () => void): Promise<void>
   await opened[Symbol.asyncDispose]();
 }
 
-type Steered = Pick<ProjectorDeps, 'tables' | 'heads' | 'queryClass' | 'pacePercent'> &
+type Steered = Pick<
+  ProjectorDeps,
+  'tables' | 'heads' | 'isAwaited' | 'queryClass' | 'pacePercent'
+> &
   Pick<FeedOptions, 'advanced'>;
 
 /** Counts what was read of each partition since the first report. */
@@ -179,10 +182,10 @@ function refuseUnfinished(projector: Projector | null, partition: number): void 
 }
 
 function steered(options: FeedOptions, metrics: Metrics): Steered {
-  const { tables, heads, isBuilding, pacePercent } = options;
+  const { tables, heads, isAwaited, isBuilding, pacePercent } = options;
   const advanced = counted(options.advanced, metrics, records.name);
   const queryClass = () => (isBuilding() ? ('build' as const) : ('insert' as const));
-  return { tables, heads, advanced, queryClass, pacePercent };
+  return { tables, heads, isAwaited, advanced, queryClass, pacePercent };
 }
 
 /** How far tables can be read into which only this process projects. */

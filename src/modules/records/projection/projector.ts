@@ -11,6 +11,7 @@ import {
 import { Batch, type Range } from './batch.ts';
 import type { Cleanup } from './cleanup.ts';
 import { createCleanup, purgedPartitions } from './cleanup.ts';
+import { Gathering } from './gathering.ts';
 import { createInserter, type Inserter } from './inserter.ts';
 import { RowBuilder } from './row-builder.ts';
 import { pause } from '../../../kernel/retry.ts';
@@ -25,23 +26,14 @@ import { buryTombstones } from './tombstones.ts';
 const largest = { changesMax: 20_000, bytesMax: 32 * 1024 ** 2 };
 /** For tables without readers: no read waits for an insert, and fewer parts are synced and merged. */
 const largestBuilding = { changesMax: 60_000, bytesMax: 64 * 1024 ** 2 };
-/** With fewer pending changes than this, an insert waits a little for more. */
-const lingerBelowChanges = 1_000;
+/** How long an insert waits that does not gather. */
 const lingerMs = 3;
-/**
- * With more, changes come faster than single inserts can handle: an insert has a fixed cost, and so has each part that
- * it leaves to be merged. Waiting this long makes inserts of thousands.
- */
-const gatherMs = 250;
-/**
- * While tables without readers are filled from the log, inserts become as large as possible. After that, inserts are
- * delayed less: a projector that waits for each insert never catches up with the writers.
- */
-const fillGatherMs = 2_000;
+const gatherStepMs = 25;
 /** The thread also answers pages: no uninterrupted work longer than about 2 ms. */
 const messagesPerStretch = 256;
-/** A position stored later than its rows only costs reading them again. */
-const positionEveryMs = 250;
+/** A position stored later than its rows only costs reading them again; storing it is an insert, too. */
+const positionEveryMs = 1_000;
+const saveIdleAfterMs = 250;
 
 export interface ProjectorDeps extends TableProjectorDeps {
   readonly log: Pick<EventLog, 'follow' | 'read' | 'startOffset' | 'endOffset'>;
@@ -55,6 +47,8 @@ export interface ProjectorDeps extends TableProjectorDeps {
   readonly cleanupAfterMs?: number;
   /** The class of its inserts, evaluated before each; default `insert`. */
   readonly queryClass?: () => QueryClass;
+  /** As `Publication.isAwaited`, of readers that wait elsewhere than at the projector. */
+  readonly isAwaited?: Publication['isAwaited'];
 }
 
 export interface Projector extends AsyncDisposable {
@@ -96,13 +90,14 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
   #isInserting = false;
   /** Whether it still reads the part of the log from before its start, for tables without readers. */
   #isFilling = false;
+  readonly #gathering = new Gathering();
 
   constructor(deps: ProjectorDeps, positions: Positions, start: Start) {
     super(deps, positions, start, {
       topic: records.topic,
       makeBatch: () => new Batch(),
       positionEveryMs,
-      saveIdleAfterMs: 0,
+      saveIdleAfterMs,
     });
     this.#start = start;
     const epochs = start.positions.map(
@@ -193,19 +188,27 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
     return entries.length >= changesMax || rows.bytes >= bytesMax;
   }
 
-  /** Until the open batch is full, or for as long as waiting pays. */
+  /** Until the open batch is full or a caller waits for it, or for as long as waiting pays. */
   protected async gather(): Promise<void> {
     const { signal } = this.stop;
-    if (this.batches.open.entries.length < lingerBelowChanges) {
+    const { entries } = this.batches.open;
+    if (!this.#gathering.begin(performance.now(), entries.length)) {
       await pause(lingerMs, signal);
       return;
     }
-    const stepMs = 25;
-    const patienceMs = this.#isFilling ? fillGatherMs : gatherMs;
-    for (let waited = 0; waited < patienceMs && !this.isStopped(); waited += stepMs) {
-      if (this.isFull()) return;
-      await pause(stepMs, signal);
-    }
+    const isOver = (): boolean =>
+      this.#gathering.isOver(performance.now(), entries.length, this.#isFilling);
+    while (!this.isStopped() && !this.isFull() && !this.#isAwaited() && !isOver())
+      await pause(gatherStepMs, signal);
+  }
+
+  /** Whether a caller waits for changes of the open batch. */
+  #isAwaited(): boolean {
+    const { isAwaited = () => false } = this.deps;
+    return [...this.batches.open.ranges].some(
+      ([partition, { next }]) =>
+        isAwaited(partition, next) || this.#publication.isAwaited(partition, next),
+    );
   }
 
   /** These tables have no readers yet. */
@@ -221,6 +224,7 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
     if (batch.rows.rows > 0) {
       await this.#fault('projector:before-insert');
       heads.begin(batch.heads.keys());
+      this.#gathering.inserting(performance.now(), batch.entries.length);
       this.#isInserting = true;
       const marked = await this.#inserter.insert(batch);
       this.#isInserting = false;
