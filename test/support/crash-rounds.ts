@@ -38,9 +38,9 @@ interface Told {
   readonly failures: readonly string[];
 }
 
-/** The projector passes its points a few times a second, the owners theirs with every call. */
+/** The projector and the commits of the stores pass their points a few times a second, the owners theirs with every call. */
 export function killAt(point: string, random: Random): Kill {
-  const passes = point.startsWith('projector:') ? 4 : 40;
+  const passes = /projector:|state-commit/.test(point) ? 4 : 40;
   return { point: `${point}@${1 + random.int(passes)}` };
 }
 

@@ -34,7 +34,9 @@ export class SimulatedOwners implements AsyncDisposable {
     const folder = this.#random.chance(50)
       ? {}
       : { folder: `${this.#world.folder}/${this.#crashes}` };
-    const started = this.#world.startOwners({ client, faultPoint, ...folder });
+    // With a short tick the store commits between two commands, otherwise after some of them.
+    const tick = this.#random.chance(50) ? { tickMs: 1 } : {};
+    const started = this.#world.startOwners({ client, faultPoint, ...folder, ...tick });
     this.#all.push(started);
     await started;
   }

@@ -19,9 +19,11 @@ import { headsOf, transactionOf, type Decided, type Transaction } from './transa
 /** Limits of a transaction: changes, and records read. */
 const roundChangesMax = 5000;
 const roundRecordsMax = 20_000;
-/** Uncommitted changes of the state store; a crash restores them from the log. */
+/** Uncommitted changes of the state store, and their age; a crash restores them from the log. */
 const uncommittedMax = 25_000;
 const uncommittedMs = 1000;
+/** How long commands must be absent before the store commits: with each small save it would write half-filled blocks. */
+const quietMs = 100;
 /** Interval at which changed marks of an open pass are saved. */
 const marksSavedEveryMs = 30_000;
 const commandsDeletedEveryMs = 3_600_000;
@@ -44,7 +46,10 @@ export class PartitionOwner implements AsyncDisposable {
   #acked: Transaction['reaches'];
   #inFlight: Promise<void> | null = null;
   #uncommitted = 0;
-  #committedAt: number;
+  /** The time of the oldest of them. */
+  #uncommittedSince: number;
+  /** The changes of the log that the store has committed. */
+  #committed: number;
   #deletedAt = 0;
   /** The last decided command when memory was returned. */
   #shrunkAt = -1;
@@ -72,7 +77,8 @@ export class PartitionOwner implements AsyncDisposable {
     this.#hash = createRecordHash((purpose, text) => shared.vault.fingerprint(purpose, text));
     this.#decided = progress.command;
     this.#acked = progress;
-    this.#committedAt = clock.now();
+    this.#uncommittedSince = clock.now();
+    this.#committed = progress.changes;
     this.#atEndAt = progress.atEndAt;
     this.#retention = new RetentionSweep(shared, held.partition, held.streams);
     this.#queue = new CommandQueue(log, held.partition, progress.command + 1);
@@ -87,12 +93,7 @@ export class PartitionOwner implements AsyncDisposable {
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     while (!signal.aborted) {
-      if (this.#queue.peek() === undefined) {
-        await this.#settle();
-        await this.#waitForWork(aborted);
-        await this.#lookAround();
-        this.#returnMemory();
-      }
+      if (this.#queue.peek() === undefined) await this.#idle(aborted);
       await this.#round();
       this.#offerSnapshot();
     }
@@ -110,9 +111,23 @@ export class PartitionOwner implements AsyncDisposable {
     await this.#held.writer[Symbol.asyncDispose]();
   }
 
-  async #waitForWork(aborted: Promise<void>): Promise<void> {
+  /** Commits the store when no command comes for a while; then until there is work. */
+  async #idle(aborted: Promise<void>): Promise<void> {
+    await this.#acknowledged();
+    if (this.#uncommitted > 0) {
+      await this.#waitForWork(aborted, quietMs);
+      if (this.#queue.peek() !== undefined) return;
+    }
+    await this.#settle();
+    this.#offerSnapshot();
+    await this.#waitForWork(aborted);
+    await this.#lookAround();
+    this.#returnMemory();
+  }
+
+  async #waitForWork(aborted: Promise<void>, mostMs = Infinity): Promise<void> {
     const { promise: tick, resolve } = Promise.withResolvers<undefined>();
-    const tickMs = this.#shared.tickMs ?? tickMsDefault;
+    const tickMs = Math.min(this.#shared.tickMs ?? tickMsDefault, mostMs);
     const waitMs = this.#retention.isUnderWay ? Math.min(slicePauseMs, tickMs) : tickMs;
     const timer = setTimeout(resolve, waitMs, undefined).unref();
     await Promise.race([this.#queue.change(), tick, aborted]);
@@ -183,6 +198,7 @@ export class PartitionOwner implements AsyncDisposable {
     const finished = this.#changes.finish();
     finished.catch(() => undefined);
     await this.#acknowledged();
+    if (this.#uncommitted === 0) this.#uncommittedSince = this.#shared.clock.now();
     this.#uncommitted += round.changes.length + round.touched.size;
     this.#inFlight = finished.then(() => this.#commit({ round, heads, meta }));
     // Reported to the next caller that awaits a round; until then there is no listener.
@@ -208,7 +224,7 @@ export class PartitionOwner implements AsyncDisposable {
   }
 
   #isStoreFull(): boolean {
-    const age = this.#shared.clock.now() - this.#committedAt;
+    const age = this.#shared.clock.now() - this.#uncommittedSince;
     return this.#uncommitted >= uncommittedMax || (this.#uncommitted > 0 && age >= uncommittedMs);
   }
 
@@ -220,10 +236,10 @@ export class PartitionOwner implements AsyncDisposable {
       await faultPoint?.('records:before-state-commit');
       this.#atEndAt = clock.now();
       this.#held.store.commit({ ...this.#acked, atEndAt: this.#atEndAt });
+      this.#committed = this.#acked.changes;
       await faultPoint?.('records:after-state-commit');
     }
     this.#uncommitted = 0;
-    this.#committedAt = clock.now();
   }
 
   /**
@@ -235,9 +251,10 @@ export class PartitionOwner implements AsyncDisposable {
     return age >= atEndSavedEveryMs && age < resumableMs;
   }
 
+  /** A snapshot has what the store committed. */
   #offerSnapshot(): void {
     const { partition, store } = this.#held;
-    if (this.#acked.changes > 0) this.#shared.snapshots?.offer(partition, store.file);
+    if (this.#committed > 0) this.#shared.snapshots?.offer(partition, store.file);
   }
 
   /** Adds marks to the round that are not in the head yet and were last saved this time ago. */

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../../../../../src/kernel/time.ts';
 import { recordCommandsTopic } from '../../../../../../src/modules/records/commands.ts';
 import { recordsTopic } from '../../../../../../src/modules/records/stream-head.ts';
@@ -278,6 +278,34 @@ describe('an owner', () => {
     while (world.keptCommands(stream).start < 2)
       await new Promise((resolve) => setImmediate(resolve));
     expect(world.keptCommands(stream).messages.map(({ offset }) => offset)).toEqual([2, 3]);
+  });
+
+  it('commits its store once for saves that follow one another: when they pause, or after a second', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    using _timers = { [Symbol.dispose]: () => vi.useRealTimers() };
+    const clock = handClock();
+    await using world = await openRecordsWorld({ clock });
+    const { writer } = world;
+    let commits = 0;
+    const faultPoint = (name: string) => {
+      if (name === 'records:after-state-commit') commits += 1;
+    };
+    await using _owners = await world.startOwners({ faultPoint });
+    const save = async (times: number) => {
+      for (let n = 0; n < times; n += 1) {
+        await writer.save(stream, origin, contacts(1, n));
+        await writer.barrier(stream, origin);
+      }
+    };
+    await save(5);
+    expect(commits).toBe(0);
+    await vi.advanceTimersByTimeAsync(100);
+    while (commits === 0) await new Promise((resolve) => setImmediate(resolve));
+    await save(5);
+    expect(commits).toBe(1);
+    clock.forward(1000);
+    await save(1);
+    expect(commits).toBe(2);
   });
 
   it('raises the epoch with each take-over', async () => {
