@@ -116,12 +116,16 @@ describe('a start over a damaged file that is made of the log', () => {
 const definitions = (dataDir: string) =>
   realpath(join(dataDir, 'clickhouse', 'metadata', 'default'));
 
-/** The folder of the part that was inserted last: `<partition>_<first block>_<last block>_<level>`. */
-async function newestPart(dataDir: string, table: string): Promise<string> {
+/**
+ * The folders of the table's parts with the last block, `<partition>_<first block>_<last block>_<level>`: the part that was
+ * inserted last, and one that it was merged into.
+ */
+async function newestParts(dataDir: string, table: string): Promise<string[]> {
   const folder = await realpath(join(dataDir, 'clickhouse', 'data', 'default', table));
   const parts = (await readdir(folder)).filter((name) => /^(?:\d+|all)(?:_\d+){3}/.test(name));
   const lastBlock = (part: string) => Number(part.split('_')[2]);
-  return join(folder, parts.toSorted((a, b) => lastBlock(a) - lastBlock(b)).at(-1)!);
+  const last = Math.max(...parts.map(lastBlock));
+  return parts.filter((part) => lastBlock(part) === last).map((part) => join(folder, part));
 }
 
 describe('a start over damaged tables', () => {
@@ -132,7 +136,10 @@ describe('a start over damaged tables', () => {
     ],
     [
       'a part of the records that lacks a file',
-      async (dataDir) => rm(join(await newestPart(dataDir, 'records'), 'partition.dat')),
+      async (dataDir) => {
+        for (const part of await newestParts(dataDir, 'records'))
+          await rm(join(part, 'partition.dat'));
+      },
     ],
   ])('rebuilds them, and serves every record as it was: %s', async (damage, damaged) => {
     await restartOver(damaged);
