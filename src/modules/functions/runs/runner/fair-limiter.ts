@@ -25,13 +25,16 @@ interface Waiter {
  */
 export class FairLimiter {
   readonly #limits: FairLimits;
+  readonly #bearable: () => number;
   /** Of the environments with waiters, in the order of their turn. */
   readonly #queues = new Map<string, Waiter[]>();
   readonly #inside = new Map<string, number>();
   #total = 0;
 
-  constructor(limits: FairLimits) {
+  /** @param bearable a lower total for environments that have a slot already; it may change at any time */
+  constructor(limits: FairLimits, bearable: () => number = () => limits.total) {
     this.#limits = limits;
+    this.#bearable = bearable;
   }
 
   /**
@@ -59,7 +62,7 @@ export class FairLimiter {
     const queue = this.#queues.get(ticket.environmentUid) ?? [];
     queue.push(waiter);
     this.#queues.set(ticket.environmentUid, queue);
-    this.#grant();
+    this.grant();
     return promise;
   }
 
@@ -71,24 +74,35 @@ export class FairLimiter {
   }
 
   #hasRoom({ environmentUid, connectionUid }: Ticket): boolean {
-    const { total, perEnvironment, perConnection } = this.#limits;
     return (
-      this.#total < total &&
-      this.#count(environmentName(environmentUid)) < perEnvironment &&
-      this.#count(connectionName(connectionUid)) < perConnection
+      this.#total < this.#limits.total &&
+      this.#mayEnter(environmentUid, false) &&
+      this.#count(connectionName(connectionUid)) < this.#limits.perConnection
     );
   }
 
-  #grant(): void {
-    while (this.#total < this.#limits.total) {
-      const isAdmitted = [...this.#queues].some(([uid, queue]) => this.#grantFrom(uid, queue));
+  #mayEnter(environmentUid: string, isOverdue: boolean): boolean {
+    const inside = this.#count(environmentName(environmentUid));
+    const isBearable = isOverdue || inside === 0 || this.#total < this.#bearable();
+    return isBearable && inside < this.#limits.perEnvironment;
+  }
+
+  /**
+   * Gives free slots to waiters; called also when the bearable total has risen. `isOverdue`: one of them gets a slot
+   * even if no more can be borne.
+   */
+  grant(isOverdue = false): void {
+    for (let mayExceed = isOverdue; this.#total < this.#limits.total; mayExceed = false) {
+      const isAdmitted = [...this.#queues].some(([uid, queue]) =>
+        this.#grantFrom(uid, queue, mayExceed),
+      );
       if (!isAdmitted) return;
     }
   }
 
   /** Admits the next allowed waiter of an environment, and moves the environment to the end of the queue. */
-  #grantFrom(environmentUid: string, queue: Waiter[]): boolean {
-    if (this.#count(environmentName(environmentUid)) >= this.#limits.perEnvironment) return false;
+  #grantFrom(environmentUid: string, queue: Waiter[], isOverdue: boolean): boolean {
+    if (!this.#mayEnter(environmentUid, isOverdue)) return false;
     const at = queue.findIndex(({ ticket }) => {
       return this.#count(connectionName(ticket.connectionUid)) < this.#limits.perConnection;
     });
@@ -115,7 +129,7 @@ export class FairLimiter {
       if (!isInside) return;
       isInside = false;
       this.#move(ticket, -1);
-      this.#grant();
+      this.grant();
     };
   }
 

@@ -12,6 +12,7 @@ import { inputOf, onLog, refOfInvoked, invokeRun } from './invoked-run.ts';
 import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import { EnvironmentLocks } from './environment-lock.ts';
 import { FairLimiter, type FairLimits, type Release } from './fair-limiter.ts';
+import { LoadLimit } from './load-limit.ts';
 import type { ReactorDeps } from '../../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../../streams/reactor/runner.ts';
 import { refOfSync, runSync } from './sync-run.ts';
@@ -26,6 +27,9 @@ const defaultLimits = {
   events: { total: 32, perEnvironment: 16, perConnection: 4 },
   dryRuns: { total: 8, perEnvironment: 4, perConnection: 4 },
 } as const satisfies Record<string, FairLimits>;
+
+/** Concurrent syncs of a busy process, unless more environments than that have one. */
+const syncsMin = 2;
 
 /** How long running functions may take to finish when the process stops. */
 const graceMs = 10_000;
@@ -69,6 +73,7 @@ interface Running {
 class FunctionRunner implements RunTaker {
   readonly #deps: FunctionRunnerDeps;
   readonly #gates: Readonly<Record<keyof typeof defaultLimits, FairLimiter>>;
+  readonly #load: LoadLimit;
   /** By run and attempt, including those that wait for a slot. */
   readonly #running = new Map<string, Running>();
   readonly #turns: EnvironmentLocks;
@@ -80,8 +85,13 @@ class FunctionRunner implements RunTaker {
     this.#deps = deps;
     this.#turns = new EnvironmentLocks(deps);
     const limits = deps.limits ?? defaultLimits;
+    this.#load = new LoadLimit({
+      min: Math.min(syncsMin, limits.syncs.total),
+      max: limits.syncs.total,
+      grant: (isOverdue) => this.#gates.syncs.grant(isOverdue),
+    });
     this.#gates = {
-      syncs: new FairLimiter(limits.syncs),
+      syncs: new FairLimiter(limits.syncs, () => this.#load.value),
       actions: new FairLimiter(limits.actions),
       asyncActions: new FairLimiter(limits.asyncActions),
       webhooks: new FairLimiter(limits.webhooks),
@@ -170,6 +180,7 @@ class FunctionRunner implements RunTaker {
 
   async #enter(change: RunChanged, signal: AbortSignal): Promise<Release> {
     const limiter = limiterOf(change);
+    using _ = limiter === 'syncs' ? this.#load.wait() : null;
     const leave = await this.#gates[limiter].enter(ticketOf(change), signal);
     if (limiter !== 'asyncActions') return leave;
     try {

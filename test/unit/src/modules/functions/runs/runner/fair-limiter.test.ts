@@ -42,6 +42,33 @@ describe('the gate', () => {
     expect(inside.slice(2)).toEqual(['a/3', 'b/1', 'c/1']);
   });
 
+  it('lets in fewer than fit when it can bear fewer, but one of each environment', async () => {
+    let bearable = 1;
+    const limiter = new FairLimiter({ ...limits, total: 4, perEnvironment: 4 }, () => bearable);
+    const names = ['a/1', 'a/2', 'b/1', 'b/2', 'c/1', 'c/2'];
+    const { inside, leave, settled } = enterAll(limiter, names);
+    await settled();
+    expect(inside).toEqual(['a/1', 'b/1', 'c/1']);
+    await leave('a/1');
+    await leave('b/1');
+    await leave('c/1');
+    expect(inside.slice(3)).toEqual(['a/2', 'b/2', 'c/2']);
+    for (const name of inside.slice(3)) await leave(name);
+    const more = enterAll(limiter, ['a/3', 'a/4', 'a/5']);
+    await more.settled();
+    expect(more.inside).toEqual(['a/3']);
+    bearable = 2;
+    limiter.grant();
+    await more.settled();
+    expect(more.inside).toEqual(['a/3', 'a/4']);
+    await more.leave('a/4');
+    expect(more.inside).toEqual(['a/3', 'a/4', 'a/5']);
+    const last = enterAll(limiter, ['a/6', 'a/7']);
+    limiter.grant(true);
+    await last.settled();
+    expect(last.inside).toEqual(['a/6']);
+  });
+
   it('lets others by a connection at its limit', async () => {
     const gate = new FairLimiter(limits);
     const { inside, leave, settled } = enterAll(gate, ['a/1', 'a/1', 'a/2']);
