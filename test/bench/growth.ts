@@ -1,12 +1,14 @@
 /**
  * `growth.ts [--quick] [connections] [runs] [streams] [payload] [takeover] [together]`: what a request waits for while a
  * state grows, at three sizes each, and the exponent of its growth: log(t2 / t1) / log(n2 / n1), from the first size to
- * the last (0: it does not grow, 1: linear). Times are medians in ms. `together`: actions of one environment alone, and
- * beside the syncs of another that are due at the same time.
+ * the last (0: it does not grow, 1: linear). Times are in ms, medians where nothing else is named. `together`: actions
+ * of one environment alone, and beside the syncs of another that are due at the same time.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { controlTopic } from '../../src/control-plane/message-codec.ts';
 import { joinKey } from '../../src/kernel/ids.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
 import { connectionRef } from '../../src/modules/connections/connections/entity.ts';
 import type { Connection } from '../../src/modules/connections/connections/state.ts';
@@ -29,7 +31,7 @@ type Table = Map<string, number[]>;
 
 const figures: Record<string, number> = {};
 
-function finish(part: string, sizes: readonly number[], table: Table): void {
+function finish(part: string, sizes: readonly number[], table: Table, unit = 'ms_p50'): void {
   const cell = (text: string | number): string => String(text).padStart(11);
   console.error(
     `\n${part.padEnd(34)}${sizes.map((size) => cell(size)).join('')}${cell('exponent')}`,
@@ -39,7 +41,7 @@ function finish(part: string, sizes: readonly number[], table: Table): void {
     const exponent = Math.log(last / first) / Math.log((sizes.at(-1) ?? 0) / (sizes[0] ?? 0));
     const cells = [...times.map((time) => round(time)), round(exponent)].map(cell);
     console.error(`${name.padEnd(34)}${cells.join('')}`);
-    figures[`${part}.${name}_ms_p50`] = round(last);
+    figures[`${part}.${name}_${unit}`] = round(last);
     figures[`${part}.${name}_exponent`] = round(exponent);
   }
 }
@@ -260,14 +262,15 @@ function takeover(): void {
   const table: Table = new Map();
   for (const size of sizes) {
     for (const [name, value] of Object.entries(workload('restore', 'embedded', size))) {
-      if (name.endsWith('_s')) note(table, name.slice(0, -2), 1_000 * value);
+      if (name.endsWith('_per_s')) figures[`takeover.${name}`] = value;
+      else if (name.endsWith('_s')) note(table, name.slice(0, -2), 1_000 * value);
     }
   }
   finish('takeover', sizes, table);
 }
 
-const dueSyncs = isQuick ? 100 : 1_000;
-const variantsOfOne = isQuick ? 20 : 200;
+const dueSizes = isQuick ? [30, 100, 300] : [100, 300, 1_000];
+const variantSizes = isQuick ? [5, 20] : [20, 200];
 
 async function together(): Promise<void> {
   await using world = await openCrmWorld();
@@ -291,41 +294,51 @@ async function together(): Promise<void> {
     await call('/action/trigger', { action_name: 'echo', input: { a: 1 } }, { key, headers });
     return performance.now() - started;
   };
-  const few = Array.from({ length: 20 });
-  for (let at = 0; at < dueSyncs; at += few.length)
-    await Promise.all(few.map(() => world.connect()));
-  const times = async (until: () => boolean): Promise<number[]> => {
+  const times = async (until: (count: number) => boolean): Promise<number[]> => {
     const found: number[] = [];
-    while (!until()) found.push(await action());
+    while (!until(found.length)) found.push(await action());
     return found;
   };
-  for (let at = 0; at < 200; at += 1) await action();
-  let count = 0;
-  const alone = await times(() => (count += 1) > 300);
-  const ends = () => world.receiver.received.filter(({ body }) => body.includes('"deals"')).length;
-  const started = performance.now();
-  await call('/sync/trigger', { provider_config_key: 'crm', syncs: ['deals'] });
-  const beside = await times(() => ends() >= dueSyncs);
-  const took = performance.now() - started;
-  const { id } = await world.connect();
-  const variant = async (at: number): Promise<number> => {
-    const begun = performance.now();
-    await call(`/sync/deals/variant/v${at}`, { provider_config_key: 'crm', connection_id: id });
-    return performance.now() - begun;
+  const table: Table = new Map();
+  const noteAll = (name: string, all: readonly number[]): void => {
+    for (const percent of [50, 99]) note(table, `${name} p${percent}`, percentile(all, percent));
   };
-  const created: number[] = [];
-  for (let at = 0; at < variantsOfOne; at += 1) created.push(await variant(at));
-  const p = (all: readonly number[], percent: number): number => round(percentile(all, percent));
-  Object.assign(figures, {
-    'together.syncs_per_s': round((1_000 * dueSyncs) / took),
-    'together.actions_beside': beside.length,
-    'together.action_alone_ms_p50': p(alone, 50),
-    'together.action_alone_ms_p99': p(alone, 99),
-    'together.action_beside_ms_p50': p(beside, 50),
-    'together.action_beside_ms_p99': p(beside, 99),
-    'together.variant_first_ms_p50': p(created.slice(0, 10), 50),
-    'together.variant_last_ms_p50': p(created.slice(-10), 50),
-  });
+  const ends = (sync: string): number =>
+    world.receiver.received.filter(({ body }) => body.includes(`"${sync}"`)).length;
+  await times((count) => count === 200);
+  let [connected, expected] = [0, 0];
+  for (const size of dueSizes) {
+    while (connected < size) {
+      const more = Math.min(20, size - connected);
+      await Promise.all(Array.from({ length: more }, () => world.connect()));
+      connected += more;
+    }
+    // This one starts with the connection.
+    while (ends('notes') < connected) await pause(20);
+    noteAll('action alone', await times((count) => count === 300));
+    const started = performance.now();
+    await call('/sync/trigger', { provider_config_key: 'crm', syncs: ['deals'] });
+    expected += connected;
+    noteAll('action beside', await times(() => ends('deals') >= expected));
+    note(table, 'a sync', (performance.now() - started) / connected);
+  }
+  finish('together', dueSizes, table, 'ms');
+  const ids = [(await world.connect()).id, (await world.connect()).id];
+  const variants: Table = new Map();
+  let created = 0;
+  for (const size of variantSizes) {
+    const found: number[] = [];
+    for (; created < size; created += 1) {
+      const begun = performance.now();
+      // A connection has up to 100.
+      const connection_id = ids[Math.floor(created / limits.connectionVariantsMax)];
+      const path = `/sync/deals/variant/v${created}`;
+      await call(path, { provider_config_key: 'crm', connection_id });
+      found.push(performance.now() - begun);
+    }
+    note(variants, 'one more', percentile(found.slice(-10), 50));
+  }
+  finish('variants', variantSizes, variants);
 }
 
 for (const [name, part] of Object.entries({ connections, runs, streams, payload })) {
