@@ -193,8 +193,12 @@ class SearchStore {
     const { name, hasTexts = false } = table;
     const columns = database.prepare(`SELECT * FROM ${name}`).columns();
     const marks = columns.map(() => '?').join(', ');
+    const sets = columns.map(({ name: column }) => `${column} = excluded.${column}`).join(', ');
     this.#table = table;
-    this.#put = database.prepare(`INSERT OR REPLACE INTO ${name} VALUES (${marks})`);
+    // No `OR REPLACE`: it deletes rows without their triggers.
+    this.#put = database.prepare(
+      `INSERT INTO ${name} VALUES (${marks}) ON CONFLICT (key) DO UPDATE SET ${sets}`,
+    );
     this.#remove = database.prepare(`DELETE FROM ${name} WHERE key = ?`);
     this.#clear = database.prepare(`DELETE FROM ${name}`);
     this.texts = hasTexts ? new TextIndex(database, name) : null;

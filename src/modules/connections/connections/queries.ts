@@ -3,7 +3,7 @@ import { GatewayError, type ErrorCode } from '../../../kernel/errors.ts';
 import { environmentName } from '../../access/environments/names.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { ConnectionQuery } from './listing.ts';
-import { connectionSearch } from './search.ts';
+import { connectionSearch, connectionTotal } from './search.ts';
 import type { Connection } from './state.ts';
 
 /** A page of the environment's connections, newest first; without those being deleted. */
@@ -16,10 +16,9 @@ export function connectionTotals(
   { view }: ControlPlane,
   environmentUid: string,
 ): { readonly connections: number; readonly failing: number } {
-  const all = 'SELECT count(*) AS total FROM connections WHERE environment_uid = ?';
   return {
-    connections: view.count(all, [environmentUid]),
-    failing: view.count(`${all} AND errors != ''`, [environmentUid]),
+    connections: view.count(connectionTotal.all, [environmentUid]),
+    failing: view.count(connectionTotal.failing, [environmentUid]),
   };
 }
 

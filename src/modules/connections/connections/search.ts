@@ -53,6 +53,12 @@ export function connectionSearch(query: ConnectionQuery): ViewQuery {
   };
 }
 
+/** The SQL of a number of connections of an environment. */
+export const connectionTotal = {
+  all: 'SELECT total FROM connections_total WHERE environment_uid = ?',
+  failing: "SELECT count(*) AS total FROM connections WHERE environment_uid = ? AND errors != ''",
+} as const;
+
 const lastPosition = 2n ** 63n - 1n;
 
 /**
@@ -91,6 +97,14 @@ export const connectionTable: SearchTable<Connection> = {
   CREATE INDEX connections_organization ON connections (environment_uid, organization_id, created_at DESC, id DESC)
     WHERE organization_id IS NOT NULL;
   CREATE INDEX connections_failing ON connections (environment_uid, created_at DESC, id DESC) WHERE errors != '';
+  -- Counting the rows would take longer the more there are.
+  CREATE TABLE connections_total (environment_uid TEXT PRIMARY KEY, total INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TRIGGER connections_added AFTER INSERT ON connections BEGIN
+    INSERT INTO connections_total VALUES (new.environment_uid, 1) ON CONFLICT DO UPDATE SET total = total + 1;
+  END;
+  CREATE TRIGGER connections_removed AFTER DELETE ON connections BEGIN
+    UPDATE connections_total SET total = total - 1 WHERE environment_uid = old.environment_uid;
+  END;
 `,
   row({ environmentUid, integrationKey, connectionId, createdAt, id, endUser, tags, ...state }) {
     if (state.isDeleting) return null;

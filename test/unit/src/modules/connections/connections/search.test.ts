@@ -7,7 +7,10 @@ import {
   connectionRef,
 } from '../../../../../../src/modules/connections/connections/entity.ts';
 import type { ConnectionQuery } from '../../../../../../src/modules/connections/connections/listing.ts';
-import { connectionSearch } from '../../../../../../src/modules/connections/connections/search.ts';
+import {
+  connectionSearch,
+  connectionTotal,
+} from '../../../../../../src/modules/connections/connections/search.ts';
 import type { Connection } from '../../../../../../src/modules/connections/connections/state.ts';
 import { seeded, seedOfRun, type Random } from '../../../../../support/random.ts';
 
@@ -133,6 +136,10 @@ it('a search finds what a look at every connection finds, in the same order', ()
         live.set(key, JSON.parse(JSON.stringify(state)) as Connection);
       }
     });
+    for (const environmentUid of environments) {
+      const { total = 0 } = store.database.prepare(connectionTotal.all).get(environmentUid) ?? {};
+      expect(total).toBe(linear(live.values(), { environmentUid }).length);
+    }
     for (let asked = 0; asked < 20; asked += 1) {
       const after = random.chance(30) ? random.pick([...live.values()]) : undefined;
       const named = random.pick([...live.values()]).endUser?.displayName ?? 'c1';
