@@ -7,7 +7,7 @@ const gramLength = 3;
 /** Terms of a search that are looked up: comparing the few rows that have the rarest is cheaper than one more. */
 const lookedUpMax = 3;
 /** Terms of a search among which the rarest are chosen, evenly spread over its text. */
-const comparedMax = 12;
+const comparedMax = 64;
 /** Newest entries of a term by which its frequency is estimated: the rarer, the further back they reach. */
 const sampleSize = 16;
 
