@@ -21,6 +21,9 @@ export interface ChildOptions {
   readonly residentMbMax: number;
   /** It holds only background runs. */
   readonly isBackground: boolean;
+  /** How long it has had no run when `onIdle` is called. */
+  readonly idleMs: number;
+  readonly onIdle: (child: SandboxChild) => void;
   /** It accepts no more runs; called before it has ended. */
   readonly onRetired: () => void;
   readonly onExit: (child: SandboxChild) => void;
@@ -68,6 +71,8 @@ export class SandboxChild {
   readonly #runs = new Map<number, Running>();
   readonly #exited = Promise.withResolvers<undefined>();
   #watch: NodeJS.Timeout | null = null;
+  #idle: NodeJS.Timeout | undefined;
+  #freshMb = 0;
 
   constructor(options: ChildOptions) {
     this.#options = options;
@@ -95,12 +100,20 @@ export class SandboxChild {
   /** Takes a place for a run; the result gives it back. */
   enter(isBackground: boolean): () => void {
     const background = isBackground ? 1 : 0;
+    clearTimeout(this.#idle);
     this.size += 1;
     this.background += background;
     return () => {
       this.size -= 1;
       this.background -= background;
+      const { idleMs, onIdle } = this.#options;
+      if (this.size === 0) this.#idle = setTimeout(() => onIdle(this), idleMs).unref();
     };
+  }
+
+  /** By how much its resident memory has grown since its start. */
+  get grownMb(): number {
+    return residentMb(this.#process.pid) - this.#freshMb;
   }
 
   /** Whether it accepts further runs. */
@@ -127,6 +140,7 @@ export class SandboxChild {
     this.#send({ kind: 'init', runtime, settings });
     try {
       await promise;
+      this.#freshMb = residentMb(this.#process.pid);
     } catch (error) {
       this.kill();
       throw error;

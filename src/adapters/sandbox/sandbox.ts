@@ -31,6 +31,10 @@ export interface SandboxOptions {
   readonly residentMbMax?: number;
   /** Runs after which a process is replaced, against slow leaks. Default 5000. */
   readonly runsPerLife?: number;
+  /** How long a process has had no run when its memory is returned. Default 30 s. */
+  readonly idleMs?: number;
+  /** Growth since its start with which an idle process is replaced by a fresh one, in MB. Default 32. */
+  readonly grownMbMax?: number;
 }
 
 const defaults = {
@@ -42,6 +46,8 @@ const defaults = {
   residentMb: 1024,
   residentMbMax: 1536,
   runsPerLife: 5000,
+  idleMs: 30_000,
+  grownMbMax: 32,
 } as const satisfies Required<SandboxOptions>;
 
 /** Consecutive processes that may fail to start before the sandbox reports it. */
@@ -197,13 +203,17 @@ class ProcessSandbox implements WarmableSandbox {
   }
 
   #open(isBackground: boolean): SandboxChild | null {
-    const { childrenMax, spares, residentMb, residentMbMax } = this.#options;
+    const { childrenMax, spares, residentMb, residentMbMax, idleMs, grownMbMax } = this.#options;
     if (this.#openChildren.length >= childrenMax) return null;
     const child = new SandboxChild({
       runtime: this.#runtime,
       settings: { spares, heapMb: promised.sandboxHeapMb, residentMb },
       residentMbMax,
       isBackground,
+      idleMs,
+      onIdle: (idle) => {
+        if (this.#isSurplus(idle) || idle.grownMb > grownMbMax) idle.retire();
+      },
       onRetired: () => this.#refill(),
       onExit: (gone) => {
         this.#children.delete(gone);
@@ -217,8 +227,15 @@ class ProcessSandbox implements WarmableSandbox {
 
   #refill(): void {
     if (!this.#isUsed || this.#isClosed) return;
-    const warm = this.#openChildren.filter(({ isBackground }) => !isBackground).length;
-    for (let more = this.#options.warmChildren - warm; more > 0; more--) this.#open(false);
+    for (let more = this.#options.warmChildren - this.#warm; more > 0; more--) this.#open(false);
+  }
+
+  get #warm(): number {
+    return this.#openChildren.filter(({ isBackground }) => !isBackground).length;
+  }
+
+  #isSurplus({ isBackground }: SandboxChild): boolean {
+    return isBackground || this.#warm > this.#options.warmChildren;
   }
 
   /** Retired ones end by themselves. */

@@ -150,4 +150,29 @@ describe('the processes', () => {
     for (let run = 0; run < 4; run++) expect(await outputOf(own, 'return 1;')).toBe(1);
     await vi.waitFor(() => expect(fresh()).not.toContain(first));
   });
+
+  it('that grew are replaced once they are idle', async () => {
+    const before = childPids();
+    await using own = await openSandbox({ idleMs: 20, grownMbMax: -1_000 });
+    const fresh = () => childPids().filter((pid) => !before.includes(pid));
+    const [first] = fresh();
+    expect(await outputOf(own, 'return 1;')).toBe(1);
+    await vi.waitFor(() => expect(fresh()).not.toContain(first), { timeout: 20_000 });
+    await vi.waitFor(() => expect(fresh().length).toBe(1), { timeout: 20_000 });
+    expect(await outputOf(own, 'return 2;')).toBe(2);
+  });
+
+  it('that a rush has started beside the warm one end once they are idle', async () => {
+    const before = childPids();
+    await using own = await openSandbox({
+      ...{ runsPerChild: 1, childrenMax: 3 },
+      ...{ idleMs: 20, grownMbMax: 10_000 },
+    });
+    const fresh = () => childPids().filter((pid) => !before.includes(pid));
+    const runs = [1, 2, 3].map((n) => outputOf(own, `return ${n};`));
+    expect(fresh().length).toBe(3);
+    expect(await Promise.all(runs)).toEqual([1, 2, 3]);
+    await vi.waitFor(() => expect(fresh().length).toBe(1), { timeout: 20_000 });
+    expect(await outputOf(own, 'return 4;')).toBe(4);
+  });
 });
