@@ -99,7 +99,7 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: [programs, documentOfAnswers],
-          pool: 'forks',
+          ...workers,
           maxWorkers: 3,
           expect: expectOptions,
           testTimeout: 120_000,

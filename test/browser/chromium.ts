@@ -31,6 +31,14 @@ export async function installChromium(): Promise<void> {
 
 export const browserFiles = (): string[] => globSync('test/browser/**/*.test.ts');
 
+let shared: Promise<Browser> | null = null;
+
+/** The browser of the files of a worker; it ends with the worker. A file that ends closes its pages. */
+export function sharedChromium(): Promise<Browser> {
+  shared ??= openChromium();
+  return shared;
+}
+
 /** Without a window. Its own sandbox needs a user other than root. */
 export async function openChromium(): Promise<Browser> {
   await installChromium();
@@ -41,6 +49,10 @@ export async function openChromium(): Promise<Browser> {
     chromiumSandbox: getuid?.() !== 0,
     args: ['--disable-dev-shm-usage'],
   });
+}
+
+export async function closePages(browser: Browser): Promise<void> {
+  await Promise.all(browser.contexts().map((context) => context.close()));
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
 import { topicSpecs } from '../../src/app/topics.ts';
 import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
-import { openChromium, openPage } from './chromium.ts';
+import { closePages, openPage, sharedChromium } from './chromium.ts';
 import type { Driven } from './console-driver.ts';
 import { addKey, signedIn } from './console-world.ts';
 
@@ -40,8 +40,8 @@ export async function openCrmConsole(): Promise<CrmConsole> {
   await crm.run('contacts');
   crm.account.script = [{ do: 'throw', message: 'the provider speaks another language' }];
   await crm.run('scripted');
-  const browser = await openChromium();
-  stack.defer(() => browser.close());
+  const browser = await sharedChromium();
+  stack.defer(() => closePages(browser));
   const newPage = () => openPage(browser, {});
   const opened = await signedIn({ gateway: world.gateway, page: newPage });
   await addKey(opened.page, world.gateway.prodKey);

@@ -10,7 +10,7 @@ import { openFakeAuth, type FakeAuth } from '../support/fake-auth/server.ts';
 import type { Played } from '../support/fake-auth/play.ts';
 import type { PlayOptions } from '../support/fake-auth/rules.ts';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
-import { openChromium, openPage, screenshotFolder } from './chromium.ts';
+import { closePages, openPage, screenshotFolder, sharedChromium } from './chromium.ts';
 
 /** A gateway with one integration of each provider, a fake that plays the providers, and a browser. */
 export interface BrowserWorld extends AsyncDisposable {
@@ -67,8 +67,8 @@ export async function openBrowserWorld(options: WorldOptions): Promise<BrowserWo
   );
   html = options.html?.(gateway.url) ?? '';
   for (const { name } of options.providers) await integrate(gateway, name, played[name]!);
-  const browser = await openChromium();
-  stack.defer(() => browser.close());
+  const browser = await sharedChromium();
+  stack.defer(() => closePages(browser));
   const opened = stack.move();
 
   const session = async (wanted: object = {}): Promise<string> => {
@@ -92,9 +92,7 @@ export async function openBrowserWorld(options: WorldOptions): Promise<BrowserWo
       await shown.goto(`${gateway.url}/connect/ui/?session_token=${await session(wanted)}`);
       return shown;
     },
-    async closePages() {
-      await Promise.all(browser.contexts().map((context) => context.close()));
-    },
+    closePages: () => closePages(browser),
     async connections() {
       const listed = await gateway.call('GET', '/connections');
       return (listed.body as { connections: ListedConnection[] }).connections;
