@@ -22,9 +22,13 @@ it('keeps nothing of the calls that have ended, even before the whole memory is 
     }
   };
   await forwardAll();
-  collect();
-  const before = process.memoryUsage().heapUsed;
-  await forwardAll();
-  const grown = process.memoryUsage().heapUsed - before;
-  expect(grown).toBeLessThan((calls * bytesEach) / 4);
+  const grown: number[] = [];
+  // What earlier files of this process left may grow meanwhile, but not each time.
+  for (let round = 0; round < 3; round += 1) {
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    await forwardAll();
+    grown.push(process.memoryUsage().heapUsed - before);
+  }
+  expect(Math.min(...grown)).toBeLessThan((calls * bytesEach) / 4);
 });

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { trimWhenQuiet } from '../../../../../src/app/threads/trim-memory.ts';
 
 type Collect = NonNullable<typeof globalThis.gc>;
@@ -10,8 +10,6 @@ beforeAll(() => {
   setFlagsFromString('--expose-gc');
   collect = runInNewContext('gc') as Collect;
 });
-
-afterAll(() => setFlagsFromString('--no-expose-gc'));
 
 /** A trimming whose collections are counted, and quick. */
 function watched() {
