@@ -78,9 +78,8 @@ export async function fuzz({ isLong }: { readonly isLong: boolean }): Promise<re
   ];
   // A command that repeats a request may have a line of a hundred thousand characters.
   const cut = (line: string) => (line.length > lineMax ? `${line.slice(0, lineMax)} …` : line);
-  console.log(
-    `${asked.length} requests to ${new Set(asked.map((one) => one.endpoint)).size} endpoints`,
-  );
+  const answered = asked.filter(({ status }) => status !== 405).map(({ endpoint }) => endpoint);
+  console.log(`${asked.length} requests to ${new Set(answered).size} endpoints`);
   return problems.map((problem) => problem.split('\n').map(cut).join('\n'));
 }
 
@@ -117,8 +116,9 @@ function unnamedCodes(asked: readonly Asked[], body: unknown): string[] {
   const { paths, components } = body as Document;
   const found = asked.flatMap(({ endpoint, status, code }) => {
     const [method = '', path = ''] = endpoint.split(' ');
-    const { $ref: reference = '', ...own } =
-      paths[path]?.[method.toLowerCase()]?.responses[String(status)] ?? {};
+    const operation = paths[path]?.[method.toLowerCase()];
+    if (operation === undefined && code === 'method_not_allowed') return [];
+    const { $ref: reference = '', ...own } = operation?.responses[String(status)] ?? {};
     const shared = components.responses[reference.slice(reference.lastIndexOf('/') + 1)];
     const codes = (shared ?? own)['x-svc-error-codes'] ?? [];
     return code === null || codes.includes(code) ? [] : [`${endpoint}: ${status} ${code}`];

@@ -97,6 +97,7 @@ interface ReportLine {
 }
 
 interface Interaction {
+  readonly request: { readonly method: string };
   readonly response?: {
     readonly status_code: number;
     readonly content?: { readonly $base64: string } | null;
@@ -108,14 +109,22 @@ function askedIn(report: string): Asked[] {
   return lines.flatMap((line) => {
     const { ScenarioFinished: scenario } = JSON.parse(line) as ReportLine;
     if (scenario === undefined) return [];
-    const { label: endpoint, interactions = {} } = scenario.recorder;
-    return Object.values(interactions).flatMap(({ response }) =>
-      response ? [{ endpoint, status: response.status_code, code: codeIn(response) }] : [],
-    );
+    const { label, interactions = {} } = scenario.recorder;
+    // Requests with a method that the document does not have bear the label of one that it has.
+    const path = label.slice(label.indexOf(' ') + 1);
+    return Object.values(interactions).flatMap(({ request: { method }, response }) => {
+      const endpoint = `${method.toUpperCase()} ${path}`;
+      return response ? [{ endpoint, status: response.status_code, code: codeIn(response) }] : [];
+    });
   });
 }
 
-function codeIn({ content }: NonNullable<Interaction['response']>): string | null {
+function codeIn({
+  status_code: status,
+  content,
+}: NonNullable<Interaction['response']>): string | null {
+  // What is asked for may have an error of its own, such as a deployment that failed.
+  if (status < 400) return null;
   try {
     const text = Buffer.from(content?.$base64 ?? '', 'base64').toString();
     const { error } = JSON.parse(text) as { error?: { code?: unknown } };
