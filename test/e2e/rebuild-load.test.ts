@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateways[Symbol.asyncDispose]());
 
-const records = roundsOf({ push: 1_200, all: 50_000 });
+const records = roundsOf({ push: 600, all: 50_000 });
 /** Between two polls of a reader that found nothing. */
 const pollPauseMs = roundsOf({ push: 150, all: 50 });
 
