@@ -6,12 +6,10 @@ import { followRetention } from '../../modules/records/owner/decisions/retention
 import { startRecordOwners } from '../../modules/records/owner/start.ts';
 import { startSealing } from './sealing.ts';
 import { serveThread } from './serve-thread.ts';
-import { trimWhenQuiet } from './trim-memory.ts';
 
 /** The partition owners. Nothing else runs in this thread. */
 serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, data) => {
   const { folders, snapshotDir, isStandby } = data;
-  stack.use(trimWhenQuiet());
   const ports = { log, schemas, clock, logger };
   const control = stack.use(
     await startControlOwners({ ...ports, folder: join(folders.state, 'control'), definitions }),

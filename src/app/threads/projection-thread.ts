@@ -20,7 +20,6 @@ import { verifyGeneration } from '../../modules/records/projection/verify.ts';
 import { projectAllAppended } from './project-appended.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';
-import { trimWhenQuiet } from './trim-memory.ts';
 import { readableWhenPublished, watchTables } from './watch-tables.ts';
 
 /**
@@ -40,7 +39,6 @@ serveThread(async (context, stack, data, main) => {
     if (reason !== null) forget();
   };
   const isServer = !clickhouse.url.startsWith('embedded:');
-  stack.use(trimWhenQuiet());
   const watch = isServer ? stack.use(watchTables({ store, logger, report: notify })) : null;
   const projection = stack.use(await followProjection({ log, schemas, logger }, name));
   const report = await openCommandSender({ log, schemas, clock });

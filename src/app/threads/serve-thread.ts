@@ -7,6 +7,7 @@ import { openTracing } from '../open-tracing.ts';
 import { startOnLog } from '../start-on-log.ts';
 import { openThreadContext, type ThreadContext, type ThreadData } from './thread-context.ts';
 import { lowerThreadPriority } from './thread-priority.ts';
+import { trimWhenQuiet } from './trim-memory.ts';
 
 /**
  * The part of a role that runs in a thread: opens its resources on the stack and returns the methods that it
@@ -27,6 +28,7 @@ export function serveThread(task: ThreadWork): void {
   const served: Record<string, Methods[string]> = {
     open: async () => {
       const logger = createLogger(data.logLevel, data.name);
+      stack.use(trimWhenQuiet());
       await openTracing(stack, data.tracing, { thread: data.name, logger });
       const onCorruption = (message: string) => main.emit('log damaged', message);
       const opened = await openThreadLog(stack, data.log, {
