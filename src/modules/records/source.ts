@@ -59,6 +59,14 @@ const directoriesKept = 1000;
 /** Dead segments by the number of the stream. */
 type Directories = ReturnType<typeof expiringCache<Float64Array>>;
 
+/** A query, and where its page begins in the stream. */
+interface Asked {
+  readonly table: StreamTable;
+  readonly head: HighWatermark;
+  readonly bound: Bound;
+  readonly query: PageQuery;
+}
+
 /** Reads the tables. Where the projector runs in the same thread, it keeps the heads. */
 export function createRecordSource(deps: SourceDeps): TableSource {
   const { store, heads, partitions, tables, clock } = deps;
@@ -67,6 +75,23 @@ export function createRecordSource(deps: SourceDeps): TableSource {
   heads.onDropped((streams) => {
     if (streams === 'all') directories.clear();
   });
+
+  /** From memory, near the start, or from anywhere after it. */
+  async function sliceAfter({ table, head, bound, query }: Asked) {
+    const cutRows = (answer: Buffer) =>
+      cut(deps.vault, opener, table, answer, { limit: query.limit, head });
+    const recent = recentRows(deps, table, head, bound, query);
+    if (recent !== null) return cutRows(recent);
+    // The directory of a stream is there when its rows were found to be far apart.
+    const isDense = directories.get(table.number) === undefined;
+    const near = isDense ? nearOf(bound, head, query) : null;
+    if (near !== null) {
+      const slice = await cutRows(await pageRows(store, table, bound, near));
+      if (slice.hasMore) return slice;
+    }
+    const start = await startOf(store, directories, table, bound, head);
+    return cutRows(await rowsOf(deps, table, start, query));
+  }
 
   return {
     async slice(query) {
@@ -78,18 +103,7 @@ export function createRecordSource(deps: SourceDeps): TableSource {
       const head = await headOf(deps, table);
       const bound = boundOf(cursor, modifiedAfter, head);
       if (bound.after >= head.position || bound.from > head.modifiedAt) return emptySlice(head);
-      const cutRows = (answer: Buffer) =>
-        cut(deps.vault, opener, table, answer, { limit: query.limit, head });
-      const recent = recentRows(deps, table, head, bound, query);
-      // The directory of a stream is there when its rows were found to be far apart.
-      const isDense = recent === null && directories.get(table.number) === undefined;
-      const near = isDense ? nearOf(bound, head, query) : null;
-      const first = recent ?? (near && (await pageRows(store, table, bound, near)));
-      let slice = first && (await cutRows(first));
-      if (slice === null || (near !== null && !slice.hasMore)) {
-        const start = await startOf(store, directories, table, bound, head);
-        slice = await cutRows(await rowsOf(deps, table, start, query));
-      }
+      const slice = await sliceAfter({ table, head, bound, query });
       return { ...slice, isKeepable: !heads.wasDroppedSince(table.number, then) };
     },
 
