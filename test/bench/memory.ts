@@ -6,9 +6,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { treeCpuMs } from '../support/processor-time.ts';
 import { startGatewayProcess } from './gateway-process.ts';
-import { report, round, seconds, withFolder, type Figures } from './measure.ts';
+import { report, round, seconds, withFolder } from './measure.ts';
 import {
   called,
   connect,
@@ -21,23 +20,14 @@ import {
   triggerSync,
   type Api,
 } from './paged-provider.ts';
-import { memoryOf } from './process-memory.ts';
+import { memoryOf, restingShare, restMs } from './process-use.ts';
 
 const [count = '100000'] = process.argv.slice(2);
 const total = Number(count);
 const pageSize = 100;
 /** What a start leaves to be done. */
 const settleMs = 30_000;
-const restMs = 30_000;
 const afterwardsMs = 120_000;
-
-async function restingShare(name: string, pid: number): Promise<Figures> {
-  const before = treeCpuMs(pid);
-  await wait(restMs);
-  return {
-    [`${name}_cpu_percent_of_a_core`]: round((100 * (treeCpuMs(pid) - before)) / restMs),
-  };
-}
 
 interface SyncStatus {
   readonly latestExecutionStatus: string | null;

@@ -6,13 +6,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { treeCpuMs } from '../support/processor-time.ts';
 import { startGatewayProcess, type GatewayProcess } from './gateway-process.ts';
 import { percentile, report, round, withFolder } from './measure.ts';
-import { memoryOf } from './process-memory.ts';
+import { memoryOf, restingShare, restMs } from './process-use.ts';
 
 const [starts = '5'] = process.argv.slice(2);
-const restMs = 30_000;
 
 await withFolder(async (folder) => {
   const kinds = { first: [] as GatewayProcess[], later: [] as GatewayProcess[] };
@@ -28,9 +26,7 @@ await withFolder(async (folder) => {
   await using resting = await startGatewayProcess(join(folder, '0'));
   // What a start leaves to be done.
   await setTimeout(restMs / 2);
-  const before = treeCpuMs(resting.pid);
-  await setTimeout(restMs);
-  const restCpuMs = treeCpuMs(resting.pid) - before;
+  const share = await restingShare('rest', resting.pid);
   const memory = memoryOf('rest', resting.pid);
   const median = (all: readonly number[]) => round(percentile(all, 50), 0);
   const of = (name: string, all: readonly GatewayProcess[]) => ({
@@ -41,6 +37,6 @@ await withFolder(async (folder) => {
     ...of('first', kinds.first),
     ...of('later', kinds.later),
     ...memory,
-    rest_cpu_percent_of_a_core: round((100 * restCpuMs) / restMs),
+    ...share,
   });
 });

@@ -1,6 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { treeOf } from '../support/processor-time.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { treeCpuMs, treeOf } from '../support/processor-time.ts';
 import { round, type Figures } from './measure.ts';
+
+/** How long a resting process is looked at. */
+export const restMs = 30_000;
+
+/** What a process and its descendants use of the processor while nothing is asked of them. */
+export async function restingShare(name: string, pid: number): Promise<Figures> {
+  const before = treeCpuMs(pid);
+  await wait(restMs);
+  return {
+    [`${name}_cpu_percent_of_a_core`]: round((100 * (treeCpuMs(pid) - before)) / restMs),
+  };
+}
 
 /**
  * Proportional set size of a process with its descendants, in MB: what they would give back together (`/proc`, Linux).
