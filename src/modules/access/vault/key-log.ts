@@ -2,6 +2,7 @@ import type { Ports } from '../../../control-plane/ports.ts';
 import { randomBytes, randomInt } from 'node:crypto';
 import { consume } from '../../../control-plane/consume.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
+import { retrying } from '../../../kernel/retry.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import type { TransactionalWriter, ReadMessage } from '../../../ports/event-log.ts';
 import type { Codec } from '../../../ports/schemas.ts';
@@ -11,7 +12,8 @@ import { limits } from '../../../kernel/limits.ts';
 export const keysTopic = 'svc.internal.keys.v1';
 
 const readyTimeoutMs = 5_000;
-const fencedTriesMax = 20;
+/** Nodes that destroy keys at the same time take the writer's name from each other: random pauses end that. */
+const fencedPauses = { firstMs: 50, lastMs: 2_000, withinMs: 15_000 };
 /** Some milliseconds of work on the thread that serves requests. */
 const rewrapAtOnceMax = 200;
 
@@ -86,7 +88,10 @@ export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing):
 }
 
 export interface KeyWriter {
+  /** Creates the key of an id that no other node uses yet. */
   create(keyId: string): Promise<void>;
+  /** Creates the key if no node has created it. */
+  createShared(keyId: string): Promise<void>;
   shred(keyId: string): Promise<void>;
   rewrap(signal?: AbortSignal): Promise<number>;
   close(): Promise<void>;
@@ -95,9 +100,11 @@ export interface KeyWriter {
 type Change = readonly [keyId: string, wrapped: WrappedKey | null];
 
 /**
- * Writes keys, one call after the other. Of two nodes that make the same key at once, one wins and the
- * other uses its key: opening the writer fences its former holder, what that one wrote is read before the
- * first commit, and a commit that succeeds proves that nobody wrote since.
+ * Writes keys. The key of a new id is appended: nodes that create connections at the same time do not meet. Whatever
+ * depends on the keys in the log is written by one node at a time, one call after the other: opening the writer fences
+ * its former holder, what that one wrote is read before the first commit, and a commit that succeeds proves that
+ * nobody has written since but keys of new ids. So of two nodes that make the same shared key, one wins and the other
+ * uses its key, and a key that was destroyed is not wrapped again.
  */
 export function createKeyWriter(
   deps: Deps,
@@ -121,6 +128,17 @@ export function createKeyWriter(
 
   return {
     async create(keyId) {
+      if (ring.has(keyId)) return;
+      const messages = [toMessage(codec, made(keyId))];
+      const [position] = await deps.log.append([{ topic: keysTopic, partition: 0, messages }]);
+      const end = (position?.offset ?? 0) + 1;
+      await follower.reached(end).catch(async () => {
+        // Kafka shows nothing behind a transaction that a killed node left open: opening the writer ends it.
+        await inTurn(() => commit.reopen());
+        await follower.reached(end);
+      });
+    },
+    async createShared(keyId) {
       if (ring.has(keyId)) return;
       await inTurn(() => commit.run(() => (ring.has(keyId) ? [] : [made(keyId)])));
     },
@@ -164,26 +182,34 @@ function createCommit(deps: Deps, codec: Codec<WrappedKey>, follower: KeyFollowe
     await old?.[Symbol.asyncDispose]();
   };
 
-  const run = async (wanted: () => Change[]): Promise<number> => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const holder = await take();
-        const changes = wanted();
-        if (changes.length === 0) return 0;
-        const messages = changes.map((change) => toMessage(codec, change));
-        const [position] = await holder.commit([{ topic: keysTopic, partition: 0, messages }]);
-        await follower.reached((position?.offset ?? 0) + messages.length);
-        return changes.length;
-      } catch (error) {
-        await discard();
-        const isFenced = error instanceof GatewayError && error.code === 'writer_fenced';
-        if (!isFenced || tries >= fencedTriesMax) throw error;
-      }
+  const once = async (wanted: () => Change[]): Promise<number> => {
+    try {
+      const holder = await take();
+      const changes = wanted();
+      if (changes.length === 0) return 0;
+      const messages = changes.map((change) => toMessage(codec, change));
+      const [position] = await holder.commit([{ topic: keysTopic, partition: 0, messages }]);
+      await follower.reached((position?.offset ?? 0) + messages.length);
+      return changes.length;
+    } catch (error) {
+      await discard();
+      throw error;
     }
   };
 
-  return { run, close: discard };
+  return {
+    run: (wanted: () => Change[]) =>
+      retrying(() => once(wanted), { ...fencedPauses, isRetryable: isFenced }),
+    async reopen() {
+      await discard();
+      await take();
+    },
+    close: discard,
+  };
 }
+
+const isFenced = (error: unknown): boolean =>
+  error instanceof GatewayError && error.code === 'writer_fenced';
 
 function toMessage(codec: Codec<WrappedKey>, [key, wrapped]: Change) {
   const headers = { 'content-type': 'application/avro' };

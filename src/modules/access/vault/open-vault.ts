@@ -50,8 +50,8 @@ export async function openVault(deps: VaultDeps): Promise<OpenVault> {
     await follower.caughtUp();
     proveRootKeys(ring);
     const keys = createKeyWriter(deps, codec, ring, follower);
-    await keys.create(serviceKeyId);
-    await keys.create(accountKeyId);
+    await keys.createShared(serviceKeyId);
+    await keys.createShared(accountKeyId);
     return vaultOf(deps, ring, keys, follower);
   } catch (error) {
     await follower.close();

@@ -7,7 +7,9 @@ import type { Json } from '../../../kernel/stable-json.ts';
  * `account`. Calls are synchronous once `ready(keyId)` has resolved for the key.
  */
 export interface Vault {
-  /** Creates the key if it does not exist; durable when it resolves. */
+  /**
+   * Creates the key of a new id that only the caller knows, if this node does not have it; durable when it resolves.
+   */
   create(keyId: string): Promise<void>;
   /**
    * Waits until this node has the key.
