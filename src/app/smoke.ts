@@ -50,7 +50,12 @@ async function syncedRecords(url: string, key: string): Promise<number> {
   const until = performance.now() + recordsWithinMs;
   while (performance.now() < until) {
     const { syncs } = await client.request('GET /sync/status', { query });
-    if (syncs.some(({ latestExecutionStatus: status }) => status === 'SUCCESS')) {
+    // After success on a busy machine, the tables may still lack a part of what was saved.
+    const isReadable = syncs.some(
+      ({ latestExecutionStatus: status, records_readable: canBeRead }) =>
+        status === 'SUCCESS' && canBeRead === true,
+    );
+    if (isReadable) {
       const page = { model: 'Contact', limit: 1000 };
       const { records } = await client.request('GET /records', { query: page, headers });
       if (records.length > 0) return records.length;
