@@ -52,7 +52,7 @@ class AppendedProjector extends TableProjector<Range, AppendedBatch, AppendedPro
       topic: projection.topic,
       makeBatch: () => new AppendedBatch(projection),
       positionEveryMs,
-      saveIdleAfterMs: positionEveryMs,
+      saveIdleAfterMs: () => positionEveryMs,
     });
   }
 

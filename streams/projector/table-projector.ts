@@ -53,7 +53,7 @@ interface Habits<B> {
   /** A position that is saved later than its rows only costs reading them again. */
   readonly positionEveryMs: number;
   /** How long an idle projector waits until it saves its positions. */
-  readonly saveIdleAfterMs: number;
+  readonly saveIdleAfterMs: () => number;
 }
 
 /**
@@ -230,7 +230,7 @@ export abstract class TableProjector<
   /** Until there is something to write; meanwhile positions are kept fresh. */
   async #idle(): Promise<void> {
     const { signal } = this.stop;
-    const { saveIdleAfterMs } = this.#habits;
+    const saveIdleAfterMs = this.#habits.saveIdleAfterMs();
     if (!this.isSaved && saveIdleAfterMs > 0) {
       await Promise.race([this.batches.filled, pause(saveIdleAfterMs, signal)]);
     }

@@ -97,7 +97,8 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
       topic: records.topic,
       makeBatch: () => new Batch(),
       positionEveryMs,
-      saveIdleAfterMs,
+      // Who has heard that the tables are complete looks at their position next.
+      saveIdleAfterMs: () => (this.#isBuilding() ? 0 : saveIdleAfterMs),
     });
     this.#start = start;
     const epochs = start.positions.map(
