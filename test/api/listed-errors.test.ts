@@ -50,6 +50,15 @@ const unknown = { provider_config_key: 'nobody', connection_id: 'nobody' };
 const keyOf = (environment_id: number, display_name: string) => ({ environment_id, display_name });
 
 /** Errors that no other file of tests provokes. */
+describe('a provider', () => {
+  it.each(['/providers/nobody', '/images/template-logos/nobody.svg'])(
+    'that is not there: GET %s',
+    async (path) => {
+      expect(codeOf(await api.call('GET', path))).toBe('404 not_found');
+    },
+  );
+});
+
 describe('an environment', () => {
   it('named prod is always one of production', async () => {
     await account('DELETE', `/environments/${prodId}`);

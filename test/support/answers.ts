@@ -37,21 +37,30 @@ interface Known {
 let known: Known | null = null;
 const noted = new Set<string>();
 
-/**
- * Holds an answer against the OpenAPI document, and notes for the whole run that it was seen. What the
- * document does not name, or names otherwise, is an error.
- */
+/** Holds an answer against the OpenAPI document, and notes for the whole run that it was seen. */
 export function checkAnswer(method: string, url: string, seen: SeenAnswer): void {
+  const endpoint = holdAnswer(method, url, seen);
+  if (endpoint === null) return;
+  note(endpoint, seen);
+  if (endpoint.startsWith('GET ')) unread.clear();
+}
+
+/**
+ * Holds an answer against the OpenAPI document: what that does not name, or names otherwise, is an error. For answers
+ * to random requests, of which another run may see none.
+ * @returns the endpoint, null for what the document does not list
+ */
+export function holdAnswer(method: string, url: string, seen: SeenAnswer): string | null {
   const file = process.env['SVC_TEST_OPENAPI'];
   // Outside the test runner there is nothing to hold it against.
-  if (file === undefined) return;
+  if (file === undefined) return null;
   known ??= load(file);
   const asked = method === 'HEAD' ? 'GET' : method;
   const path = new URL(url, 'http://gateway.test').pathname;
   const template = templateOf(known.document, path, asked);
-  if (template === null) return;
+  if (template === null) return null;
   const operation = known.document.paths[template]?.[asked.toLowerCase()];
-  if (operation === undefined) return;
+  if (operation === undefined) return null;
   const endpoint = `${asked} ${template}`;
   const problem = problemOf(known, operation, seen, method === 'HEAD');
   if (problem !== null) {
@@ -59,8 +68,7 @@ export function checkAnswer(method: string, url: string, seen: SeenAnswer): void
       `${endpoint} answered ${seen.status} ${seen.text.slice(0, 2000)}\nbut ${problem}`,
     );
   }
-  note(endpoint, seen);
-  if (asked === 'GET') unread.clear();
+  return endpoint;
 }
 
 /** First word of the line of an operation that the console sent. */
