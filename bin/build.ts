@@ -151,8 +151,9 @@ function stateOfSources(): string {
   );
   const hash = createHash('sha256');
   for (const file of files.sort()) {
-    const { size, mtimeMs } = statSync(join(root, file));
-    hash.update(`${file} ${size} ${mtimeMs}\n`);
+    const found = statSync(join(root, file));
+    // A copy has the times of its files in whole milliseconds, and folders of its own.
+    if (found.isFile()) hash.update(`${file} ${found.size} ${Math.round(found.mtimeMs)}\n`);
   }
   return hash.digest('hex');
 }

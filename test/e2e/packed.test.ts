@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   statSync,
@@ -42,6 +43,10 @@ let installed: string;
 /** One of somebody who has installed the client alone. */
 let application: string;
 
+/** Of the sources of a build: a copy of them that has its own has built again. */
+const stateOfBuild = (root: string): string =>
+  readFileSync(join(root, 'dist/sources.sha256'), 'utf8');
+
 const inProject = async (command: string, args: readonly string[], cwd: string): Promise<string> =>
   run(command, args, {
     cwd,
@@ -52,6 +57,7 @@ beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-packed-')));
   ({ copy, ...tarballs } = await packTarballs(folder));
   expect(manifestOf(copy)).toBe(manifestOf(repository));
+  expect(stateOfBuild(copy)).toBe(stateOfBuild(repository));
   project = join(folder, 'project');
   const modules = join(project, 'node_modules');
   linkPackages(modules);
