@@ -16,8 +16,9 @@ import { browserFiles, installChromium } from './browser/chromium.ts';
 import { languages } from './clients/generate.ts';
 import { installToolchain } from './clients/toolchains.ts';
 import { fuzz } from './fuzz/run.ts';
-import { measureReferenceLoads, type ReferenceLoads } from './reference-load.ts';
+import { memoryFolder } from './memory-folder.ts';
 import { matrix } from './packages/matrix.ts';
+import { measureReferenceLoads, type ReferenceLoads } from './reference-load.ts';
 import { unpressed, unseen } from './route-coverage.ts';
 import { ServiceUnavailable } from './services/commands.ts';
 import { coreFiles, leaveOut, prepareServices, report, type NotRun } from './services/run.ts';
@@ -36,6 +37,9 @@ const isCi = process.env['CI'] === 'true';
 const fileLoadsMax = 1_000;
 const slowestShown = 20;
 
+const disk = tmpdir();
+// All tests together run on the disk.
+process.env['TMPDIR'] = (options.all ? null : memoryFolder()) ?? disk;
 const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
 // A third of the time that a gateway takes to start is compilation: processes of the tests share its cache.
 process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
@@ -201,16 +205,19 @@ function fileTimes(loads: ReferenceLoads): void {
 const measuring = new AbortController();
 const measured = measureReferenceLoads(measuring.signal);
 try {
-  const [fast] = await Promise.all([
+  const [fast, examples] = await Promise.all([
     tests('fast'),
-    checks(['types', 'lint', 'format', 'deps', 'language', 'schemas:check']),
+    checks(['types', 'lint', 'format', 'deps', 'language', 'schemas:check']).then(() =>
+      tests('examples'),
+    ),
   ]);
-  pushTimes.push(...fast, ...(await tests('examples')), ...(await tests('system')));
+  pushTimes.push(...fast, ...examples, ...(await tests('system')));
   // Both wait much of the time.
   await Promise.all([fuzzing(), testsInBrowser()]);
   measuring.abort();
   nothingMissing('responses of the endpoints', 'no test has seen', unseen(answersFolder));
   fileTimes(await measured);
+  process.env['TMPDIR'] = disk;
   if (options.services || options.all) {
     await testsOnServices();
     await testsOfClients();
