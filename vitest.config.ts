@@ -50,7 +50,7 @@ const exampleModules = {
 /**
  * `fast` runs in process; `system` starts real gateways, `examples` replays what the example functions did, `browser` a
  * gateway and Chromium; `clients` generates and runs clients in other languages; `services` starts real Kafka, registry and Redis. A part of the time is waiting, more so in what
- * talks to other processes: three files at a time on two cores. `faults` breaks services of its own: one file at
+ * talks to other processes: three files at a time on two cores, and four of those that wait for processes to start. `faults` breaks services of its own: one file at
  * a time.
  */
 export default defineConfig({
@@ -76,7 +76,7 @@ export default defineConfig({
           exclude: [withServices],
           globalSetup: [programs, documentOfAnswers, functions, gateways],
           ...workers,
-          maxWorkers: 3,
+          maxWorkers: 4,
           expect: expectOptions,
           testTimeout: 300_000,
           hookTimeout: 300_000,
