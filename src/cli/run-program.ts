@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The service's own programs (`src/<name>.ts`), each with its options of Node. */
 export const programs = {
-  main: ['--expose-gc', '--max-semi-space-size=16', '--disable-warning=TimeoutNegativeWarning'],
+  main: ['--max-semi-space-size=16', '--disable-warning=TimeoutNegativeWarning'],
   log: [],
   keys: [],
   upgrade: [],

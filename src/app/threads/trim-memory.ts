@@ -1,8 +1,8 @@
 import { PerformanceObserver } from 'node:perf_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 export interface TrimDeps {
-  /** Node's, with `--expose-gc`; without it nothing is returned. */
-  readonly gc?: typeof globalThis.gc | undefined;
   /** How long the thread has collected no garbage before its memory is returned. Default 10 s. */
   readonly quietMs?: number;
 }
@@ -12,11 +12,15 @@ export interface TrimDeps {
  * the heap is small, and keeps its pages: old objects would hold what they have outside of it, such as results of
  * ClickHouse. Only the collection of last resort gives the pages back.
  */
-export function trimWhenQuiet({ gc = globalThis.gc, quietMs = 10_000 }: TrimDeps = {}): Disposable {
-  if (gc === undefined) return { [Symbol.dispose]: () => undefined };
+export function trimWhenQuiet({ quietMs = 10_000 }: TrimDeps = {}): Disposable {
   let trimmedAt = 0;
   const timer = setTimeout(() => {
-    gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    const collect = collector();
+    if (collect === null) {
+      timer.refresh();
+      return;
+    }
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     trimmedAt = performance.now();
   }, quietMs).unref();
   const observer = new PerformanceObserver((list) => {
@@ -29,4 +33,16 @@ export function trimWhenQuiet({ gc = globalThis.gc, quietMs = 10_000 }: TrimDeps
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * The collector of this thread, which V8 exposes to new contexts while a flag of the process is on. Code that was
+ * compiled under other flags is of no use, that of Node itself and that of the compile cache: with the flag in the
+ * command each thread would compile it at its start. Null if another thread has turned the flag off in between.
+ */
+function collector(): NodeJS.GCFunction | null {
+  setFlagsFromString('--expose-gc');
+  const found = runInNewContext('globalThis.gc') as NodeJS.GCFunction | undefined;
+  setFlagsFromString('--no-expose-gc');
+  return found ?? null;
 }
