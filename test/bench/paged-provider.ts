@@ -13,7 +13,10 @@ export interface Page {
   readonly next: number | null;
 }
 
-/** Every page is text before it is asked for: what is measured begins with a request. @returns its port */
+/**
+ * Every page is text before it is asked for: what is measured begins with a request. Pages of another size are empty.
+ * @returns its port
+ */
 export async function servePages(total: number, pageSizes: readonly number[]): Promise<number> {
   const texts = new Map(
     pageSizes.map((limit) => [
@@ -28,7 +31,7 @@ export async function servePages(total: number, pageSizes: readonly number[]): P
   const server = createServer((asked, response) => {
     const { searchParams } = new URL(asked.url ?? '/', 'http://provider');
     const pages = texts.get(Number(searchParams.get('limit')));
-    const text = pages?.[Number(searchParams.get('cursor') ?? 0)] ?? '';
+    const text = pages?.[Number(searchParams.get('cursor') ?? 0)] ?? '{"data":[],"next":null}';
     response.writeHead(200, {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
@@ -41,10 +44,14 @@ export async function servePages(total: number, pageSizes: readonly number[]): P
   return (server.address() as AddressInfo).port;
 }
 
-/** The settings of a gateway that knows the provider at this port; its definition is a file in the folder. */
+/**
+ * The settings of a gateway that knows the provider at this port; its definition is a file in the folder, with more fields
+ * where given.
+ */
 export async function providerEnv(
   folder: string,
   port: number,
+  more: object = {},
 ): Promise<Readonly<Record<string, string>>> {
   const definitions = join(folder, 'providers.json');
   const definition = {
@@ -56,6 +63,7 @@ export async function providerEnv(
       apiKey: { type: 'string', title: 'API key', description: 'The key.', secret: true },
     },
     proxy: { base_url: `http://127.0.0.1:${port}` },
+    ...more,
   };
   await writeFile(definitions, JSON.stringify({ [integration]: definition }));
   return { SVC_PROVIDERS: definitions, SVC_EGRESS_ALLOW: `127.0.0.1:${port}` };

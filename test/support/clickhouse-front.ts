@@ -14,6 +14,8 @@ export interface ClickHouseFront extends AsyncDisposable {
   /** With credentials; of a database that the first who opens it makes. */
   readonly url: string;
   readonly origin: string;
+  /** Of the process that runs now; a restart changes it. */
+  readonly pid: number;
   /** As by `kill -9`. */
   kill(): Promise<void>;
   /** Again on the same port and folder. */
@@ -39,6 +41,9 @@ export async function startClickHouseFront({
   return {
     url: `http://${credentials}@127.0.0.1:${port}/gateway`,
     origin: `http://127.0.0.1:${port}`,
+    get pid() {
+      return running.child.process.pid ?? 0;
+    },
     kill,
     async start() {
       running = await run(folder, port);
