@@ -14,6 +14,7 @@ import { PendingEncryption } from './encryption/pending-encryption.ts';
 import { resumableMs } from './state/store-file.ts';
 import { saveMarks } from './state/stream-state.ts';
 import type { Held } from './acquire-partition.ts';
+import { RoundPace } from './round-pace.ts';
 import { headsOf, transactionOf, type Decided, type Transaction } from './transaction.ts';
 
 /** Limits of a transaction: changes, and records read. */
@@ -56,6 +57,7 @@ export class PartitionOwner implements AsyncDisposable {
   /** The time at which the store was last at the end of the log. */
   #atEndAt: number;
   readonly #retention: RetentionSweep;
+  readonly #pace = new RoundPace();
 
   constructor(shared: Shared, held: Held) {
     const { store, progress } = held;
@@ -94,7 +96,7 @@ export class PartitionOwner implements AsyncDisposable {
     });
     while (!signal.aborted) {
       if (this.#queue.peek() === undefined) await this.#idle(aborted);
-      await this.#round();
+      await this.#round(aborted);
       this.#offerSnapshot();
     }
     this.#changes.round = new Round();
@@ -135,12 +137,13 @@ export class PartitionOwner implements AsyncDisposable {
   }
 
   /** Decides queued commands, up to the limits, and begins to commit them. */
-  async #round(): Promise<void> {
+  async #round(aborted: Promise<void>): Promise<void> {
     if (this.#isStoreFull()) await this.#settle();
     const round = new Round();
     this.#changes.round = round;
     let records = 0;
     while (round.changes.length < roundChangesMax && records < roundRecordsMax) {
+      if (this.#queue.peek() === undefined) await this.#gather(round, aborted);
       const message = this.#queue.peek();
       if (message === undefined) break;
       const decoded = decode(this.#shared, message);
@@ -159,6 +162,12 @@ export class PartitionOwner implements AsyncDisposable {
     }
     this.#saveMarks(marksSavedEveryMs);
     await this.#commitRound(records);
+  }
+
+  /** Waits for the next command while a rush lasts. */
+  async #gather(round: Round, aborted: Promise<void>): Promise<void> {
+    const waitMs = this.#pace.waitMs(performance.now(), round.replies.length > 0);
+    if (waitMs > 0) await this.#waitForWork(aborted, waitMs);
   }
 
   /** Only commands of recorded traces carry a trace. */
@@ -200,6 +209,7 @@ export class PartitionOwner implements AsyncDisposable {
     await this.#acknowledged();
     if (this.#uncommitted === 0) this.#uncommittedSince = this.#shared.clock.now();
     this.#uncommitted += round.changes.length + round.touched.size;
+    this.#pace.written(performance.now(), records);
     this.#inFlight = finished.then(() => this.#commit({ round, heads, meta }));
     // Reported to the next caller that awaits a round; until then there is no listener.
     this.#inFlight.catch(() => undefined);
