@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { processVariables } from './environment.ts';
 
 /** The service's own programs (`src/<name>.ts`), each with its options of Node. */
 export const programs = {
@@ -10,6 +11,9 @@ export const programs = {
   keys: [],
   upgrade: [],
 } as const;
+
+/** Two arenas of glibc instead of one for each thread: freed memory of one thread is used by another. */
+export const programEnv = { MALLOC_ARENA_MAX: '2' } as const;
 
 export type Program = keyof typeof programs;
 
@@ -21,7 +25,14 @@ export function runProgram(
   signal?: AbortSignal,
 ): Promise<number> {
   const entry = fileURLToPath(new URL(`../${program}${extname(import.meta.url)}`, import.meta.url));
-  return runNode(root, [...programs[program], entry, ...args], signal);
+  const env = { ...programEnv, ...processVariables() };
+  return runNode(root, [...programs[program], entry, ...args], { signal, env });
+}
+
+interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Default: that of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
@@ -31,9 +42,9 @@ export function runProgram(
 export async function runNode(
   root: string,
   args: readonly string[],
-  signal?: AbortSignal,
+  { signal, env = processVariables() }: RunOptions,
 ): Promise<number> {
-  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env });
   const ending = new AbortController();
   const end = (): void => ending.abort();
   ending.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { programs } from '../../src/cli/run-program.ts';
+import { programEnv, programs } from '../../src/cli/run-program.ts';
 import { inheritedEnv } from '../support/deployment.ts';
 import type { Env } from '../support/starts.ts';
 import { treeCpuMs } from '../support/processor-time.ts';
@@ -23,6 +23,7 @@ export async function startGatewayProcess(dataDir: string, env: Env = {}): Promi
   const child = spawn(process.execPath, [...programs.main, program], {
     env: {
       ...inheritedEnv(),
+      ...programEnv,
       SVC_PORT: '0',
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',

@@ -25,7 +25,9 @@ Examples
     requireProject(root);
     using stopping = stopOnInterrupt(context);
     const mode = values.watch === true ? 'watch' : 'run';
-    const code = await runNode(root, [runner(root), mode, ...positionals], stopping.signal);
+    const code = await runNode(root, [runner(root), mode, ...positionals], {
+      signal: stopping.signal,
+    });
     if (code !== 0) throw new CommandFailure('Not all tests passed.');
   },
 });

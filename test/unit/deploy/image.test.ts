@@ -7,6 +7,7 @@ import { DockerfileParser } from 'dockerfile-ast';
 import { describe, expect, it } from 'vitest';
 import { load as parse } from 'js-yaml';
 import { loadConfig, settings } from '../../../src/app/config.ts';
+import { programEnv, programs } from '../../../src/cli/run-program.ts';
 import { isOnPath, run } from '../../services/commands.ts';
 import { installHadolint } from '../../services/hadolint.ts';
 
@@ -41,8 +42,20 @@ describe('deploy/Dockerfile', () => {
     expect(sources.filter((source) => !ignored.includes(`!${source}`))).toEqual([]);
     const [command] = named('ENTRYPOINT').map((text) => JSON.parse(text) as string[]);
     expect(existsSync(new URL(command!.at(-1)!, root))).toBe(true);
-    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: { serve: string } };
-    expect(command!.join(' ')).toBe(scripts.serve);
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: { start: string } };
+    expect(scripts.start).toContain(` ${command!.join(' ')}`);
+    expect(textOf('deploy/systemd/svc.service')).toContain(` ${command!.join(' ')}\n`);
+    expect(command).toEqual(['node', ...programs.main, 'dist/src/main.js']);
+  });
+
+  it('limits the arenas of glibc as every start of the service does', () => {
+    const unit = textOf('deploy/systemd/svc.service');
+    const image = named('ENV').join(' ');
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: { start: string } };
+    for (const [name, value] of Object.entries(programEnv)) {
+      for (const place of [unit, image]) expect(place).toContain(`${name}=${value} `);
+      expect(scripts.start).toContain(`${name}=\${${name}:-${value}} `);
+    }
   });
 
   it('runs as nobody special, on the Node of the project, with settings that there are', () => {
