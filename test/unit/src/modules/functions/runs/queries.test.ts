@@ -65,6 +65,31 @@ it('a page of some status has the newest runs, whether few or all are searched',
   }
 });
 
+it('a page reads little of a large ledger', async () => {
+  const set = runs.tableSet(1);
+  await migrate(tables, set.migrations);
+  const count = 400_000;
+  const columns = 'environment_id, occurred_at, run_id, action, attempt, log_partition, log_offset';
+  await tables.command(
+    `INSERT INTO ${set.tables[0]} (${columns})
+     SELECT 'env', fromUnixTimestamp64Micro(toInt64(${begin}) + toInt64(number)), toString(number), 'queued', 1, number % 4, number
+     FROM numbers(${count})`,
+  );
+  const filter = { environmentUid: 'env', from: begin, to: begin + count };
+  const before = await rowsRead();
+  const found = await findRuns(deps, filter, { after: null, limit: 3 });
+  expect((await rowsRead()) - before).toBeLessThan(count / 4);
+  expect(found.map(({ runId }) => runId)).toEqual(['399999', '399998', '399997']);
+});
+
+/** Of all tables, since the engine has started. */
+async function rowsRead(): Promise<number> {
+  const [row] = await tables.queryRows<{ value: string }>(
+    "SELECT value FROM system.events WHERE event = 'SelectedRows'",
+  );
+  return Number(row?.value ?? 0);
+}
+
 type Place = { readonly queuedAt: number; readonly runId: string };
 const newestFirst = (one: Place, other: Place): number =>
   other.queuedAt - one.queuedAt ||
