@@ -72,10 +72,14 @@ function first({ sizes: [one] }: Figures): Measured {
   return one;
 }
 
+/** What one more process spends on following a unit: the mean over all sizes, because it is small beside the noise. */
+export function followerUs({ sizes }: Figures, unit: Unit): number {
+  return sizes.reduce((sum, size) => sum + size.units[unit].followerUs, 0) / sizes.length;
+}
+
 /** Processor time of all gateways for one unit, with this number of processes. */
 export function gatewayUs(figures: Figures, unit: Unit, gateways: number): number {
-  const { gatewayUs: own, followerUs } = first(figures).units[unit];
-  return own + (gateways - 1) * followerUs;
+  return first(figures).units[unit].gatewayUs + (gateways - 1) * followerUs(figures, unit);
 }
 
 /** Per second at the peak of the day. */
@@ -110,10 +114,12 @@ export function plan(figures: Figures, load: Load): Plan {
 function installation(figures: Figures, load: Load, part: number) {
   const { idle, units: cost } = first(figures);
   const usable = assumptions.nodeCores * assumptions.busyShare;
-  const following = coresOf(load, part, (unit) => cost[unit].followerUs);
+  const following = coresOf(load, part, (unit) => followerUs(figures, unit));
   const idleCores = idle.gatewayMs / 1000;
   const left = usable - following - idleCores;
-  const own = coresOf(load, part, (unit) => cost[unit].gatewayUs - cost[unit].followerUs);
+  const own = coresOf(load, part, (unit) =>
+    Math.max(0, cost[unit].gatewayUs - followerUs(figures, unit)),
+  );
   // Two, so that one may fail.
   const nodes = Math.max(2, Math.ceil(own / Math.max(left, 1e-9)));
 
@@ -165,7 +171,7 @@ function installation(figures: Figures, load: Load, part: number) {
 
 /** Runs per second at which a node spends half of its cores on following the others, however many nodes there are. */
 export function followedRunsMax(figures: Figures): number {
-  const us = first(figures).units.run.followerUs;
+  const us = followerUs(figures, 'run');
   return us === 0 ? Infinity : (assumptions.nodeCores * assumptions.busyShare * 0.5 * 1e6) / us;
 }
 

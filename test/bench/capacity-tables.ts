@@ -3,6 +3,7 @@ import { code, table } from '../../src/app/markdown.ts';
 import {
   assumptions,
   followedRunsMax,
+  followerUs,
   gatewayUs,
   mixOf,
   plan,
@@ -31,7 +32,8 @@ const number = (value: number): string => {
 };
 const percent = (value: number): string => `${value > 0 ? '+' : ''}${Math.round(value * 100)} %`;
 
-function costs({ sizes }: Figures): string {
+function costs(figures: Figures): string {
+  const { sizes } = figures;
   const columns: readonly (readonly [string, keyof Cost])[] = [
     ['gateway, µs', 'gatewayUs'],
     ['each further process, µs', 'followerUs'],
@@ -43,7 +45,11 @@ function costs({ sizes }: Figures): string {
   ];
   const rows = units.map((unit) => [
     names[unit],
-    ...columns.map(([, field]) => number(sizes[0]?.units[unit][field] ?? 0)),
+    ...columns.map(([, field]) =>
+      number(
+        field === 'followerUs' ? followerUs(figures, unit) : (sizes[0]?.units[unit][field] ?? 0),
+      ),
+    ),
   ]);
   return table(['One', ...columns.map(([name]) => name)], rows);
 }
