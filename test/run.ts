@@ -16,6 +16,7 @@ import { browserFiles, installChromium } from './browser/chromium.ts';
 import { languages } from './clients/generate.ts';
 import { installToolchain } from './clients/toolchains.ts';
 import { fuzz } from './fuzz/run.ts';
+import { installSchemathesis } from './fuzz/schemathesis.ts';
 import { memoryFolder } from './memory-folder.ts';
 import { matrix } from './packages/matrix.ts';
 import { measureReferenceLoads, type ReferenceLoads } from './reference-load.ts';
@@ -205,6 +206,8 @@ function fileTimes(loads: ReferenceLoads): void {
 const measuring = new AbortController();
 const measured = measureReferenceLoads(measuring.signal);
 try {
+  // What is fetched for the last step, which itself says what is missing.
+  const fetched = Promise.allSettled([installChromium(), installSchemathesis()]);
   const [fast, examples] = await Promise.all([
     tests('fast'),
     checks(['types', 'lint', 'format', 'deps', 'language', 'schemas:check']).then(() =>
@@ -212,6 +215,7 @@ try {
     ),
   ]);
   pushTimes.push(...fast, ...examples, ...(await tests('system')));
+  await fetched;
   // Both wait much of the time.
   await Promise.all([fuzzing(), testsInBrowser()]);
   measuring.abort();
