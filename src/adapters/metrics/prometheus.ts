@@ -70,11 +70,13 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
    * Sampling the loop wakes it 50 to 150 times a second, most of what a resting thread would do: it begins with the first
    * scrape, which waits for samples.
    */
-  let sampling: Promise<unknown> | null = null;
-  const sample = (): Promise<unknown> => {
+  let sampling: Promise<void> | null = null;
+  const sample = async (): Promise<void> => {
     if (thread === 'main') collectDefaultMetrics({ register: registry });
     delay.enable();
-    return sleep(2 * loopSampleMs);
+    // A busy thread takes its first sample later.
+    do await sleep(2 * loopSampleMs);
+    while (delay.count === 0);
   };
   const bound: BoundMetrics = { next: new Map() };
 

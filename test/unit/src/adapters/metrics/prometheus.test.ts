@@ -10,7 +10,11 @@ const valueOf = (text: string, name: string): number =>
 it('has samples of the event loop in the first scrape, with which sampling begins', async () => {
   const metrics = createThreadMetrics('main');
   metrics.count('svc_projection_events_total', ['records', 'projected'], 2);
-  const text = await metricsText([await metrics.snapshot()]);
+  const scrape = metrics.snapshot();
+  // No sample is taken while the thread is busy.
+  const busyUntil = performance.now() + 200;
+  while (performance.now() < busyUntil);
+  const text = await metricsText([await scrape]);
   for (const name of ['nodejs_eventloop_lag_min_seconds', 'svc_event_loop_delay_seconds']) {
     expect(valueOf(text, name)).toBeGreaterThan(0);
     expect(valueOf(text, name)).toBeLessThan(60);
