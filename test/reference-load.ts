@@ -19,7 +19,7 @@ interface Sample {
 export interface ReferenceLoads {
   /**
    * Median in milliseconds between two times (milliseconds since the epoch), or that of the whole run if it is larger:
-   * about 30 beside tests on two quiet cores, 12 alone.
+   * 24 to 32 beside tests on two quiet cores, 12 alone.
    */
   during(from: number, to: number): number;
 }
