@@ -24,11 +24,12 @@ it('keeps nothing of the calls that have ended, even before the whole memory is 
   await forwardAll();
   const grown: number[] = [];
   // What earlier files of this process left may grow meanwhile, but not each time.
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 5; round += 1) {
     collect();
     const before = process.memoryUsage().heapUsed;
     await forwardAll();
     grown.push(process.memoryUsage().heapUsed - before);
   }
-  expect(Math.min(...grown)).toBeLessThan((calls * bytesEach) / 4);
+  // Calls that are kept keep all of it.
+  expect(Math.min(...grown)).toBeLessThan((calls * bytesEach) / 2);
 });
