@@ -31,7 +31,7 @@ import {
   integration,
   providerEnv,
   servePages,
-  syncOf,
+  statusOf,
   triggerSync,
   type Api,
 } from './paged-provider.ts';
@@ -59,12 +59,6 @@ type Totals = Readonly<
     number
   >
 >;
-
-interface SyncStatus {
-  readonly status: string;
-  readonly latestExecutionStatus: string | null;
-  readonly finishedAt?: string | null;
-}
 
 /** Runs the tasks, so many at a time. */
 async function inParallel(
@@ -145,11 +139,7 @@ class Bench {
     await Promise.all(
       ids.map(async (id, at) => {
         const finished = async (): Promise<string | null> => {
-          const query = `provider_config_key=${integration}&connection_id=${id}&syncs=${syncOf(limit)}`;
-          const text = await called(this.api(at), 'GET', `/sync/status?${query}`);
-          const { syncs } = JSON.parse(text) as { syncs: SyncStatus[] };
-          const [sync] = syncs;
-          if (sync?.latestExecutionStatus === 'ERROR') throw new Error(`A run failed: ${text}`);
+          const sync = await statusOf(this.api(at), id, limit);
           return sync?.status === 'RUNNING' ? null : (sync?.finishedAt ?? null);
         };
         const before = await finished();
@@ -212,14 +202,9 @@ class Bench {
     return [one.data];
   }
 
-  async #asAccount(method: string, path: string, body?: object): Promise<unknown> {
-    const reply = await fetch(`${this.api(0).url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${this.#account}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);
-    return reply.json();
+  async #asAccount(method: 'GET' | 'PATCH', path: string, body?: object): Promise<unknown> {
+    const account = { ...this.api(0), key: this.#account };
+    return JSON.parse(await called(account, method, path, body)) as unknown;
   }
 }
 

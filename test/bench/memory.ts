@@ -9,14 +9,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { startGatewayProcess } from './gateway-process.ts';
 import { report, round, seconds, withFolder } from './measure.ts';
 import {
-  called,
   connect,
   deploy,
   integration,
   modelOf,
   providerEnv,
   servePages,
-  syncOf,
+  statusOf,
   triggerSync,
   type Api,
 } from './paged-provider.ts';
@@ -29,22 +28,10 @@ const pageSize = 100;
 const settleMs = 30_000;
 const afterwardsMs = 120_000;
 
-interface SyncStatus {
-  readonly latestExecutionStatus: string | null;
-  readonly records_readable: boolean;
-}
-
 /** Until the run has ended and its records can be read. */
 async function synced(api: Api, connectionId: string): Promise<void> {
-  const query = new URLSearchParams({
-    provider_config_key: integration,
-    connection_id: connectionId,
-    syncs: syncOf(pageSize),
-  });
   for (;;) {
-    const text = await called(api, 'GET', `/sync/status?${query.toString()}`);
-    const [sync] = (JSON.parse(text) as { syncs: SyncStatus[] }).syncs;
-    if (sync?.latestExecutionStatus === 'ERROR') throw new Error(text);
+    const sync = await statusOf(api, connectionId, pageSize);
     if (sync?.latestExecutionStatus === 'SUCCESS' && sync.records_readable) return;
     await wait(200);
   }

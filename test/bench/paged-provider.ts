@@ -102,7 +102,7 @@ export interface Api {
 
 export async function called(
   { url, key }: Api,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PATCH',
   path: string,
   body?: object,
 ): Promise<string> {
@@ -131,6 +131,26 @@ export async function deploy(api: Api, pageSizes: readonly number[]): Promise<vo
       fileBody: { js: bundleOf(limit), ts: bundleOf(limit) },
     })),
   });
+}
+
+export interface SyncStatus {
+  readonly status: string;
+  readonly latestExecutionStatus: string | null;
+  readonly finishedAt?: string | null;
+  readonly records_readable: boolean;
+}
+
+/** The status of the sync with pages of this size. @throws Error when its last run failed */
+export async function statusOf(api: Api, id: string, limit: number): Promise<SyncStatus | null> {
+  const query = new URLSearchParams({
+    provider_config_key: integration,
+    connection_id: id,
+    syncs: syncOf(limit),
+  });
+  const text = await called(api, 'GET', `/sync/status?${query.toString()}`);
+  const [sync] = (JSON.parse(text) as { syncs: SyncStatus[] }).syncs;
+  if (sync?.latestExecutionStatus === 'ERROR') throw new Error(`A run failed: ${text}`);
+  return sync ?? null;
 }
 
 export async function connect(api: Api, id: string): Promise<string> {
