@@ -1,12 +1,14 @@
 import type { z } from 'zod';
 import { GatewayError } from '../kernel/errors.ts';
 import { limits } from '../kernel/limits.ts';
+import { readOnlyRefusal } from '../kernel/read-only.ts';
 import { openAuthenticator, type Authenticator } from './authenticate.ts';
 import { readJson } from '../http/body.ts';
 import type { AnyRoute, Caller, IdempotentCall, RouteAnswer } from '../http/define-route.ts';
 import { checkContentType, checkScope, decoded, parsePart } from '../http/check-parts.ts';
 import {
   anonymous,
+  isWriting,
   type Authorization,
   type PipelineCall,
   type RequestPipeline,
@@ -35,7 +37,7 @@ export async function openRequestPipeline(services: Services): Promise<RequestPi
 }
 
 /**
- * The only path to a handler. Order: credentials, rate limit, scope, content type, query, body, path, headers. The
+ * The only path to a handler. Order: credentials, rate limit, whether this process writes, scope, content type, query, body, path, headers. The
  * first part that fails determines the response, with all of its issues (docs/reference/errors.md#order-of-checks).
  */
 async function handleRequest(
@@ -89,6 +91,21 @@ async function handled(
 
 /** As `RequestPipeline.authorize`. */
 function authorize(
+  call: Authorization,
+  services: Services,
+  authenticator: Authenticator,
+): Caller | Promise<Caller> {
+  const caller = countedCaller(call, services, authenticator);
+  return services.settings.isReadOnly && isWriting(call.route) ? refuseWrite(caller) : caller;
+}
+
+/** @throws GatewayError `read_only`, or why the caller may not call at all */
+async function refuseWrite(caller: Caller | Promise<Caller>): Promise<never> {
+  await caller;
+  throw readOnlyRefusal();
+}
+
+function countedCaller(
   call: Authorization,
   services: Services,
   authenticator: Authenticator,

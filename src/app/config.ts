@@ -108,6 +108,14 @@ export const settings = {
     doc: 'Roles of this process: all, or a comma list of api, owner, projector, runner, webhooks.',
     parse: parseRoles,
   },
+  readOnly: {
+    variable: 'SVC_READ_ONLY',
+    default: 'no',
+    doc:
+      'yes: this process answers the reads of the API over an existing log, whatever SVC_ROLES says. It writes nothing, ' +
+      'starts no work, and refuses every other request with `read_only` (503).',
+    parse: oneOf('yes', 'no'),
+  },
   partitions: {
     variable: 'SVC_PARTITIONS',
     default: null,
@@ -282,8 +290,11 @@ export interface Config extends Omit<Settings<typeof settings>, 'partitions' | '
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const values = parseSettings(settings, env, configRules);
   const partitions = values.partitions ?? defaultPartitions[values.logUrl.kind];
-  return { ...values, partitions, topicPrefix: values.topicPrefix ?? 'svc' };
+  const roles = values.readOnly === 'yes' ? readOnlyRoles : values.roles;
+  return { ...values, roles, partitions, topicPrefix: values.topicPrefix ?? 'svc' };
 }
+
+const readOnlyRoles: Config['roles'] = new Set(['api']);
 
 const defaultPartitions = { embedded: 4, kafka: 24 } as const;
 

@@ -25,7 +25,7 @@ const groups: Readonly<Record<string, readonly SettingName[]>> = {
     'clickhouseCluster',
     'redisUrl',
   ],
-  Roles: ['roles', 'standby', 'snapshotDir'],
+  Roles: ['roles', 'readOnly', 'standby', 'snapshotDir'],
   'Keys and secrets': [
     'encryptionKey',
     'bootstrapAccountKey',

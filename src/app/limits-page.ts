@@ -15,6 +15,7 @@ const groups = {
       'From the start of a request to the end of its headers; after that it is answered 408',
     requestMs:
       'From the start of a request to the end of its body, except on `/proxy`; later is answered 408',
+    readOnlyRetryMs: '`Retry-After` of what a process with SVC_READ_ONLY refuses',
     idempotencyKeyCharsMax: 'Characters of an `Idempotency-Key`',
     idempotencyMs: 'How long an `Idempotency-Key` is known',
     idempotentAnswerBytesMax: 'An answer that is kept for an `Idempotency-Key`, as JSON',

@@ -6,24 +6,30 @@ import { openEmbeddedLog, type EmbeddedLog } from '../adapters/event-log/embedde
 import { controlTopic } from '../control-plane/message-codec.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import { GatewayError } from '../kernel/errors.ts';
-import { isErasable } from '../ports/event-log.ts';
+import { isErasable, type EventLog } from '../ports/event-log.ts';
 import { maskedUrl, type KafkaAccess } from './addresses.ts';
 import { roles as allRoles } from './config-rules.ts';
 import type { Config } from './config.ts';
 import { finishReplacement, removeCopies, type Folders } from './folders.ts';
 import type { LogCorruption } from './log-corruption.ts';
+import { readOnlyLog } from './read-only-log.ts';
 import { retryStartup } from './retry-startup.ts';
 import { topicSpecs } from './topics.ts';
 import { release } from './version.ts';
 
-interface EmbeddedAccess {
+interface CommonAccess {
+  /** Whether this process only reads (SVC_READ_ONLY). */
+  readonly isReadOnly: boolean;
+}
+
+interface EmbeddedAccess extends CommonAccess {
   readonly kind: 'embedded';
   readonly directory: string;
   /** Transferred to the other thread. */
   readonly port: MessagePort;
 }
 
-interface ServerAccess extends KafkaAccess {
+interface ServerAccess extends CommonAccess, KafkaAccess {
   readonly registryUrl: string;
   readonly prefix: string;
   /** Client id of the process at the brokers, without its thread. */
@@ -90,7 +96,7 @@ export async function openMainLog(
 
 async function openEmbedded(
   stack: AsyncDisposableStack,
-  { partitions }: Pick<Config, 'partitions'>,
+  { partitions, readOnly }: Pick<Config, 'partitions' | 'readOnly'>,
   { folders, corruption, clock, logger }: MainLogDeps,
 ): Promise<MainLog> {
   const erasable = topicSpecs(partitions).filter(isErasable);
@@ -112,9 +118,18 @@ async function openEmbedded(
   );
   removeCopies(directory);
   const { log, schemas, maintenance } = embedded;
-  const access = (): LogAccess => ({ kind: 'embedded', directory, port: embedded.connectPort() });
-  return { log, schemas, servers: null, access, maintenance };
+  const isReadOnly = readOnly === 'yes';
+  const access = (): LogAccess => ({
+    kind: 'embedded',
+    isReadOnly,
+    directory,
+    port: embedded.connectPort(),
+  });
+  return { log: openedFor({ isReadOnly }, log), schemas, servers: null, access, maintenance };
 }
+
+const openedFor = ({ isReadOnly }: CommonAccess, log: EventLog): EventLog =>
+  isReadOnly ? readOnlyLog(log) : log;
 
 const isTaken = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code === 'conflict';
@@ -128,7 +143,8 @@ function serverAccess(config: Config, node: string): ServerAccess | null {
   const { logUrl, registryUrl, topicPrefix: prefix, kafkaReplication: replication } = config;
   if (logUrl.kind === 'embedded' || registryUrl.kind === 'embedded') return null;
   const client = clientOf(config, node);
-  return { ...logUrl, registryUrl: registryUrl.url, prefix, replication, client };
+  const isReadOnly = config.readOnly === 'yes';
+  return { ...logUrl, isReadOnly, registryUrl: registryUrl.url, prefix, replication, client };
 }
 
 /** Roles, host and process: brokers show it in their metrics and logs, and quotas may name it. */
@@ -167,7 +183,8 @@ async function openServer(
   const schemas = openRegistrySchemas({ url, prefix, logger });
   const registry = `the schema registry at ${maskedUrl(url)}`;
   const servers = { kafka: name, registry, outage: () => kafka.outage() };
-  return { log: readWithSchemas(kafka.log, schemas, logger), schemas, servers };
+  const log = readWithSchemas(kafka.log, schemas, logger);
+  return { log: openedFor(access, log), schemas, servers };
 }
 
 /** Opens the log in a thread from its access data. */
@@ -182,7 +199,7 @@ export async function openThreadLog(
   const { log, schemas } = stack.use(
     openEmbeddedLogClient({ directory, port, clock, onCorruption }),
   );
-  return { log, schemas, servers: null };
+  return { log: openedFor(access, log), schemas, servers: null };
 }
 
 /** The part of the access that is transferred instead of copied. */

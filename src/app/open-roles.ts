@@ -55,9 +55,11 @@ export async function openRoles(
 ): Promise<OpenedRoles> {
   const { config, metrics } = context;
   const opened = await openForRoles(stack, context, threads, input);
+  // A process that only reads starts no work, and makes neither keys nor codes.
+  const working = config.readOnly === 'yes' ? null : opened;
   // Closed concurrently with the server, so that requests that wait for a run end.
   const reactors = stack.use(new AsyncDisposableStack());
-  if (opened !== null) await startReactors(reactors, context, opened);
+  if (working !== null) await startReactors(reactors, context, working);
   const scrape = () => scraped(metrics, threads.all);
   const { readiness } = input;
   const served = serve(config, opened?.services ?? null, { readiness, scrape });
@@ -68,8 +70,8 @@ export async function openRoles(
     await Promise.all([server[Symbol.asyncDispose](), reactors.disposeAsync()]);
   });
   // Keys are shown once, so that none are generated before the address is bound.
-  const generatedKeys = opened === null ? [] : await generatedKeysOf(context, opened);
-  const consoleUrl = opened === null ? null : await consoleUrlOf(config, opened.services);
+  const generatedKeys = working === null ? [] : await generatedKeysOf(context, working);
+  const consoleUrl = working === null ? null : await consoleUrlOf(config, working.services);
   return { url: server.url, generatedKeys, consoleUrl, services: opened?.services ?? null };
 }
 

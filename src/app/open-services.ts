@@ -161,6 +161,7 @@ const settingsOf = (config: Config): Services['settings'] => ({
   publicUrl: config.publicUrl ?? '',
   connectOrigins: config.connectOrigins,
   rateLimitPerMinute: config.rateLimitPerMinute,
+  isReadOnly: config.readOnly === 'yes',
   proxyTimeoutSeconds: config.proxyTimeoutSeconds,
   webhookRateLimit: config.webhookRateLimit,
   webhookUnsignedMbPerHour: config.webhookUnsignedMbPerHour,

@@ -2,13 +2,13 @@ import type { Ports } from '../control-plane/ports.ts';
 import { randomUUID } from 'node:crypto';
 import { createThreadMetrics, type ThreadMetrics } from '../adapters/metrics/prometheus.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
-import { GatewayError } from '../kernel/errors.ts';
+import { GatewayError, type ErrorCode } from '../kernel/errors.ts';
 import type { RootKey } from '../modules/access/vault/root-keys.ts';
 import { keysTopic } from '../modules/access/vault/key-log.ts';
 import { makeRootKeyFile, readRootKeys } from '../modules/access/vault/root-keys.ts';
 import { systemClock } from '../kernel/time.ts';
 import type { Config } from './config.ts';
-import { makeFolders, mustHaveItsLog, type Folders } from './folders.ts';
+import { hasLog, makeFolders, mustHaveItsLog, type Folders } from './folders.ts';
 import type { LogCorruption } from './log-corruption.ts';
 import { createLogger } from './logger.ts';
 import { observeLog } from './observe-log.ts';
@@ -33,7 +33,7 @@ export interface ProcessContext extends Pick<Ports, 'clock' | 'logger'> {
   readonly node: string;
 }
 
-/** Opens the log and creates its topics. */
+/** Opens the log and creates its topics; a process that only reads must find them. */
 export async function openProcessContext(
   stack: AsyncDisposableStack,
   config: Config,
@@ -41,7 +41,12 @@ export async function openProcessContext(
 ): Promise<ProcessContext> {
   const clock = systemClock;
   const logger = createLogger(config.logLevel, 'main');
-  if (config.logUrl.kind === 'embedded') mustHaveItsLog(folders);
+  if (config.logUrl.kind === 'embedded') {
+    mustHaveItsLog(folders);
+    if (config.readOnly === 'yes' && !hasLog(folders)) {
+      throw nothingToRead(`${folders.log} has no event log.`);
+    }
+  }
   makeFolders(folders);
   const metrics = createThreadMetrics('main');
   const node = randomUUID();
@@ -50,7 +55,11 @@ export async function openProcessContext(
   const opened = await openMainLog(stack, config, { folders, corruption, clock, logger, node });
   const start = startOnLog(opened, logger);
   await start.log.ensureTopics(topicSpecs(config.partitions)).catch((error: unknown) => {
-    throw isConflict(error) ? otherTopics(error, config) : error;
+    if (isRefusal(error, 'conflict')) throw otherTopics(error, config);
+    if (isRefusal(error, 'unknown_topic') && config.readOnly === 'yes') {
+      throw nothingToRead(error.message, error);
+    }
+    throw error;
   });
   const rootKeys = config.encryptionKey ?? (await rootKeysOf(start.log, folders.rootKeyFile));
   const { schemas } = start;
@@ -70,8 +79,13 @@ export async function openProcessContext(
   };
 }
 
-const isConflict = (error: unknown): error is GatewayError =>
-  error instanceof GatewayError && error.code === 'conflict';
+const isRefusal = (error: unknown, code: ErrorCode): error is GatewayError =>
+  error instanceof GatewayError && error.code === code;
+
+function nothingToRead(reason: string, cause?: GatewayError): CannotStart {
+  const message = `SVC_READ_ONLY: ${reason} Name the data folder or the topic prefix of an installation that this release has started on.`;
+  return new CannotStart(message, { cause });
+}
 
 function otherTopics(cause: GatewayError, { partitions, logUrl }: Config): CannotStart {
   const position = logUrl.kind === 'kafka' ? 'another SVC_TOPIC_PREFIX' : 'another SVC_DATA_DIR';

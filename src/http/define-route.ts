@@ -109,6 +109,11 @@ interface Route<
   readonly answers?: Responses;
   /** Codes besides those that the request pipeline returns on every route (`pipelineErrors`). */
   readonly errors: readonly RouteError[];
+  /**
+   * Whether it appends to the log or acts at a provider, so that a process that only reads refuses it; default: every
+   * method but GET does.
+   */
+  readonly writes?: boolean;
   /** Another endpoint replaces this one; every response has the header `Deprecation: true`. */
   readonly isDeprecated?: true;
   /** The page for a refused browser navigation; without it, or with null, the refusal is JSON. */

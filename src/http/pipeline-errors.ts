@@ -10,6 +10,7 @@ const outages: readonly ErrorCode[] = [
   'log_full',
   'log_unavailable',
   'projection_unavailable',
+  'read_only',
   'registry_unavailable',
   'root_key_missing',
   'writer_fenced',

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AnyRoute, Caller, RouteAnswer } from './define-route.ts';
 import type { Match } from './router.ts';
+import type { AnyStreamRoute } from './stream-route.ts';
 
 export interface PipelineCall {
   readonly request: IncomingMessage;
@@ -17,8 +18,15 @@ export interface PipelineCall {
 /** The fields of a route that authorization reads. */
 export type Guarded = Pick<
   AnyRoute,
-  'path' | 'credential' | 'scopes' | 'isUnlimited' | 'takesConnectToken' | 'tokenIn'
->;
+  'path' | 'credential' | 'scopes' | 'isUnlimited' | 'takesConnectToken' | 'tokenIn' | 'writes'
+> &
+  (Pick<AnyRoute, 'method'> | Pick<AnyStreamRoute, 'methods'>);
+
+/** Whether a process that only reads refuses the route (`Route.writes`). */
+export function isWriting(route: Guarded): boolean {
+  const methods = 'method' in route ? [route.method] : route.methods;
+  return route.writes ?? methods.some((method) => method !== 'GET');
+}
 
 /** A request to authorize. */
 export interface Authorization extends Omit<PipelineCall, 'match' | 'search' | 'signal'> {

@@ -56,6 +56,8 @@ export interface StreamRoute<S = unknown> {
   readonly answers?: Responses;
   /** Codes besides those that the request pipeline returns on every route (`pipelineErrors`). */
   readonly errors: readonly RouteError[];
+  /** As of other routes; default: if it has a method other than GET. */
+  readonly writes?: boolean;
   /** An exception before the response head is answered like any other; after it the connection is cut. */
   handle(call: StreamCall<S>): Promise<void>;
 }

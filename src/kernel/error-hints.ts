@@ -162,6 +162,7 @@ export const errorHints = {
   writer_fenced: retryLater,
   log_unavailable: retryLater,
   log_full: 'Free space on the disk of the event log, then send the same request again.',
+  read_only: retryLater,
   log_corrupt: 'Restore the event log from its last backup.',
   unknown_topic: reportIt,
   history_gone: 'Request a later time.',

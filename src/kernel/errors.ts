@@ -190,6 +190,7 @@ export const catalogue = {
   writer_fenced: retryable(503, 'Another writer took over.'),
   log_unavailable: retryable(503, 'The event log did not acknowledge in time.'),
   log_full: retryable(503, 'The disk of the event log is full.'),
+  read_only: retryable(503, 'This process only reads: SVC_READ_ONLY is set.'),
   log_corrupt: kind(500, 'The event log is corrupt.'),
   unknown_topic: kind(500, 'The topic does not exist.'),
   history_gone: kind(410, 'The log no longer contains changes of this time.'),

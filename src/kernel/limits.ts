@@ -25,6 +25,8 @@ export const limits = {
   requestHeaderBytesMax: 32 * 1024,
   requestHeadMs: 15_000,
   requestMs: 120_000,
+  /** `Retry-After` of what a process that only reads refuses. */
+  readOnlyRetryMs: 5_000,
   idempotencyKeyCharsMax: 255,
   /** Of the response as JSON; a command takes no more than 1 MiB. */
   idempotentAnswerBytesMax: 512 * 1024,

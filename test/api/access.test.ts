@@ -3,10 +3,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AnyRoute } from '../../src/http/define-route.ts';
 import { openRequestPipeline } from '../../src/api/request-pipeline.ts';
 import { checkScope } from '../../src/http/check-parts.ts';
-import type { RequestPipeline } from '../../src/http/pipeline.ts';
+import type { Guarded, RequestPipeline } from '../../src/http/pipeline.ts';
 import { routes, streamRoutes } from '../../src/api/routes.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { environmentScopes, passes, served, table, wildcards } from '../support/access/table.ts';
@@ -16,15 +15,12 @@ import { startApi, type Api } from '../support/api.ts';
 import type { Answer } from '../support/gateway.ts';
 
 type Served = Row & { readonly call: Call };
-type Declared = Pick<
-  AnyRoute,
-  'path' | 'credential' | 'scopes' | 'takesConnectToken' | 'tokenIn' | 'isUnlimited'
-> & { readonly endpoint: string };
+type Declared = Guarded & { readonly endpoint: string };
 
 const inCode: readonly Declared[] = [
-  ...routes.map(({ method, ...route }) => ({ endpoint: `${method} ${route.path}`, ...route })),
-  ...streamRoutes.flatMap(({ methods, ...route }) =>
-    methods.map((method) => ({ endpoint: `${method} ${route.path}`, ...route })),
+  ...routes.map((route) => ({ endpoint: `${route.method} ${route.path}`, ...route })),
+  ...streamRoutes.flatMap((route) =>
+    route.methods.map((method) => ({ endpoint: `${method} ${route.path}`, ...route })),
   ),
 ];
 

@@ -180,6 +180,7 @@ async function openNode(
       publicUrl: 'http://gateway.test',
       connectOrigins: options.connectOrigins ?? [],
       rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
+      isReadOnly: false,
       webhookRateLimit: options.webhookRateLimit ?? 'count',
       webhookUnsignedMbPerHour: 64,
       version: '0.0.0',

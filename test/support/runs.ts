@@ -221,6 +221,7 @@ export async function openRunWorld({
     settings: {
       publicUrl: 'http://localhost',
       rateLimitPerMinute: 0,
+      isReadOnly: false,
       proxyTimeoutSeconds: 3600,
       webhookRateLimit: 'count',
       webhookUnsignedMbPerHour: 64,

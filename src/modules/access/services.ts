@@ -29,6 +29,8 @@ export interface AccessServices extends Ports {
     /** Origins whose pages may frame the connect page, in the syntax of Content-Security-Policy. */
     readonly connectOrigins: readonly string[];
     readonly rateLimitPerMinute: number;
+    /** Whether this process refuses every write. */
+    readonly isReadOnly: boolean;
     /** Of one proxied call, all of its attempts together. */
     readonly proxyTimeoutSeconds: number;
     /** Whether webhooks of providers beyond the limit are refused, or only counted. */

@@ -67,6 +67,8 @@ function presentDue(retention: Retention, due: RetentionDue) {
 const previewRetention = defineRoute({
   method: 'GET',
   path: '/environments/{environmentId}/retention',
+  // A command asks the owners.
+  writes: true,
   credential: 'account',
   scopes: ['account:environments:read'],
   summary: 'Preview what retention would prune and delete.',

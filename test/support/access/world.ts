@@ -44,7 +44,10 @@ export const missing = (): Names => ({
   cursor: 'none',
 });
 
-export async function openAccessWorld(): Promise<AccessWorld> {
+/** @param openCrm opens the world in which it is; default: that of the gateway which the files of a worker share */
+export async function openAccessWorld(
+  openCrm: (options: { readonly apiKey: string }) => Promise<SharedCrmWorld> = openSharedCrmWorld,
+): Promise<AccessWorld> {
   await using stack = new AsyncDisposableStack();
   const marks = {
     apiKey: mark('api-key'),
@@ -56,7 +59,7 @@ export async function openAccessWorld(): Promise<AccessWorld> {
     output: mark('output'),
     clientSecret: mark('client-secret'),
   };
-  const crm = stack.use(await openSharedCrmWorld({ apiKey: marks.apiKey }));
+  const crm = stack.use(await openCrm({ apiKey: marks.apiKey }));
   const { gateway } = crm;
   const connection = await crm.connect({
     metadata: { secret: marks.metadata },

@@ -40,6 +40,7 @@ const refusalPage = (error: GatewayError, search: string, services: ConnectionsS
 const connect = defineRoute({
   method: 'GET',
   path: '/oauth/connect/{providerConfigKey}',
+  writes: true,
   credential: 'connect',
   tokenIn: 'query',
   scopes: [],
@@ -202,6 +203,7 @@ const shown = {
 const callback = defineRoute({
   method: 'GET',
   path: callbackPath,
+  writes: true,
   credential: 'none',
   scopes: [],
   summary: 'Complete an authorization.',
@@ -230,6 +232,7 @@ const isWebPage = (referer: string | undefined): referer is string =>
 const installed = defineRoute({
   method: 'GET',
   path: '/app-auth/connect',
+  writes: true,
   credential: 'none',
   scopes: [],
   summary: 'Complete the installation of an app.',

@@ -25,6 +25,7 @@ const scopes = ['environment:logs:read'] as const;
 const listOperations = defineRoute({
   method: 'POST',
   path: '/logs/operations',
+  writes: false,
   credential: 'environment',
   scopes,
   summary: 'List operations of the log, newest first.',
@@ -68,6 +69,7 @@ const getOperation = defineRoute({
 const listMessages = defineRoute({
   method: 'POST',
   path: '/logs/messages',
+  writes: false,
   credential: 'environment',
   scopes,
   summary: 'List the messages of an operation, newest first.',

@@ -106,6 +106,7 @@ describe('the settings', () => {
     ['SVC_ROLES', 'api,,owner'],
     ['SVC_PARTITIONS', '1.5'],
     ['SVC_STANDBY', 'true'],
+    ['SVC_READ_ONLY', 'true'],
     ['SVC_RATE_LIMIT_PER_MINUTE', '-1'],
     ['SVC_WEBHOOK_RATE_LIMIT', 'no'],
     ['SVC_ENCRYPTION_KEY', 'hunter2'],
@@ -120,6 +121,12 @@ describe('the settings', () => {
     const lines = linesOf(() => loadConfig({ [name]: value }));
     expect(lines).toEqual([expect.stringMatching(new RegExp(`^${name}: `))]);
     expect(lines[0]).not.toContain('hunter2');
+  });
+
+  it('give a process that only reads the role api alone', () => {
+    for (const SVC_ROLES of ['all', 'api,owner', '']) {
+      expect([...loadConfig({ SVC_READ_ONLY: 'yes', SVC_ROLES }).roles]).toEqual(['api']);
+    }
   });
 
   it('want another key for each environment', () => {
