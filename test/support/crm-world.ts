@@ -49,6 +49,8 @@ export interface CrmWorld extends SharedCrmWorld {
     meanwhile?: (dataDir: string) => Promise<void>,
     more?: Readonly<Record<string, string>>,
   ): Promise<number | null>;
+  /** One more gateway with the settings of the first, over another data folder or after the first has stopped. */
+  startOn(dataDir: string, more?: Readonly<Record<string, string>>): Promise<RunningGateway>;
   /** One more gateway on the same log, with a data folder of its own: only with services. */
   startAnother(more?: Readonly<Record<string, string>>, earlier?: string): Promise<RunningGateway>;
   /** The processes of the option `beside`, in its order. */
@@ -188,6 +190,7 @@ export async function openCrmWorld(
       return code;
     },
     beside,
+    startOn: (folderOf, more) => startGateway({ dataDir: folderOf, env: { ...env, ...more } }),
     startAnother,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

@@ -1,0 +1,64 @@
+import '../support/with-services.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startClickHouseFront, type ClickHouseFront } from '../support/clickhouse-front.ts';
+import { openCrmWorld, type CrmWorld } from '../support/crm-world.ts';
+import { deploymentEnv } from '../support/deployment.ts';
+import type { RunningGateway } from '../support/gateway.ts';
+import { caughtUp, readWhileMoving } from '../support/reads-go-on.ts';
+import { transfer } from '../support/transfer.ts';
+
+let folder: string;
+let started: AsyncDisposableStack;
+/** Of the former installation, and of the new one. */
+let tables: readonly ClickHouseFront[];
+let world: CrmWorld;
+beforeAll(async () => {
+  started = new AsyncDisposableStack();
+  folder = await mkdtemp(join(tmpdir(), 'svc-reads-go-on-'));
+  tables = [started.use(await startClickHouseFront()), started.use(await startClickHouseFront())];
+  const env = { SVC_RATE_LIMIT_PER_MINUTE: '0', SVC_CLICKHOUSE_URL: tables[0]!.url };
+  world = await openCrmWorld({ env });
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await started[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it('a log in Kafka gets more partitions while its records are read, and no read is refused', async () => {
+  const crm = await world.connect();
+  const { dataDir } = world.gateway;
+  const former = deploymentEnv(dataDir);
+  const prefix = `${former['SVC_TOPIC_PREFIX']}-b`;
+  const start = async (name: string, more: Readonly<Record<string, string>>) =>
+    started.use(await world.startOn(join(folder, name), { ...former, ...more }));
+  const seen = await readWhileMoving(world, crm, async (door): Promise<RunningGateway> => {
+    const reading = await start('reading', { SVC_READ_ONLY: 'yes' });
+    door.leadTo(reading);
+    await world.gateway.stop();
+    const copied = await transfer('repartition', ['8', prefix], dataDir, former);
+    expect(copied).toMatchObject({ from: 4, to: 8 });
+    const grown = await start('grown', {
+      SVC_PARTITIONS: '8',
+      SVC_TOPIC_PREFIX: prefix,
+      SVC_CLICKHOUSE_URL: tables[1]!.url,
+    });
+    await caughtUp(grown);
+    door.leadTo(grown);
+    await reading.stop();
+    return grown;
+  });
+  const { reads, refusedReads, refusedWrites, written } = seen;
+  console.log(
+    `${written.length} records, ${reads} reads, ${refusedReads} refused; ${refusedWrites} writes refused`,
+  );
+  expect(seen.unexpected).toEqual([]);
+  expect(refusedReads).toBe(0);
+  for (const followed of seen.followed) expect(followed).toEqual(seen.whole);
+  expect(seen.whole.toSorted()).toEqual(written.toSorted());
+  expect(seen.variable).toBe(written.at(-1));
+  expect(refusedWrites).toBeGreaterThan(0);
+});

@@ -1,0 +1,58 @@
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openCrmWorld, type CrmWorld } from '../support/crm-world.ts';
+import type { RunningGateway } from '../support/gateway.ts';
+import { caughtUp, readWhileMoving } from '../support/reads-go-on.ts';
+import { transfer } from '../support/transfer.ts';
+
+let folder: string;
+let world: CrmWorld;
+let started: AsyncDisposableStack;
+beforeAll(async () => {
+  started = new AsyncDisposableStack();
+  folder = await mkdtemp(join(tmpdir(), 'svc-reads-go-on-'));
+  world = await openCrmWorld({ env: { SVC_RATE_LIMIT_PER_MINUTE: '0' } });
+});
+afterAll(async () => {
+  await started[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const start = async (dataDir: string, more: Readonly<Record<string, string>>) =>
+  started.use(await world.startOn(dataDir, more));
+
+it('an embedded log gets more partitions while its records are read', async () => {
+  const crm = await world.connect();
+  const { dataDir } = world.gateway;
+  const next = join(folder, 'next');
+  const seen = await readWhileMoving(world, crm, async (door): Promise<RunningGateway> => {
+    door.leadTo(null);
+    await world.gateway.stop();
+    await mkdir(next, { mode: 0o700 });
+    for (const part of ['log', 'root.key']) {
+      await cp(join(dataDir, part), join(next, part), { recursive: true });
+    }
+    const reading = await start(dataDir, { SVC_READ_ONLY: 'yes' });
+    door.leadTo(reading);
+    expect(await transfer('repartition', '24', next)).toMatchObject({ from: 4, to: 24 });
+    const grown = await start(next, { SVC_PARTITIONS: '24' });
+    await caughtUp(grown);
+    door.leadTo(grown);
+    await reading.stop();
+    return grown;
+  });
+  const { reads, refusedReads, refusedWrites, written } = seen;
+  console.log(
+    `${written.length} records, ${reads} reads, ${refusedReads} refused; ${refusedWrites} writes refused`,
+  );
+  expect(seen.unexpected).toEqual([]);
+  // Only while no gateway was there.
+  expect(refusedReads).toBe(seen.unansweredReads);
+  for (const followed of seen.followed) expect(followed).toEqual(seen.whole);
+  expect(seen.whole.toSorted()).toEqual(written.toSorted());
+  expect(seen.variable).toBe(written.at(-1));
+  expect(refusedWrites).toBeGreaterThan(0);
+});
