@@ -32,6 +32,7 @@ export async function startGatewayProcess(dataDir: string, env: Env = {}): Promi
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const exited = once(child, 'exit');
   const pid = child.pid ?? 0;
   let out = '';
   for await (const text of child.stdout.iterator({ destroyOnReturn: false })) {
@@ -49,7 +50,7 @@ export async function startGatewayProcess(dataDir: string, env: Env = {}): Promi
     ...{ url: (JSON.parse(ready) as { url: string }).url, key },
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
-      await once(child, 'exit');
+      await exited;
     },
   };
 }

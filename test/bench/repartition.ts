@@ -22,10 +22,13 @@ const streamsCount = 16;
 const self = fileURLToPath(import.meta.url);
 const toldFile = (folder: string): string => join(folder, 'told.json');
 
-interface Told {
+/** What `fill` leaves beside the data, in `told.json`. */
+export interface Told {
   readonly streams: readonly Stream[];
   /** Hash of all pages, cursors included. */
   readonly pages: string;
+  readonly key: string;
+  readonly accountKey: string;
 }
 
 const settings = (folder: string, partitions: number) => ({
@@ -79,7 +82,10 @@ async function fill(folder: string, total: number, partitions: number): Promise<
   });
   await Promise.all(filling);
   const pages = await pagesOf(node.running, streams);
-  writeFileSync(toldFile(folder), JSON.stringify({ streams, pages } satisfies Told));
+  const { key, running } = node;
+  const accountKey = running.generatedKeys.find(({ name }) => name === 'account')?.secret ?? '';
+  const told: Told = { streams, pages, key, accountKey };
+  writeFileSync(toldFile(folder), JSON.stringify(told));
 }
 
 /** Seconds from the start until the service is ready, and until every stream can be read. */

@@ -61,6 +61,7 @@ for (const mode of modes.filter(isWanted)) {
 
 if (isWanted('repartition')) {
   Object.assign(results, prefixed('repartition', workload('repartition', records, 4, 8)));
+  Object.assign(results, prefixed('reads_go_on', workload('reads-go-on', records, 4, 8)));
 }
 
 if (isWanted('rebuild')) {
