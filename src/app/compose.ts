@@ -13,7 +13,7 @@ import type { OpenedRoles } from './open-roles.ts';
 import { openProcessContext, type ProcessContext } from './process-context.ts';
 import { startThreads } from './start-threads.ts';
 import type { RunningThread } from './threads/start-thread.ts';
-import { trimWhenQuiet } from './threads/trim-memory.ts';
+import { trimWhenQuiet } from '../adapters/threads/trim-memory.ts';
 
 /** The running service; parts are closed in reverse order. */
 export interface Running extends AsyncDisposable, OpenedRoles {

@@ -2,6 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { createAesGcm } from '../../adapters/cipher/aes-gcm.ts';
 import { connect } from '../../adapters/threads/rpc.ts';
 import type { PeerData } from '../../adapters/threads/start-peer.ts';
+import { trimWhenQuiet } from '../../adapters/threads/trim-memory.ts';
 import { sealEach, type UnsealedPayloads } from '../../modules/records/payload-sealing.ts';
 import { PayloadSealer, type PayloadOwner } from '../../modules/records/sealed-payload.ts';
 import type { Cipher } from '../../ports/cipher.ts';
@@ -21,6 +22,7 @@ const sealer = new PayloadSealer({
 });
 
 const { port } = workerData as PeerData;
+trimWhenQuiet();
 connect(port, {
   seal({ owner, dataKey, ...payloads }: ToSeal) {
     cipher = createAesGcm(dataKey);

@@ -7,7 +7,7 @@ import { openTracing } from '../open-tracing.ts';
 import { startOnLog } from '../start-on-log.ts';
 import { openThreadContext, type ThreadContext, type ThreadData } from './thread-context.ts';
 import { lowerThreadPriority } from './thread-priority.ts';
-import { trimWhenQuiet } from './trim-memory.ts';
+import { trimWhenQuiet } from '../../adapters/threads/trim-memory.ts';
 
 /**
  * The part of a role that runs in a thread: opens its resources on the stack and returns the methods that it

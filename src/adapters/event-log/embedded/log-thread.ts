@@ -5,6 +5,7 @@ import { systemClock } from '../../../kernel/time.ts';
 import type { TopicSpec } from '../../../ports/event-log.ts';
 import { connect } from '../../threads/rpc.ts';
 import type { PeerData } from '../../threads/start-peer.ts';
+import { trimWhenQuiet } from '../../threads/trim-memory.ts';
 import { Cleaner } from './cleaner.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Committer } from './committer.ts';
@@ -70,8 +71,10 @@ function start(
   // For a log that an earlier release has written.
   committer.runNow(() => state.rows.eraseSuperseded());
   const timer = setInterval(clean, cleanEveryMs).unref();
+  const trimming = trimWhenQuiet({ free: () => db.exec('PRAGMA shrink_memory') });
   const close = async (): Promise<void> => {
     clearInterval(timer);
+    trimming[Symbol.dispose]();
     if (soon !== null) clearTimeout(soon);
     await cleaner.stop();
     committer.flush();

@@ -5,6 +5,8 @@ import { runInNewContext } from 'node:vm';
 export interface TrimDeps {
   /** How long the thread has collected no garbage before its memory is returned. Default 10 s. */
   readonly quietMs?: number;
+  /** Frees what the thread keeps outside of the heap; called when its memory is returned. */
+  readonly free?: () => void;
 }
 
 /**
@@ -12,7 +14,10 @@ export interface TrimDeps {
  * the heap is small, and keeps its pages: old objects would hold what they have outside of it, such as results of
  * ClickHouse. Only the collection of last resort gives the pages back.
  */
-export function trimWhenQuiet({ quietMs = 10_000 }: TrimDeps = {}): Disposable {
+export function trimWhenQuiet({
+  quietMs = 10_000,
+  free = () => undefined,
+}: TrimDeps = {}): Disposable {
   let trimmedAt = 0;
   const timer = setTimeout(() => {
     const collect = collector();
@@ -20,6 +25,7 @@ export function trimWhenQuiet({ quietMs = 10_000 }: TrimDeps = {}): Disposable {
       timer.refresh();
       return;
     }
+    free();
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     trimmedAt = performance.now();
   }, quietMs).unref();

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, it, vi } from 'vitest';
-import { trimWhenQuiet } from '../../../../../src/app/threads/trim-memory.ts';
+import { trimWhenQuiet } from '../../../../../src/adapters/threads/trim-memory.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -24,6 +24,12 @@ it('returns memory after a rush, again after the next one, and leaves no flag of
   rush();
   await collected(new WeakRef({}));
   expect(runInNewContext('typeof gc')).toBe('undefined');
+});
+
+it('frees what the thread keeps outside of the heap', async () => {
+  const { promise: freed, resolve } = Promise.withResolvers<void>();
+  using _ = trimWhenQuiet({ quietMs: 20, free: resolve });
+  await freed;
 });
 
 it('leaves memory alone after it was closed', () => {
