@@ -111,9 +111,7 @@ export function openCheckpointConnection(directory: string): DatabaseSync {
 
 /** For readers, one per thread. It sees committed data only. */
 export function openReadConnection(directory: string): DatabaseSync {
-  const db = new DatabaseSync(logFile(directory), { readOnly: true, timeout: busyTimeoutMs });
-  db.exec('PRAGMA cache_size = -8192;');
-  return db;
+  return new DatabaseSync(logFile(directory), { readOnly: true, timeout: busyTimeoutMs });
 }
 
 /**
