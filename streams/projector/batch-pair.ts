@@ -1,11 +1,13 @@
 /** Two alternating batches: the reading side of a projector fills one while the other one is inserted. */
-export class BatchPair<B extends { clear(): void }> {
+export class BatchPair<B extends { readonly isEmpty: boolean; clear(): void }> {
+  readonly #make: () => B;
   #open: B;
   #spare: B;
   #opened = Promise.withResolvers<undefined>();
   #taken = Promise.withResolvers<undefined>();
 
   constructor(make: () => B) {
+    this.#make = make;
     this.#open = make();
     this.#spare = make();
   }
@@ -42,6 +44,13 @@ export class BatchPair<B extends { clear(): void }> {
   giveBack(batch: B): void {
     batch.clear();
     this.#spare = batch;
+  }
+
+  /** Replaces both batches while they are empty: their buffers keep the size of the largest insert. */
+  renew(): void {
+    if (!this.#open.isEmpty) return;
+    this.#open = this.#make();
+    this.#spare = this.#make();
   }
 
   /** Ends all waits, so that waiters check whether they must stop. */

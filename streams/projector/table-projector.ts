@@ -234,7 +234,10 @@ export abstract class TableProjector<
     if (!this.isSaved && saveIdleAfterMs > 0) {
       await Promise.race([this.batches.filled, pause(saveIdleAfterMs, signal)]);
     }
-    if (!this.isSaved && this.batches.open.isEmpty) await this.save();
+    if (!this.isSaved && this.batches.open.isEmpty) {
+      await this.save();
+      this.batches.renew();
+    }
     while (this.batches.open.isEmpty && !this.#isRead && !this.isStopped()) {
       const waited = new AbortController();
       const ended = AbortSignal.any([signal, waited.signal]);
