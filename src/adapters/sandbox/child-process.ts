@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { getPriority, setPriority } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority, platform, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -92,7 +92,6 @@ export class SandboxChild {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    if (this.isBackground) lower(this.#process.pid);
     this.ready = this.#start();
     this.ready.catch(() => undefined);
   }
@@ -140,6 +139,8 @@ export class SandboxChild {
     this.#send({ kind: 'init', runtime, settings });
     try {
       await promise;
+      // Not before: on busy processors it would not start in time, again and again.
+      if (this.isBackground) lower(this.#process.pid);
       this.#freshMb = residentMb(this.#process.pid);
     } catch (error) {
       this.kill();
@@ -261,10 +262,13 @@ export class SandboxChild {
   }
 }
 
-/** Its threads, which start later, inherit the priority. */
+/** On Linux each thread has a priority of its own; later ones inherit it. */
 function lower(pid: number | undefined): void {
+  if (pid === undefined) return;
+  const niceness = Math.max(getPriority(), backgroundNiceness);
   try {
-    if (pid !== undefined) setPriority(pid, Math.max(getPriority(), backgroundNiceness));
+    const threads = platform() === 'linux' ? readdirSync(`/proc/${pid}/task`).map(Number) : [pid];
+    for (const thread of threads) setPriority(thread, niceness);
   } catch {
     // It has ended already: its exit reports that.
   }

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
+import { setImmediate as breathe } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
@@ -89,6 +90,32 @@ describe('the processes', () => {
     for (const { error } of (await Promise.all(syncs)) as { error?: object }[])
       expect(error).toMatchObject({ kind: 'aborted' });
     expect(await sync(() => end.abort())).toMatchObject({ error: { kind: 'aborted' } });
+  });
+
+  it('start at full priority, also for syncs: at a lower one a busy machine would never start them', async () => {
+    const before = childPids();
+    await using own = await openSandbox({ runsPerChild: 1, childrenMax: 2 });
+    const fresh = () => childPids().filter((pid) => !before.includes(pid));
+    const [warm] = fresh();
+    const end = new AbortController();
+    const begun = Promise.withResolvers<undefined>();
+    const sync = runGuest(own, 'await svc.getCheckpoint();', {
+      type: 'sync',
+      signal: end.signal,
+      limits: { graceMs: 0 },
+      host: { getCheckpoint: () => (begun.resolve(undefined), never()) },
+    });
+    // Its message that it is ready comes in a later turn than its start.
+    while (fresh().length < 2) await breathe();
+    const pid = fresh().find((one) => one !== warm)!;
+    const stepsBack = (thread: number): number => getPriority(thread) - getPriority();
+    expect(stepsBack(pid)).toBe(0);
+    await begun.promise;
+    const threads = readdirSync(`/proc/${pid}/task`).map(Number);
+    expect(threads.length).toBeGreaterThan(1);
+    expect(new Set(threads.map(stepsBack))).toEqual(new Set([10]));
+    end.abort();
+    await sync;
   });
 
   it('end with the process that started them, however it ends', async () => {
