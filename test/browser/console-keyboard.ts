@@ -70,7 +70,9 @@ export function keyboardFlows(current: () => CrmConsole): void {
       const [before] = (await newest()).data;
       await signIn();
       await follow('Playground');
-      await page.getByLabel('Action', { exact: true }).waitFor();
+      // The actions are read after the field is shown.
+      const action = page.getByLabel('Action', { exact: true });
+      await action.getByRole('option', { name: 'echo' }).waitFor({ state: 'attached' });
       await tabTo(page, 'Action');
       await page.keyboard.type('echo');
       await page.getByLabel('Input', { exact: true }).waitFor();
