@@ -70,6 +70,9 @@ describe(`${records} records that are written and read meanwhile`, () => {
   /** What a reader saw last of each record is what there is. */
   async function expectComplete(url: string, model: string, seen: Map<string, ReadRecord>) {
     const all = await whole(url, model);
+    const ids = all.map(({ id }) => id);
+    expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
+    expect(ids.filter((id) => !seen.has(id))).toEqual([]);
     expect(all.length).toBe(seen.size);
     expect(all.filter((one) => JSON.stringify(seen.get(one.id)) !== JSON.stringify(one))).toEqual(
       [],
