@@ -1,8 +1,9 @@
 /**
  * `npm run test:mutants [-- --only=planted|history] [--count=10]`: plants one defect at a time in a copy of the
- * repository and runs the tests of the push suite that are to find it. Planted defects are listed in `planted.ts`;
- * the others undo commits of the project's own history, drawn by a seed: their own tests have to turn red.
- * Exits 0 only when each defect was found.
+ * repository and runs the tests that are to find it; where they do not, the whole push suite. Planted defects are listed
+ * in `planted.ts`; the others undo commits of the project's own history, drawn by a seed: the tests of the commit have to
+ * turn red. What no longer compiles without its commit says nothing about tests, and another is drawn. Exits 0 only when
+ * each defect was found.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -41,52 +42,81 @@ const byHand: readonly Mutant[] = planted.map(({ name, file, from, to, tests }) 
   },
 }));
 
-const undoing = ({ id, subject, tests }: Commit): Mutant => ({
+const undoing = ({ id, subject, tests, patch }: Commit): Mutant => ({
   name: `undo ${id.slice(0, 7)} ${subject}`,
   tests,
-  plant(copy) {
-    const patch = git(root, 'diff', `${id}~`, id, '--', 'src', 'streams');
-    execFileSync('git', ['apply', '--reverse', '-'], { cwd: copy, input: patch });
-  },
+  plant: (copy) => void execFileSync('git', ['apply', '-'], { cwd: copy, input: patch }),
 });
 
-function drawn(count: number): readonly Mutant[] {
+function drawn(copy: string, count: number): readonly Mutant[] {
   const seed = seedOfRun();
   console.log(`SVC_TEST_SEED=${seed}`);
   const random = seeded(seed);
   const left = [...undoable(root)];
   console.log(`${left.length} commits can be undone by themselves`);
-  const chosen: Commit[] = [];
-  while (chosen.length < count && left.length > 0)
-    chosen.push(...left.splice(random.int(left.length), 1));
-  return chosen.map(undoing);
+  const chosen: Mutant[] = [];
+  while (chosen.length < count && left.length > 0) {
+    const mutants = left.splice(random.int(left.length), 1).map(undoing);
+    for (const mutant of mutants) {
+      mutant.plant(copy);
+      if (compiles(copy)) chosen.push(mutant);
+      else console.log(`does not compile: ${mutant.name}`);
+      restore(copy);
+    }
+  }
+  if (chosen.length < count) throw new Error(`only ${chosen.length} commits can be undone`);
+  return chosen;
 }
 
-const isSystem = (test: string): boolean => /^test\/(api|e2e)\//.test(test);
+const compiles = (copy: string): boolean =>
+  spawnSync('npm', ['run', '--silent', 'types'], { cwd: copy }).status === 0;
 
-/** The first line that names what failed; null when every test passed. @throws Error when a test could not run */
+function restore(copy: string): void {
+  git(copy, 'checkout', '--quiet', '--', '.');
+  git(copy, 'clean', '--quiet', '--force', '-d', '--exclude=node_modules');
+}
+
+const projects = {
+  fast: (test: string): boolean => !/^test\/(api|e2e|browser)\//.test(test),
+  system: (test: string): boolean => /^test\/(api|e2e)\//.test(test),
+  browser: (test: string): boolean => test.startsWith('test/browser/'),
+};
+
+/**
+ * The first line that names what failed, of these tests or else of the whole push suite; null when every test passed.
+ * @throws Error when a test could not run
+ */
 function foundBy(copy: string, tests: readonly string[]): string | null {
   // Their numbers of workers differ: vitest runs one of the projects at a time.
-  const projects = {
-    fast: tests.filter((test) => !isSystem(test)),
-    system: tests.filter(isSystem),
-  };
-  for (const [project, files] of Object.entries(projects)) {
-    if (files.length === 0) continue;
-    const args = ['run', '--project', project, '--bail=1', ...files];
-    const { status, stdout, stderr } = spawnSync('vitest', args, {
+  for (const [project, isOf] of Object.entries(projects)) {
+    const files = tests.filter(isOf);
+    const found = files.length === 0 ? null : failureIn(copy, project, files);
+    if (found !== null) return found;
+  }
+  for (const project of Object.keys(projects)) {
+    const found = failureIn(copy, project, []);
+    if (found !== null) return `not by its own tests: ${found}`;
+  }
+  return null;
+}
+
+/** @param files none: all of the project */
+function failureIn(copy: string, project: string, files: readonly string[]): string | null {
+  const { status, stdout, stderr } = spawnSync(
+    'vitest',
+    ['run', '--project', project, '--bail=1', ...files],
+    {
       cwd: copy,
       encoding: 'utf8',
       env: { ...process.env, NO_COLOR: '1', CI: 'true' },
       maxBuffer: 256 * 1024 ** 2,
-    });
-    if (status === 0) continue;
-    const line = `${stdout}\n${stderr}`.split('\n').find((one) => one.includes(' FAIL '));
-    if (line === undefined)
-      throw new Error(`vitest ended without a failed test:\n${stdout}${stderr}`);
-    return line.replace(/^.* FAIL\s+/, '');
-  }
-  return null;
+    },
+  );
+  if (status === 0) return null;
+  const line = `${stdout}\n${stderr}`.split('\n').find((one) => one.includes(' FAIL '));
+  if (line === undefined)
+    throw new Error(`vitest ended without a failed test:\n${stdout}${stderr}`);
+  return line.replace(/^.* FAIL\s+/, '');
 }
 
 const copy = mkdtempSync(join(tmpdir(), 'svc-mutants-'));
@@ -94,7 +124,7 @@ let survived = 0;
 try {
   git(root, 'worktree', 'add', '--quiet', '--detach', copy, 'HEAD');
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  const fromHistory = options.only === 'planted' ? [] : drawn(Number(options.count));
+  const fromHistory = options.only === 'planted' ? [] : drawn(copy, Number(options.count));
   const chosen = [...fromHistory, ...(options.only === 'history' ? [] : byHand)];
   for (const { name, tests, plant } of chosen) {
     plant(copy);
@@ -103,8 +133,7 @@ try {
     console.log(
       `${found === null ? 'SURVIVED' : 'found   '}  ${name}\n          ${found ?? tests.join(' ')}`,
     );
-    git(copy, 'checkout', '--quiet', '--', '.');
-    git(copy, 'clean', '--quiet', '--force', '-d', '--exclude=node_modules');
+    restore(copy);
   }
   console.log(`\n${chosen.length - survived} of ${chosen.length} defects found`);
 } finally {
