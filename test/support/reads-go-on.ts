@@ -15,7 +15,7 @@ const pageLimit = 7;
 const followersCount = 2;
 const pollMs = 20;
 const writePauseMs = 100;
-/** How long a client may be told to wait. */
+/** The longest wait that `Retry-After` may name. */
 const retryMaxS = 5;
 const variable = 'LAST';
 /** Writes that are accepted before the move, and after it. */
