@@ -33,7 +33,10 @@ export interface RequestFacts {
   readonly path: string;
 }
 
-/** The response to a thrown error. Anything except a GatewayError is a bug and reveals nothing. */
+/**
+ * The response to a thrown error. Anything except a GatewayError is a bug and reveals nothing. Failures of the service
+ * are logged; what a process that only reads refuses is none.
+ */
 export function refusalOf(
   error: unknown,
   { requestId, method, path }: RequestFacts,
@@ -42,7 +45,7 @@ export function refusalOf(
   const existing = error instanceof GatewayError;
   const facts = { err: error, requestId, method, path };
   if (!existing) logger.error(facts, 'request failed');
-  else if (error.status >= 500) logger.warn(facts, 'request refused');
+  else if (error.status >= 500 && error.code !== 'read_only') logger.warn(facts, 'request refused');
   const answer = errorAnswer(existing ? error : new GatewayError('server_error'));
   const isLimited = existing && error.code === 'too_many_request';
   const { code, fix } = answer.body.error;

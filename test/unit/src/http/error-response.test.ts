@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { errorAnswer, issuesOf } from '../../../../src/http/error-response.ts';
+import { errorAnswer, issuesOf, refusalOf } from '../../../../src/http/error-response.ts';
 import { webhookUrl } from '../../../../src/http/fields.ts';
 import { catalogue, GatewayError, type ErrorCode } from '../../../../src/kernel/errors.ts';
 
@@ -37,6 +37,19 @@ describe('a refusal', () => {
       expect(fix, code).toMatch(/^\p{Lu}[^\n]+\.$/u);
       expect(fix, code).not.toBe(message);
     }
+  });
+
+  it.each<[ErrorCode, number]>([
+    ['log_unavailable', 1],
+    ['not_found', 0],
+    // What a process with SVC_READ_ONLY refuses is no failure of it.
+    ['read_only', 0],
+  ])('of the code %s is logged %i times', (code, times) => {
+    const logged: unknown[] = [];
+    const log = (line: unknown): void => void logged.push(line);
+    const facts = { requestId: 'r', method: 'PUT', path: '/' };
+    refusalOf(new GatewayError(code), facts, { error: log, warn: log });
+    expect(logged).toHaveLength(times);
   });
 
   it('says what its place knows better', () => {
