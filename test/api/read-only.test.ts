@@ -20,7 +20,7 @@ type Served = Row & { readonly call: Call };
 const readOnly = { SVC_READ_ONLY: 'yes' };
 const later = daysLater(1);
 /** Longer than a normal start takes to begin what is due. */
-const idleMs = 3_000;
+const idleMs = 2_000;
 const retryAfter = String(limits.readOnlyRetryMs / 1000);
 
 /** Whether each endpoint writes, as its route says. */
