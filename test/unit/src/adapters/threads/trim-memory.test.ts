@@ -27,8 +27,8 @@ it('returns memory after a rush, again after the next one, and leaves no flag of
 });
 
 it('frees what the thread keeps outside of the heap', async () => {
-  const { promise: freed, resolve } = Promise.withResolvers<void>();
-  using _ = trimWhenQuiet({ quietMs: 20, free: resolve });
+  const { promise: freed, resolve } = Promise.withResolvers<undefined>();
+  using _ = trimWhenQuiet({ quietMs: 20, free: () => resolve(undefined) });
   await freed;
 });
 
