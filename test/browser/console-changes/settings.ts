@@ -217,21 +217,26 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
       expect(removed).not.toHaveProperty('texts');
     });
 
-    it('takes a key out of the session', async () => {
+    it('takes a key out of the session, whose pages stop reading before it is refused', async () => {
       await open('/env/dev');
-      // What the key showed is gone before the response.
-      const removed = current().page.waitForResponse(
-        (response) => response.request().method() === 'DELETE',
-      );
+      const { page } = current();
+      const environments = page.getByRole('link', { name: 'Environments' });
+      await environments.waitFor();
+      const gone = environments.waitFor({ state: 'detached' });
+      const removed = page.waitForResponse((response) => response.request().method() === 'DELETE');
+      await page.route('**/*', async (route) => {
+        // The gateway still takes the key until what it showed is gone.
+        if (route.request().method() === 'DELETE') await gone;
+        await route.continue();
+      });
       await choose('Session', 'Remove the key of the account');
+      await gone;
       await removed;
-      await current()
-        .page.getByRole('link', { name: 'Environments' })
-        .waitFor({ state: 'detached' });
-      await current().page.reload();
+      await page.unroute('**/*');
+      await page.reload();
       await button('Session').click();
-      await current().page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
-      expect(await current().page.getByRole('menuitem').count()).toBe(1);
+      await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+      expect(await page.getByRole('menuitem').count()).toBe(1);
       // The key itself stays.
       await readOfAccount('/environments');
     });
