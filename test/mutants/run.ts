@@ -76,6 +76,7 @@ function restore(copy: string): void {
   git(copy, 'clean', '--quiet', '--force', '-d', '--exclude=node_modules');
 }
 
+const attemptsMax = 2;
 const projects = {
   fast: (test: string): boolean => !/^test\/(api|e2e|browser)\//.test(test),
   system: (test: string): boolean => /^test\/(api|e2e)\//.test(test),
@@ -93,6 +94,7 @@ function foundBy(copy: string, tests: readonly string[]): string | null {
     const found = files.length === 0 ? null : failureIn(copy, project, files);
     if (found !== null) return found;
   }
+  console.log(`missed by ${tests.join(' ')}: all tests are run`);
   for (const project of Object.keys(projects)) {
     const found = failureIn(copy, project, []);
     if (found !== null) return `not by its own tests: ${found}`;
@@ -102,21 +104,19 @@ function foundBy(copy: string, tests: readonly string[]): string | null {
 
 /** @param files none: all of the project */
 function failureIn(copy: string, project: string, files: readonly string[]): string | null {
-  const { status, stdout, stderr } = spawnSync(
-    'vitest',
-    ['run', '--project', project, '--bail=1', ...files],
-    {
-      cwd: copy,
-      encoding: 'utf8',
-      env: { ...process.env, NO_COLOR: '1', CI: 'true' },
-      maxBuffer: 256 * 1024 ** 2,
-    },
-  );
-  if (status === 0) return null;
-  const line = `${stdout}\n${stderr}`.split('\n').find((one) => one.includes(' FAIL '));
-  if (line === undefined)
-    throw new Error(`vitest ended without a failed test:\n${stdout}${stderr}`);
-  return line.replace(/^.* FAIL\s+/, '');
+  const args = ['run', '--project', project, '--bail=1', ...files];
+  const env = { ...process.env, NO_COLOR: '1', CI: 'true' };
+  let output = '';
+  // A worker that crashes fails no test.
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const options = { cwd: copy, encoding: 'utf8', env, maxBuffer: 256 * 1024 ** 2 } as const;
+    const { status, stdout, stderr } = spawnSync('vitest', args, options);
+    if (status === 0) return null;
+    output = `${stdout}\n${stderr}`;
+    const line = output.split('\n').find((one) => one.includes(' FAIL '));
+    if (line !== undefined) return line.replace(/^.* FAIL\s+/, '');
+  }
+  throw new Error(`vitest ended without a failed test:\n${output}`);
 }
 
 const copy = mkdtempSync(join(tmpdir(), 'svc-mutants-'));
