@@ -71,8 +71,11 @@ export class RecentChanges {
     const tail = this.#tails.get(stream);
     if (tail === undefined || tail.last !== head || bound.after < tail.from) return null;
     const found: Buffer[] = [];
-    for (const [position, { modifiedAt, lastAction, bytes }] of tail.rows) {
-      if (position <= bound.after || modifiedAt < bound.from) continue;
+    for (const position of tail.rows.keys()) {
+      if (position <= bound.after) continue;
+      const row = tail.rows.get(position);
+      if (row === undefined || row.modifiedAt < bound.from) continue;
+      const { lastAction, bytes } = row;
       if (actions !== null && !(actions as readonly string[]).includes(lastAction)) continue;
       if (found.push(bytes) > limit) break;
     }
