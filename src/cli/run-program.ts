@@ -12,8 +12,12 @@ export const programs = {
   upgrade: [],
 } as const;
 
-/** Two arenas of glibc instead of one for each thread: freed memory of one thread is used by another. */
-export const programEnv = { MALLOC_ARENA_MAX: '2' } as const;
+/**
+ * Of glibc. Two arenas instead of one for each thread: freed memory of one thread is used by another. Buffers from 256 KiB
+ * on are mappings, which go back to the system when they are freed: otherwise glibc raises that size with what is freed,
+ * up to 32 MiB.
+ */
+export const programEnv = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' } as const;
 
 export type Program = keyof typeof programs;
 

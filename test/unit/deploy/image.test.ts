@@ -48,7 +48,7 @@ describe('deploy/Dockerfile', () => {
     expect(command).toEqual(['node', ...programs.main, 'dist/src/main.js']);
   });
 
-  it('limits the arenas of glibc as every start of the service does', () => {
+  it('sets the allocator of glibc as every start of the service does', () => {
     const unit = textOf('deploy/systemd/svc.service');
     const image = named('ENV').join(' ');
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: { start: string } };
