@@ -73,6 +73,21 @@ describe('the house rules', () => {
     expect(missing).toEqual([]);
   });
 
+  it('the rounds of random tests are described with the numbers of their code', () => {
+    const rows = textOf('docs/tested-promises.md').matchAll(
+      /^\| `(test\/[^`]+)` +\| (.+) \| (.+) \|$/gm,
+    );
+    const wrong = [...rows].flatMap(([, file = '', push = '', all = '']) => {
+      const rounds = /roundsOf\(\{ push: ([\d_]+), all: ([\d_]+) \}\)/.exec(textOf(file));
+      if (rounds === null) return [];
+      const [inPush = '', inAll = ''] = rounds.slice(1).map((count) => count.replaceAll('_', ''));
+      const says = (text: string, count: string): boolean =>
+        new RegExp(`\\b${count}\\b`).test(text.replaceAll(/(?<=\d) (?=\d)/g, ''));
+      return says(push, inPush) && says(all, inAll) ? [] : [`${file}: ${inPush}, ${inAll}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
   it('the lockfile names no registry', () => {
     expect(textOf('package-lock.json')).not.toContain('"resolved"');
   });
