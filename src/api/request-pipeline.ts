@@ -37,8 +37,9 @@ export async function openRequestPipeline(services: Services): Promise<RequestPi
 }
 
 /**
- * The only path to a handler. Order: credentials, rate limit, whether this process writes, scope, content type, query, body, path, headers. The
- * first part that fails determines the response, with all of its issues (docs/reference/errors.md#order-of-checks).
+ * The only path to a handler. Order: credentials, rate limit, whether this process writes, scope, content type, query,
+ * body, path, headers. The first part that fails determines the response, with all of its issues
+ * (docs/reference/errors.md#order-of-checks).
  */
 async function handleRequest(
   call: PipelineCall,

@@ -6,14 +6,13 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Stream } from '../../src/modules/records/stream.ts';
 import { openFrontDoor } from '../support/front-door.ts';
 import { accessTo } from '../support/gateway.ts';
-import { caughtUp } from '../support/reads-go-on.ts';
+import { caughtUp, copyLog } from '../support/reads-go-on.ts';
 import { transfer } from '../support/transfer.ts';
 import { startGatewayProcess } from './gateway-process.ts';
 import { report, round, withFolder } from './measure.ts';
@@ -154,12 +153,7 @@ await withFolder(async (folder) => {
   const began = performance.now();
   door.leadTo(null);
   await timed('stop', () => gateway[Symbol.asyncDispose]());
-  await timed('cp', async () => {
-    await mkdir(next, { mode: 0o700 });
-    for (const part of ['log', 'root.key']) {
-      await cp(join(former, part), join(next, part), { recursive: true });
-    }
-  });
+  await timed('cp', () => copyLog(former, next));
   const reading = await timed('reading', () =>
     start(former, { SVC_READ_ONLY: 'yes', SVC_PARTITIONS: from }),
   );

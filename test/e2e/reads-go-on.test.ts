@@ -1,10 +1,11 @@
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openCrmWorld, type CrmWorld } from '../support/crm-world.ts';
 import type { RunningGateway } from '../support/gateway.ts';
-import { caughtUp, readWhileMoving } from '../support/reads-go-on.ts';
+import { expectNothingLost } from '../support/expect-nothing-lost.ts';
+import { caughtUp, copyLog, readWhileMoving } from '../support/reads-go-on.ts';
 import { transfer } from '../support/transfer.ts';
 
 let folder: string;
@@ -31,10 +32,7 @@ it('an embedded log gets more partitions while its records are read', async () =
   const seen = await readWhileMoving(world, crm, async (door): Promise<RunningGateway> => {
     door.leadTo(null);
     await world.gateway.stop();
-    await mkdir(next, { mode: 0o700 });
-    for (const part of ['log', 'root.key']) {
-      await cp(join(dataDir, part), join(next, part), { recursive: true });
-    }
+    await copyLog(dataDir, next);
     const reading = await start(dataDir, { SVC_READ_ONLY: 'yes' });
     door.leadTo(reading);
     expect(await transfer('repartition', '24', next)).toMatchObject({ from: 4, to: 24 });
@@ -44,15 +42,7 @@ it('an embedded log gets more partitions while its records are read', async () =
     await reading.stop();
     return grown;
   });
-  const { reads, refusedReads, refusedWrites, written } = seen;
-  console.log(
-    `${written.length} records, ${reads} reads, ${refusedReads} refused; ${refusedWrites} writes refused`,
-  );
-  expect(seen.unexpected).toEqual([]);
+  expectNothingLost(seen);
   // Only while no gateway was there.
-  expect(refusedReads).toBe(seen.unansweredReads);
-  for (const followed of seen.followed) expect(followed).toEqual(seen.whole);
-  expect(seen.whole.toSorted()).toEqual(written.toSorted());
-  expect(seen.variable).toBe(written.at(-1));
-  expect(refusedWrites).toBeGreaterThan(0);
+  expect(seen.refusedReads).toBe(seen.unansweredReads);
 });

@@ -1,4 +1,6 @@
 /** Readers and a writer at one address while the gateway behind it is replaced. */
+import { cp, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   eventually,
@@ -115,12 +117,18 @@ class Traffic {
     this.accepted += 1;
   }
 
-  /** One contact more at the provider, the sync that saves it, and a variable. */
-  async add(): Promise<void> {
+  /** One contact more at the provider. @returns its id */
+  provide(): string {
     const { account } = this.#crm;
     const id = `c-${String(account.contacts.length).padStart(4, '0')}`;
     account.contacts.push({ id, name: id });
     this.written.push(id);
+    return id;
+  }
+
+  /** One contact more, the sync that saves it, and a variable. */
+  async add(): Promise<void> {
+    const id = this.provide();
     await this.write('PUT', `/environment-variables/${variable}`, { value: id });
     await this.sync();
   }
@@ -161,11 +169,7 @@ export async function readWhileMoving(
   // The door has not every header of a response, against which the document could be held.
   const access = accessTo(door.url, gateway, () => undefined);
   const traffic = new Traffic(access, crm);
-  for (let at = 0; at < contactsBefore; at += 1) {
-    const id = `c-${String(at).padStart(4, '0')}`;
-    crm.account.contacts.push({ id, name: id });
-    traffic.written.push(id);
-  }
+  for (let at = 0; at < contactsBefore; at += 1) traffic.provide();
   await crm.run('contacts');
   const following = Array.from({ length: followersCount }, () => traffic.follow());
   const polled = ['/connections', '/integrations', '/records/history?model=Contact&id=c-0000'];
@@ -235,4 +239,12 @@ export async function caughtUp(gateway: GatewayAccess): Promise<void> {
   await eventually(projections, ({ data }) =>
     data.every(({ generations }) => generations.every(({ lag }) => lag === 0)),
   );
+}
+
+/** What the new installation needs of the data folder of the former one. */
+export async function copyLog(dataDir: string, next: string): Promise<void> {
+  await mkdir(next, { mode: 0o700 });
+  for (const part of ['log', 'root.key']) {
+    await cp(join(dataDir, part), join(next, part), { recursive: true });
+  }
 }
