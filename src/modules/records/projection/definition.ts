@@ -32,6 +32,13 @@ const withCleanup = { allow_experimental_replacing_merge_with_cleanup: 1 };
 const tokensKept = 1000;
 
 /**
+ * Up to this size a part of the table keeps all of its columns in one file: a page opens one file of each part instead of
+ * ten, which takes a sixth of its query. Larger parts keep each column in a file of its own: there a merge of all columns
+ * at once, and a count, cost more than that.
+ */
+const partsInOneFile = { min_bytes_for_wide_part: 256 * 1024 ** 2 };
+
+/**
  * The query that this order serves: GET /records pages along `position`. A change that moves a record also writes the
  * row that cancels its former place, so a page with FINAL reads live rows only.
  */
@@ -61,7 +68,7 @@ const recordsTable = (name: string): TableDefinition => ({
   partitionBy: 'log_partition',
   orderBy: ['stream_id', 'position', 'record_id'],
   tokensKept,
-  settings: { index_granularity: 512, ...withCleanup },
+  settings: { index_granularity: 512, ...partsInOneFile, ...withCleanup },
 });
 
 /**
@@ -162,6 +169,12 @@ const withHistory = (names: RecordTables): readonly MigrationStep[] => [
   `INSERT INTO ${names.history} ${historyRows(names.records)}`,
 ];
 
+/** For tables of earlier releases: what is inserted from now on. A rebuild writes the rest so. */
+const withPartsInOneFile = (table: string): readonly MigrationStep[] =>
+  Object.entries(partsInOneFile).map(
+    ([name, value]) => `ALTER TABLE ${table} MODIFY SETTING ${name} = ${value}`,
+  );
+
 export interface RecordTableSet extends TableSet {
   readonly names: RecordTables;
 }
@@ -185,6 +198,7 @@ function tableSet(generation: number, use: 'read' | 'compare' = 'read'): RecordT
     migrations: [
       { projection: table, number: 1, steps },
       { projection: table, number: 2, steps: withHistory(names) },
+      { projection: table, number: 3, steps: withPartsInOneFile(table) },
     ],
     tables: [table, segments, byId, history],
     views,
