@@ -165,7 +165,7 @@ function recentRows(
 }
 
 /** Of the positions after a page's start, so many for each of its rows are looked at first. */
-const positionsPerRow = 8;
+const positionsPerRow = 4;
 
 /**
  * Where most positions are alive, the rows of a page are near its start: a query of these opens few parts of the table,
