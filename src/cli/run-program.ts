@@ -6,7 +6,7 @@ import { processVariables } from './environment.ts';
 
 /** The service's own programs (`src/<name>.ts`), each with its options of Node. */
 export const programs = {
-  main: ['--max-semi-space-size=16', '--disable-warning=TimeoutNegativeWarning'],
+  main: ['--max-semi-space-size=8', '--disable-warning=TimeoutNegativeWarning'],
   log: [],
   keys: [],
   upgrade: [],

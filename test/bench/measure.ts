@@ -47,7 +47,7 @@ export function workload(name: string, ...args: readonly (string | number)[]): F
   const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
   process.stderr.write(`${name} ${args.join(' ')} …\n`);
   // As `npm start` starts the service: records are many short-lived strings.
-  const flags = ['--max-semi-space-size=16'];
+  const flags = ['--max-semi-space-size=8'];
   const output = execFileSync(process.execPath, [...flags, file, ...args.map(String)], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],

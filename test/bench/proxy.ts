@@ -79,7 +79,7 @@ await withFolder(async (folder) => {
     SVC_RATE_LIMIT_PER_MINUTE: '1000000000',
     SVC_LOG_LEVEL: 'error',
     // As `npm start` starts the service.
-    NODE_OPTIONS: '--max-semi-space-size=16',
+    NODE_OPTIONS: '--max-semi-space-size=8',
   });
   const target = (way: Way, size: string): Target => {
     if (way === 'direct') return { url: `${upstream.url}/${size}`, headers: {} };

@@ -1,5 +1,5 @@
 /**
- * `node --max-semi-space-size=16 test/bench/webhooks.ts [deliveries]`: webhooks to a receiver in another process. Deliveries
+ * `node --max-semi-space-size=8 test/bench/webhooks.ts [deliveries]`: webhooks to a receiver in another process. Deliveries
  * per second to one endpoint and to 50, the time from a webhook on its topic to its first attempt at low load, and what
  * one endpoint of 50 that hangs costs the others: several times with and without it in turn, so that what else the machine
  * does falls on both.
