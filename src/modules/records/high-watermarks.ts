@@ -75,6 +75,8 @@ export function createHighWatermarks(recent = new RecentChanges()): HighWatermar
     },
     advance(stream, head) {
       changing.delete(stream);
+      // It was asked while the rows came, and may be older than they are.
+      questions.delete(stream);
       if (head === null) highWatermarks.delete(stream);
       else highWatermarks.set(stream, head);
     },
@@ -85,7 +87,10 @@ export function createHighWatermarks(recent = new RecentChanges()): HighWatermar
         highWatermarks.clear();
         questions.clear();
       } else {
-        for (const stream of streams) drops.set(stream, now);
+        for (const stream of streams) {
+          drops.set(stream, now);
+          questions.delete(stream);
+        }
       }
       for (const listener of listeners) listener(streams);
     },
