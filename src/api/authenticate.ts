@@ -50,8 +50,12 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
   const revocations = await openRevocations(services.coordination);
   const cached = new LRUCache<string, Known>({ max: cachedMax });
   const kinds = new Set(['api-key', 'account-key', 'environment']);
+  /** A caller that was looked up before a change must not be cached after it. */
+  let changes = 0;
   const stop = services.control.view.onChange((changed) => {
-    if (changed.some((ref) => kinds.has(ref.kind))) cached.clear();
+    if (!changed.some((ref) => kinds.has(ref.kind))) return;
+    changes += 1;
+    cached.clear();
   });
   const uses = createUseNoter(services);
   const note = async (key: ApiKey) => {
@@ -76,9 +80,10 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
       const secret = secretOf(header);
       // Not cached: it expires within the hour and is used rarely.
       if (isConnectToken(secret)) return sessionCaller(secret, services);
+      const changesBefore = changes;
       const found = await lookUp(secret, services);
       if (revocations.has(found.key.id)) throw new GatewayError('unknown_account');
-      if (header !== undefined) cached.set(header, found);
+      if (header !== undefined && changes === changesBefore) cached.set(header, found);
       void note(found.key);
       return found.caller;
     },
