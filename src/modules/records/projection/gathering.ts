@@ -1,11 +1,12 @@
 /** With fewer changes than this, an insert waits only a moment for more. */
 const lingerBelowChanges = 1_000;
 /**
- * Changes within `gatherMs` that come faster than single inserts can handle: an insert has a fixed cost, and so has each
- * part that it leaves to be merged. Waiting this long makes inserts of thousands.
+ * Changes within `rushMs` that come faster than single inserts can handle: an insert has a fixed cost, that of some
+ * thousand rows, and so has each part that it leaves to be merged. Waiting for `gatherMs` makes inserts of thousands.
  */
 const rushChanges = 400;
-const gatherMs = 250;
+const rushMs = 250;
+const gatherMs = 500;
 /** When nothing more has come for this long, the rush is over: its readers wait no longer. */
 const quietMs = 100;
 /**
@@ -32,7 +33,7 @@ export class Gathering {
 
   /** Notes that an insert of so many changes begins. */
   inserting(at: number, changes: number): void {
-    this.#recent = [...this.#since(at - gatherMs), { at, changes }];
+    this.#recent = [...this.#since(at - rushMs), { at, changes }];
   }
 
   /** Begins to gather; false when the batch is worth an insert as it is: what comes alone is readable at once. */
@@ -41,7 +42,7 @@ export class Gathering {
     this.#grewAt = at;
     this.#changes = changes;
     if (changes >= lingerBelowChanges) return true;
-    const before = this.#since(at - gatherMs).reduce((sum, recent) => sum + recent.changes, 0);
+    const before = this.#since(at - rushMs).reduce((sum, recent) => sum + recent.changes, 0);
     return before > 0 && before + changes >= rushChanges;
   }
 

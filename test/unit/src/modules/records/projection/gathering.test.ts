@@ -29,8 +29,9 @@ describe('a batch of changes', () => {
     expect(gathering.isOver(1_100, 1_000, false)).toBe(true);
     expect(gathering.isOver(1_100, 1_001, false)).toBe(false);
     expect(gathering.isOver(1_199, 1_001, false)).toBe(false);
-    expect(gathering.isOver(1_249, 1_002, false)).toBe(false);
-    expect(gathering.isOver(1_250, 1_003, false)).toBe(true);
+    for (let at = 1_200; at < 1_500; at += 75) expect(gathering.isOver(at, at, false)).toBe(false);
+    expect(gathering.isOver(1_499, 1_500, false)).toBe(false);
+    expect(gathering.isOver(1_500, 1_501, false)).toBe(true);
   });
 
   it('waits longer for tables that are being filled', () => {
