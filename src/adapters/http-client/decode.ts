@@ -1,5 +1,4 @@
-import { Writable, type Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { pipeline, type Readable } from 'node:stream';
 import { HttpFailure } from '../../ports/http-client.ts';
 import { codings, createDecoder } from './decoders.ts';
 
@@ -32,14 +31,14 @@ export async function readBody(
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const count = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      size += chunk.length;
-      chunks.push(chunk);
-      done(size > maxBytes ? tooLarge(maxBytes) : null);
-    },
-  });
-  await pipeline([body, ...undo.map(createDecoder), count]);
+  // Its errors are those of the last stream, which the loop throws.
+  const decoded =
+    undo.length === 0 ? body : pipeline([body, ...undo.map(createDecoder)], () => undefined);
+  for await (const chunk of decoded as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
