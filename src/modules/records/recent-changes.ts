@@ -50,11 +50,14 @@ export class RecentChanges {
     this.#rowsMax = rowsMax;
   }
 
-  /** Changes whose rows are readable, in the order of the log. */
+  /**
+   * Changes whose rows are readable, in the order of the log. Of a stream with more of them than are kept nothing is kept:
+   * its readers are behind, and read the tables.
+   */
   add(entries: readonly Entry[]): void {
-    for (const [stream, { changes, isCut }] of lastOfEach(entries, this.#rowsMax)) {
-      if (isCut) this.drop(stream);
-      for (const change of changes.reverse()) this.#add(stream, change);
+    for (const [stream, added] of Map.groupBy(entries, ({ place }) => place.number)) {
+      if (added.length > this.#rowsMax) this.drop(stream);
+      else for (const { change } of added) this.#add(stream, change);
     }
   }
 
@@ -128,25 +131,4 @@ function remove(tail: Tail, position: number): void {
   if (row === undefined) return;
   tail.rows.delete(position);
   tail.bytes -= row.bytes.length + rowOverhead;
-}
-
-interface Changes {
-  /** The last first. */
-  readonly changes: RecordChange[];
-  isCut: boolean;
-}
-
-/** Of an insert of thousands, what can be kept. */
-function lastOfEach(entries: readonly Entry[], rowsMax: number): Map<string, Changes> {
-  const streams = new Map<string, Changes>();
-  for (let at = entries.length - 1; at >= 0; at--) {
-    const entry = entries[at];
-    if (entry === undefined) continue;
-    const { number } = entry.place;
-    const kept = streams.get(number) ?? { changes: [], isCut: false };
-    streams.set(number, kept);
-    if (kept.changes.length < rowsMax) kept.changes.push(entry.change);
-    else kept.isCut = true;
-  }
-  return streams;
 }
