@@ -46,7 +46,9 @@ const uintBytes = 4;
 /** Per entry: length and kind of the payload, length of the id. */
 const entryHeadBytes = 2 * uintBytes;
 
-const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const params = { [constants.ZSTD_c_compressionLevel]: 1 };
+/** Bytes of output that zstd gets at a time. */
+const chunkBytesMin = 1024;
 
 /** First byte of a zstd frame: neither the length of some ids nor JSON begins with it. */
 const packedMark = 0xfd2fb528;
@@ -96,7 +98,9 @@ export function encodeBlock(entries: readonly PlacedPayload[], seal: Seal): Enco
 
 /** Compressed, if that is shorter. */
 function packed(raw: Buffer): Buffer {
-  const short = zstdCompressSync(raw, fast);
+  // The default of 16 KB would be several times what a block takes, and each is garbage of the collector.
+  const chunkSize = Math.max(chunkBytesMin, raw.length >> 1);
+  const short = zstdCompressSync(raw, { params, chunkSize });
   return short.length < raw.length ? short : raw;
 }
 
