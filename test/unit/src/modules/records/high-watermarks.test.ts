@@ -7,7 +7,7 @@ import {
 const at = (position: number): HighWatermark => ({ generation: 1n, position, modifiedAt: 0 });
 
 describe('what the table answered about the end of a stream', () => {
-  /** A query of the table that answers when it is told to. */
+  /** A query of the table, answered by the caller. */
   function asked(heads: ReturnType<typeof createHighWatermarks>) {
     const answer = Promise.withResolvers<HighWatermark>();
     const learned = heads.learn('s', () => answer.promise);
