@@ -9,7 +9,7 @@ import type { Vault } from '../../../../src/modules/access/vault/vault.ts';
 
 type Listener = Parameters<ControlView['onChange']>[0];
 
-/** A view that has one account key until it is deleted, which it tells its listeners. */
+/** A view that has one account key until it is deleted, and notifies its listeners of that. */
 function viewOfOneKey() {
   const listeners = new Set<Listener>();
   let key: object | null = { id: 'k', environmentUid: null, scopes: [], lastUsedAt: Date.now() };
