@@ -22,6 +22,8 @@ interface Defined<E> {
   readonly columns: readonly (readonly [name: string, type: string])[];
   /** Indexes in addition to the sort order, as in a CREATE statement. */
   readonly indexes?: readonly string[];
+  /** Indexes that tables of earlier releases lack: added to them, and built for their rows in the background. */
+  readonly addedIndexes?: readonly (readonly [name: string, definition: string])[];
   /** The query that this order serves begins with equalities and ends with the time. */
   readonly orderBy: readonly string[];
   /** The column with the time that determines when a row expires. */
@@ -37,7 +39,9 @@ const tokensKept = 1000;
  * can be read: queries group, or use `LIMIT 1 BY log_partition, log_offset`.
  */
 export function defineAppended<E>() {
-  return ({ name, columns, indexes = [], orderBy, keptFrom, keepDays, ...ref }: Defined<E>) => {
+  return (defined: Defined<E>) => {
+    const { name, columns, indexes = [], addedIndexes = [], orderBy, ...others } = defined;
+    const { keptFrom, keepDays, ...ref } = others;
     const definition = (table: string): TableDefinition => ({
       name: table,
       columns: [
@@ -59,10 +63,18 @@ export function defineAppended<E>() {
       tableSet(generation): TableSet {
         const table = generation === 1 ? name : `${name}_g${generation}`;
         const steps = [definition(table), positionsTable];
+        const added = addedIndexes.map(([index, indexDefinition], at) => ({
+          projection: table,
+          number: 2 + at,
+          steps: [
+            `ALTER TABLE ${table} ADD INDEX IF NOT EXISTS ${index} ${indexDefinition}`,
+            `ALTER TABLE ${table} MATERIALIZE INDEX ${index}`,
+          ],
+        }));
         return {
           name: table,
           generation,
-          migrations: [{ projection: table, number: 1, steps }],
+          migrations: [{ projection: table, number: 1, steps }, ...added],
           tables: [table],
           views: [],
           replacing: [],

@@ -4,7 +4,7 @@ import { defineAppended } from '../../../../streams/projector/appended.ts';
 
 /**
  * The ledger of runs, one row per step. Sort order for queries of an environment within a time range; a run is found by
- * its id.
+ * its id, and those of a connection by an index.
  */
 export const runs = defineAppended<RunChanged>()({
   name: 'runs',
@@ -25,6 +25,7 @@ export const runs = defineAppended<RunChanged>()({
     ['step', 'String CODEC(ZSTD(1))'],
   ],
   indexes: ['INDEX runs run_id TYPE bloom_filter(0.01) GRANULARITY 4'],
+  addedIndexes: [['connections', 'connection_id TYPE bloom_filter(0.01) GRANULARITY 1']],
   orderBy: ['environment_id', 'occurred_at'],
   keptFrom: 'occurred_at',
   keepDays: limits.runsKeptDays,

@@ -50,11 +50,16 @@ export interface StepRow {
 const heavy = 'heavy';
 
 /**
+ * From 26.2 on the engine looks up an index again for each block that it reads; with the settings of the oldest supported
+ * version it does so once.
+ */
+const byIndex = "SETTINGS max_threads = 1, compatibility = '25.8'";
+
+/**
  * From the end of the table's order little more is read than the page. With buffering the engine reads ahead in each
  * part: half of a million runs, for twenty of them.
  */
-const smallReads =
-  'SETTINGS max_threads = 1, max_block_size = 512, read_in_order_use_buffering = 0';
+const smallReads = `${byIndex}, max_block_size = 512, read_in_order_use_buffering = 0`;
 
 /** The one step that each run begins with: an owner queues it, but a revert starts at once. */
 const isFirstStep =
@@ -93,9 +98,11 @@ async function selectRuns(
   filter: RunFilter,
   { after, limit, offset = 0 }: RunsPage & { readonly offset?: number },
 ): Promise<RunPlace[]> {
-  const { from, to, kinds, actions = [] } = filter;
+  const { from, to, kinds, connectionId, actions = [] } = filter;
   const table = tableOf(control.view, runs);
-  const whole = `${table} WHERE environment_id = {environment:String} AND occurred_at >= ${timestamp('from')}`;
+  const ofConnection = connectionId === undefined ? '' : 'AND connection_id = {connection:String}';
+  const whole = `${table} WHERE environment_id = {environment:String} ${ofConnection}
+    AND occurred_at >= ${timestamp('from')}`;
   // A run that ended has a step that says so: there are fewer of those than of runs.
   const ended = `AND run_id IN (SELECT run_id FROM ${whole} AND action IN {actions:Array(String)})`;
   const wanted = where({
@@ -106,7 +113,7 @@ async function selectRuns(
     'kind IN {kinds:Array(String)}': kinds,
     'function = {function:String}': filter.functionName,
     'integration = {integration:String}': filter.integrationKey,
-    'connection_id = {connection:String}': filter.connectionId,
+    'connection_id = {connection:String}': connectionId,
     'variant = {variant:String}': filter.variant,
     // Implied by the next condition, but the table is sorted by time alone.
     [`occurred_at <= ${timestamp('at')}`]: after && { at: after.queuedAt },
@@ -154,7 +161,8 @@ export async function stepsOf(
      WHERE environment_id = {environment:String} AND run_id IN {ids:Array(String)}
        AND occurred_at >= ${timestamp('from')}
        ${withProgress ? '' : "AND action != 'progress'"}
-     ORDER BY run_id, log_offset LIMIT 1 BY log_partition, log_offset LIMIT {max:UInt32}`,
+     ORDER BY run_id, log_offset LIMIT 1 BY log_partition, log_offset LIMIT {max:UInt32}
+     ${byIndex}`,
     { environment: environmentUid, ids: runIds, max: stepsMax, from },
     heavy,
   );

@@ -6,8 +6,9 @@ import type {
 import { systemClock } from '../../../../../../src/kernel/time.ts';
 import { migrate } from '../../../../../../src/adapters/projection-store/migrate.ts';
 import { runs } from '../../../../../../src/modules/functions/runs/projection.ts';
-import { findRuns } from '../../../../../../src/modules/functions/runs/queries.ts';
+import { findRuns, type RunFilter } from '../../../../../../src/modules/functions/runs/queries.ts';
 import type { FunctionsServices } from '../../../../../../src/modules/functions/services.ts';
+import { eventually } from '../../../../../support/crm-world.ts';
 import { seeded, seedOfRun } from '../../../../../support/random.ts';
 import { storeOfFile } from '../../../../../support/record-pages.ts';
 
@@ -66,21 +67,53 @@ it('a page of some status has the newest runs, whether few or all are searched',
 });
 
 it('a page reads little of a large ledger', async () => {
-  const set = runs.tableSet(1);
-  await migrate(tables, set.migrations);
-  const count = 400_000;
-  const columns = 'environment_id, occurred_at, run_id, action, attempt, log_partition, log_offset';
-  await tables.command(
-    `INSERT INTO ${set.tables[0]} (${columns})
-     SELECT 'env', fromUnixTimestamp64Micro(toInt64(${begin}) + toInt64(number)), toString(number), 'queued', 1, number % 4, number
-     FROM numbers(${count})`,
-  );
-  const filter = { environmentUid: 'env', from: begin, to: begin + count };
+  await migrate(tables, runs.tableSet(1).migrations);
+  await fillLedger();
   const before = await rowsRead();
-  const found = await findRuns(deps, filter, { after: null, limit: 3 });
-  expect((await rowsRead()) - before).toBeLessThan(count / 4);
+  const found = await findRuns(deps, wholeLedger, { after: null, limit: 3 });
+  expect((await rowsRead()) - before).toBeLessThan(ledgerSize / 4);
   expect(found.map(({ runId }) => runId)).toEqual(['399999', '399998', '399997']);
 });
+
+it.each<Pick<RunFilter, 'actions'>>([{}, { actions: ['queued'] }])(
+  'a page of a connection with few runs reads little, of an older table too: %o',
+  async (filter) => {
+    const [created, ...later] = runs.tableSet(1).migrations;
+    await migrate(tables, created === undefined ? [] : [created]);
+    await fillLedger();
+    await migrate(tables, later);
+    await eventually(
+      () => tables.queryRows('SELECT 1 FROM system.mutations WHERE NOT is_done'),
+      (unfinished) => unfinished.length === 0,
+    );
+    const ofQuiet = { ...wholeLedger, ...filter, connectionId: 'quiet' };
+    const before = await rowsRead();
+    const found = await findRuns(deps, ofQuiet, { after: null, limit: 3 }, []);
+    expect((await rowsRead()) - before).toBeLessThan(ledgerSize / 4);
+    expect(found.map(({ runId }) => runId)).toEqual(['200017', '17']);
+  },
+);
+
+const ledgerSize = 400_000;
+const wholeLedger = { environmentUid: 'env', from: begin, to: begin + ledgerSize };
+
+/** Runs of a hundred connections, and two of `quiet`. */
+async function fillLedger(): Promise<void> {
+  const values = {
+    environment_id: "'env'",
+    occurred_at: `fromUnixTimestamp64Micro(toInt64(${begin}) + toInt64(number))`,
+    run_id: 'toString(number)',
+    connection_id: "if(number IN (17, 200017), 'quiet', concat('busy-', toString(number % 100)))",
+    action: "'queued'",
+    attempt: '1',
+    log_partition: 'number % 4',
+    log_offset: 'number',
+  };
+  await tables.command(
+    `INSERT INTO ${runs.tableSet(1).tables[0]} (${Object.keys(values).join(', ')})
+     SELECT ${Object.values(values).join(', ')} FROM numbers(${ledgerSize})`,
+  );
+}
 
 /** Of all tables, since the engine has started. */
 async function rowsRead(): Promise<number> {
