@@ -65,8 +65,8 @@ const smallReads = `${byIndex}, max_block_size = 512, read_in_order_use_bufferin
 const isFirstStep =
   "((action = 'queued' AND attempt = 1) OR (action = 'started' AND kind = 'revert'))";
 
-/** How many of the newest runs are searched for a page of some status before all of the range are. */
-const newestFew = [1_000, 20_000];
+/** How many of the newest steps are searched for a page of some status before all of the range are. */
+const newestFew = [2_000, 40_000];
 
 interface RunsPage {
   readonly after: RunPlace | null;
@@ -83,20 +83,38 @@ export async function findRuns(
   page: RunsPage,
   few: readonly number[] = newestFew,
 ): Promise<RunPlace[]> {
-  const { actions = [], ...others } = filter;
-  for (const offset of actions.length === 0 ? [] : few) {
-    const [oldest] = await selectRuns(deps, others, { after: page.after, limit: 1, offset });
-    if (oldest === undefined) break;
-    const found = await selectRuns(deps, { ...filter, from: oldest.queuedAt }, page);
+  const { actions = [], environmentUid, from: begin } = filter;
+  const to = Math.min(filter.to, page.after?.queuedAt ?? Infinity);
+  for (const steps of actions.length === 0 ? [] : few) {
+    const from = await timeOfStep(deps, { environmentUid, from: begin, to }, steps);
+    if (from === null) break;
+    const found = await selectRuns(deps, { ...filter, from }, page);
     if (found.length === page.limit) return found;
   }
   return selectRuns(deps, filter, page);
 }
 
+/** The time of the step of an environment that so many of the range are newer than; null: there are not so many. */
+async function timeOfStep(
+  { control, tables }: Deps,
+  { environmentUid: environment, from, to }: RunFilter,
+  newer: number,
+): Promise<Micros | null> {
+  const [found] = await tables.queryRows<{ at: string }>(
+    `SELECT ${micros('occurred_at')} AS at FROM ${tableOf(control.view, runs)}
+     WHERE environment_id = {environment:String} AND action != 'progress'
+       AND occurred_at >= ${timestamp('from')} AND occurred_at <= ${timestamp('to')}
+     ORDER BY occurred_at DESC LIMIT 1 OFFSET {newer:UInt32} ${smallReads}`,
+    { environment, from, to, newer },
+    heavy,
+  );
+  return found === undefined ? null : Number(found.at);
+}
+
 async function selectRuns(
   { control, tables }: Deps,
   filter: RunFilter,
-  { after, limit, offset = 0 }: RunsPage & { readonly offset?: number },
+  { after, limit }: RunsPage,
 ): Promise<RunPlace[]> {
   const { from, to, kinds, connectionId, actions = [] } = filter;
   const table = tableOf(control.view, runs);
@@ -129,8 +147,8 @@ async function selectRuns(
   const found = await tables.queryRows<{ run_id: string; at: string }>(
     `SELECT run_id, ${micros('occurred_at')} AS at FROM ${table} WHERE ${wanted.sql}
      ORDER BY occurred_at DESC, run_id DESC LIMIT 1 BY run_id
-     LIMIT {limit:UInt32} OFFSET {offset:UInt32} ${actions.length === 0 ? smallReads : ''}`,
-    { ...wanted.params, limit, offset },
+     LIMIT {limit:UInt32} ${actions.length === 0 ? smallReads : ''}`,
+    { ...wanted.params, limit },
     heavy,
   );
   return found.map(({ run_id: runId, at }) => ({ runId, queuedAt: Number(at) }));
