@@ -1,7 +1,7 @@
 /**
- * How fast a partition's state comes back: `restore.ts [embedded|kafka] [records]`. From the log alone, from a snapshot
- * and the tenth of the records that came after it, and taken over from a node that goes away by one that stood by.
- * Record owners and saver in this process, four partitions; Kafka and a registry are started where they are wanted.
+ * How fast a partition's state comes back: `restore.ts [embedded|kafka] [records] [partitions]`. From the log alone, from
+ * a snapshot and the tenth of the records that came after it, and taken over from a node that goes away by one that stood
+ * by. Record owners and saver in this process; Kafka and a registry are started where they are wanted.
  */
 import { defaultRetention } from '../../src/modules/access/environments/retention.ts';
 import { mkdir, readdir } from 'node:fs/promises';
@@ -31,9 +31,9 @@ import { anOrigin, aStream } from '../support/records.ts';
 import { report, round, withFolder, type Figures } from './measure.ts';
 import { contact } from './payloads.ts';
 
-const [kind = 'embedded', count = '200000'] = process.argv.slice(2);
+const [kind = 'embedded', count = '200000', partitionCount = '4'] = process.argv.slice(2);
 const total = Number(count);
-const partitions = 4;
+const partitions = Number(partitionCount);
 const streamsMax = 16;
 const batchSize = 1000;
 const logger = pino({ level: 'error' });
@@ -156,7 +156,7 @@ async function takenOver(
 ): Promise<number> {
   const leaving = await start('first');
   await using standby = await start('standby', { standby: {} });
-  const share = partitions / 2;
+  const share = Math.ceil(partitions / 2);
   while (standby.standbys().size < share) await wait(20);
   const started = performance.now();
   await leaving[Symbol.asyncDispose]();
