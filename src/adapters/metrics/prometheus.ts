@@ -1,13 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  AggregatorRegistry,
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  Histogram,
-  Registry,
-} from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
 import {
   metricDefinitions,
   type Gauges,
@@ -51,6 +47,11 @@ function nextOf({ next }: BoundMetrics, step: string | number): BoundMetrics {
 
 const loopSampleMs = 20;
 
+async function collectOfProcess(register: Registry): Promise<void> {
+  const { collectDefaultMetrics } = await import('prom-client');
+  collectDefaultMetrics({ register });
+}
+
 /** @param thread label of per-thread metrics; `main` also has those of the process */
 export function createThreadMetrics(thread: string): ThreadMetrics {
   const registry = new Registry();
@@ -72,7 +73,7 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
    */
   let sampling: Promise<void> | null = null;
   const sample = async (): Promise<void> => {
-    if (thread === 'main') collectDefaultMetrics({ register: registry });
+    if (thread === 'main') await collectOfProcess(registry);
     delay.enable();
     // A busy thread takes its first sample later.
     do await sleep(2 * loopSampleMs);
@@ -121,7 +122,8 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
 }
 
 /** The snapshots of all threads as one text in the Prometheus format. */
-export function metricsText(snapshots: readonly (readonly object[])[]): Promise<string> {
+export async function metricsText(snapshots: readonly (readonly object[])[]): Promise<string> {
+  const { AggregatorRegistry } = await import('prom-client');
   const lists = snapshots.map((snapshot) => [...snapshot]);
   return AggregatorRegistry.aggregate(lists).metrics();
 }
