@@ -45,30 +45,34 @@ export async function startThreads(
   // A start that waits ends when the other one has failed.
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   failed.catch(() => undefined);
-  const start = (name: ThreadData['name'], stepsBack: number) =>
+  const start = (name: ThreadData['name'], stepsBack: number, prepare = nothingToPrepare) =>
     startThread(
       { ...common, name, stepsBack, log: log.access() },
       {
         failed,
+        prepare,
         onCorruption: (message) => corruption.found(message),
       },
     );
-  const startProjection = async () => {
-    if (isInProcess) {
-      await holdEngine();
-      await lowerPoolPriority(tablesStepsBack);
-    }
-    return start('projection', tablesStepsBack);
-  };
+  const prepareTables = isInProcess ? prepareEngine : nothingToPrepare;
   const starting = [
     config.roles.has('owner') ? start('owners', ownersStepsBack) : Promise.resolve(null),
-    usesTables(config) ? startProjection() : Promise.resolve(null),
+    usesTables(config)
+      ? start('projection', tablesStepsBack, prepareTables)
+      : Promise.resolve(null),
   ] as const;
   for (const one of starting) one.catch(fail);
   for (const one of await Promise.allSettled(starting))
     if (one.status === 'fulfilled') stack.use(one.value);
   const [owners, projection] = await Promise.all(starting);
   return { owners, projection, all: [owners, projection].filter((thread) => thread !== null) };
+}
+
+const nothingToPrepare = () => Promise.resolve();
+
+async function prepareEngine(): Promise<void> {
+  await holdEngine();
+  await lowerPoolPriority(tablesStepsBack);
 }
 
 /** Every role except the owner reads what is projected, or projects it. */

@@ -17,13 +17,15 @@ type Given = Omit<ThreadData, 'port'>;
 interface Surroundings {
   /** Ends the start with its error. */
   readonly failed: Promise<never>;
+  /** What this thread must do before that one opens anything; meanwhile its code is loaded. */
+  readonly prepare: () => Promise<void>;
   readonly onCorruption: (message: string) => void;
 }
 
 /** Starts `<name>-thread` of this folder and resolves when its task runs. */
 export async function startThread(
   input: Given,
-  { failed: othersFailed, onCorruption }: Surroundings,
+  { failed: othersFailed, prepare, onCorruption }: Surroundings,
 ): Promise<RunningThread> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   let isClosing = false;
@@ -41,7 +43,8 @@ export async function startThread(
   const readiness = keepLast(peer);
   failed.catch(() => undefined);
   try {
-    await Promise.race([peer.call('open', []), failed, othersFailed]);
+    const open = prepare().then(() => peer.call('open', []));
+    await Promise.race([open, failed, othersFailed]);
   } catch (error) {
     await end();
     throw error;
