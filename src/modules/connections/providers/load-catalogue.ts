@@ -72,9 +72,12 @@ function filesOf(path: string, problems: string[]): string[] {
 
 function readEntries(file: string, problems: string[], validate?: OverlayValidator): Entry[] {
   const shown = basename(file);
+  // The build has the catalog as JSON. That of an overlay is read as YAML, which allows more, such as comments.
+  const isJson = extname(file) === '.json' && validate === undefined;
+  const parse = (text: string) => (isJson ? JSON.parse(text) : (parseYaml(text) ?? null)) as Json;
   let content: Json;
   try {
-    content = (parseYaml(readFileSync(file, 'utf8')) ?? null) as Json; // JSON is a part of YAML
+    content = parse(readFileSync(file, 'utf8'));
   } catch (error) {
     problems.push(`${shown}: ${(error as Error).message}`);
     return [];

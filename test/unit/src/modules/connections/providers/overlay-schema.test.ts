@@ -14,6 +14,7 @@ const folder = new URL(
   '../../../../../../src/modules/connections/providers/catalogue/',
   import.meta.url,
 );
+const builtFile = (path: string) => new URL(`../../../../../../dist/src/${path}`, import.meta.url);
 const files = readdirSync(folder).map((name) => ({
   name,
   content: parseYaml(readFileSync(new URL(name, folder), 'utf8')) as Record<string, Json>,
@@ -34,6 +35,13 @@ describe('the published schema of overlays', () => {
 
   it.each(files)('takes the built-in $name', ({ content }) => {
     expect(problems(content)).toEqual([]);
+  });
+
+  it.each(files)('has the built-in $name in the build, as JSON', ({ name, content }) => {
+    const file = builtFile(
+      `modules/connections/providers/catalogue/${name.replace('.yaml', '.json')}`,
+    );
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(content);
   });
 
   it('refuses what the parser of definitions refuses', () => {
