@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { openClickHouseStore } from '../../../src/adapters/projection-store/clickhouse.ts';
+import { audit } from '../../../src/modules/access/audit/projection.ts';
+import { runs } from '../../../src/modules/functions/runs/projection.ts';
+import { logs } from '../../../src/modules/operations/logs/projection.ts';
+import { records } from '../../../src/modules/records/projection/definition.ts';
 import { startClickHouseFront } from '../../support/clickhouse-front.ts';
 import { statementsOf } from '../../support/sql.ts';
 
@@ -29,6 +33,23 @@ describe('deploy/clickhouse', () => {
       ).rejects.toThrow();
     },
   );
+
+  it('setup.sql grants what the migrations of the tables alter', async () => {
+    const granted = /GRANT SELECT, INSERT,([^;]*?)ON gateway/.exec(await fileOf('setup.sql'))?.[1];
+    const grants = (granted ?? '').split(',').map((one) => one.replaceAll(/\s+/g, ' ').trim());
+    const altered = [records, runs, logs, audit]
+      .flatMap((projection) => projection.tableSet(1).migrations)
+      .flatMap(({ steps }) => steps)
+      .filter((step) => typeof step === 'string')
+      .flatMap((step) => /^ALTER TABLE \w+ (\w+ \w+)/.exec(step)?.[1] ?? []);
+    expect(new Set(altered)).toEqual(
+      new Set(['ADD COLUMN', 'MODIFY SETTING', 'ADD INDEX', 'MATERIALIZE INDEX']),
+    );
+    for (const change of altered) {
+      const grant = change === 'MODIFY SETTING' ? 'ALTER SETTINGS' : `ALTER ${change}`;
+      expect(grants).toContain(grant);
+    }
+  });
 
   it('cluster.xml names a cluster that the gateway takes', async () => {
     await using front = await startClickHouseFront({ config: await fileOf('cluster.xml') });

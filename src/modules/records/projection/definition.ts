@@ -169,7 +169,10 @@ const withHistory = (names: RecordTables): readonly MigrationStep[] => [
   `INSERT INTO ${names.history} ${historyRows(names.records)}`,
 ];
 
-/** For tables of earlier releases: what is inserted from now on. A rebuild writes the rest so. */
+/**
+ * For tables of earlier releases: what is inserted from now on. A rebuild writes the rest so. Of replicated tables only the
+ * one of the asked node changes.
+ */
 const withPartsInOneFile = (table: string): readonly MigrationStep[] =>
   Object.entries(partsInOneFile).map(
     ([name, value]) => `ALTER TABLE ${table} MODIFY SETTING ${name} = ${value}`,
