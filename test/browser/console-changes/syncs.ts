@@ -130,7 +130,8 @@ export function changesOfSyncs(current: () => CrmConsole): void {
 
     it('shows what happens to a run in the list, which a stream keeps current', async () => {
       const { page } = current();
-      const streamed = page.waitForRequest(/\/runs\/tail/);
+      // Its response begins once the stream has its place: a run before that would not be in it.
+      const streamed = page.waitForResponse(/\/runs\/tail/);
       await open('/env/dev/runs?function=stepwise');
       await streamed;
       await current().crm.trigger('stepwise');
