@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { programs } from '../../src/cli/run-program.ts';
 
 /** What one workload found: name to number; names end in their unit. */
 export type Figures = Readonly<Record<string, number>>;
@@ -47,8 +48,7 @@ export function workload(name: string, ...args: readonly (string | number)[]): F
   const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
   process.stderr.write(`${name} ${args.join(' ')} …\n`);
   // As `npm start` starts the service: records are many short-lived strings.
-  const flags = ['--max-semi-space-size=8'];
-  const output = execFileSync(process.execPath, [...flags, file, ...args.map(String)], {
+  const output = execFileSync(process.execPath, [...programs.main, file, ...args.map(String)], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
     maxBuffer: 64 * 1024 ** 2,

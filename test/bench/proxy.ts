@@ -3,6 +3,7 @@
  * of some seconds (3) for several rounds (5), so that what else the machine does falls on all alike. The figures
  * are medians over the rounds; nginx and wrk are packages of the distribution.
  */
+import { programs } from '../../src/cli/run-program.ts';
 import { installPackages } from '../services/packages.ts';
 import { run } from '../services/commands.ts';
 import { startFileServer, startForwarder } from '../support/nginx.ts';
@@ -79,7 +80,7 @@ await withFolder(async (folder) => {
     SVC_RATE_LIMIT_PER_MINUTE: '1000000000',
     SVC_LOG_LEVEL: 'error',
     // As `npm start` starts the service.
-    NODE_OPTIONS: '--max-semi-space-size=8',
+    NODE_OPTIONS: programs.main.join(' '),
   });
   const target = (way: Way, size: string): Target => {
     if (way === 'direct') return { url: `${upstream.url}/${size}`, headers: {} };
