@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -27,6 +35,8 @@ export function writeDeclarations(root: string, entries: readonly Declared[]): v
       emitted,
       entries.map(({ entry }) => entry),
     );
+    for (const file of globSync('**/*.d.ts', { cwd: emitted }))
+      nameByPath(root, emitted, join(emitted, file));
     for (const declared of entries) {
       for (const file of reachable(join(emitted, declared.entry.replace(/\.ts$/, '.d.ts')))) {
         const out = join(declared.outdir, relative(join(emitted, declared.base), file));
@@ -61,6 +71,24 @@ function emit(root: string, outDir: string, entries: readonly string[]): void {
   const index = join(sdk, 'index.d.ts');
   const text = readFileSync(index, 'utf8');
   writeFileSync(index, text.replace(relative(sdk, unzipper), './unzipper.d.ts'));
+}
+
+/** A name of the package's `imports` (`#kernel/ids.ts`), which only files within the package resolve. */
+const subpaths = /(?<=from '|import\(")(#[a-z-]+\/)([^'"]+)(?=['"])/g;
+
+/** Rewrites subpath imports of a declaration to relative paths. */
+function nameByPath(root: string, emitted: string, file: string): void {
+  const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly imports: Readonly<Record<string, string>>;
+  };
+  const text = readFileSync(file, 'utf8');
+  const named = text.replace(subpaths, (_, prefix: string, path: string) => {
+    const target = imports[`${prefix}*`]?.replace('*', path);
+    if (target === undefined) throw new Error(`package.json has no import ${prefix}*`);
+    const fromHere = relative(dirname(file), join(emitted, target));
+    return fromHere.startsWith('.') ? fromHere : `./${fromHere}`;
+  });
+  if (named !== text) writeFileSync(file, named);
 }
 
 /** What follows `from`, `import(` and in `reference path=`. */
