@@ -19,7 +19,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { load as parseYaml } from 'js-yaml';
-import { bundleGuestRuntime } from '../src/adapters/sandbox/bundle-guest.ts';
+import { bundleGuestRuntime } from '#adapters/sandbox/bundle-guest.ts';
 import { demoFunctions } from './demo-functions.ts';
 import { buildDocsSite } from './docs-site/build.ts';
 import { buildPages } from './page-bundles.ts';

@@ -32,10 +32,10 @@ export async function demoFunctions(root: string): Promise<string> {
 
 async function compiled(root: string): Promise<string> {
   const [{ ProjectCompiler }, { ownPackage }, { flowConfig }, { openSandbox }] = await Promise.all([
-    import('../src/cli/compiler/compile.ts'),
-    import('../src/cli/package.ts'),
-    import('../src/cli/deploy/package.ts'),
-    import('../src/adapters/sandbox/sandbox.ts'),
+    import('#cli/compiler/compile.ts'),
+    import('#cli/package.ts'),
+    import('#cli/deploy/package.ts'),
+    import('#adapters/sandbox/sandbox.ts'),
   ]);
   await using sandbox = await openSandbox({ childrenMax: 1, spares: 1 });
   const parts = { root: join(root, project), own: ownPackage(), sandbox };

@@ -1,7 +1,7 @@
-import { readConfig } from './app/config.ts';
-import { recoverAccountKey } from './app/recover-key.ts';
-import { CannotStart } from './kernel/cannot-start.ts';
-import { GatewayError } from './kernel/errors.ts';
+import { readConfig } from '#app/config.ts';
+import { recoverAccountKey } from '#app/recover-key.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 /** Prints a new key of the account; the settings of the service name the log and the root key. */
 try {

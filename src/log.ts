@@ -1,8 +1,8 @@
-import { readConfig } from './app/config.ts';
-import { repartitionLog } from './app/repartition.ts';
-import { isDirection, transferLog } from './app/transfer.ts';
-import { CannotStart } from './kernel/cannot-start.ts';
-import { GatewayError } from './kernel/errors.ts';
+import { readConfig } from '#app/config.ts';
+import { repartitionLog } from '#app/repartition.ts';
+import { isDirection, transferLog } from '#app/transfer.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 /** `export <folder>`, `import <folder>` or `repartition <partitions> [prefix]`; the settings of the service name the log. */
 async function main(): Promise<void> {

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { ThreadFailure } from './kernel/thread-failure.ts';
-import { compose, type Running } from './app/compose.ts';
-import { readConfig, readShownSettings } from './app/config.ts';
-import { createLogger } from './app/logger.ts';
-import { CannotStart } from './kernel/cannot-start.ts';
+import { compose, type Running } from '#app/compose.ts';
+import { readConfig, readShownSettings } from '#app/config.ts';
+import { createLogger } from '#app/logger.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { ThreadFailure } from '#kernel/thread-failure.ts';
 
 /** Longest graceful stop: other processes take over unfinished work, as after a crash. */
 const stopWithinMs = 25_000;
@@ -15,7 +15,7 @@ const stopWithinMs = 25_000;
 async function serve(): Promise<void> {
   const config = readConfig();
   if (process.argv.includes('--smoke')) {
-    const { smoke } = await import('./app/smoke.ts');
+    const { smoke } = await import('#app/smoke.ts');
     console.log(`The gateway works: it synced ${await smoke(config)} records.`);
     return;
   }

@@ -1,8 +1,8 @@
-import { readConfig } from './app/config.ts';
-import { checkGateway, checkInstallation, type Finding } from './app/upgrade-check.ts';
-import { version } from './app/version.ts';
-import { CannotStart } from './kernel/cannot-start.ts';
-import { GatewayError } from './kernel/errors.ts';
+import { readConfig } from '#app/config.ts';
+import { checkGateway, checkInstallation, type Finding } from '#app/upgrade-check.ts';
+import { version } from '#app/version.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 /**
  * `[--json] [address]`: prints what this release does with each part of the installation of the settings, or of the

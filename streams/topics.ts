@@ -1,5 +1,5 @@
-import { limits } from '../src/kernel/limits.ts';
-import type { Cleanup } from '../src/ports/event-log.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Cleanup } from '#ports/event-log.ts';
 
 /**
  * Number of partitions: `owned` topics have SVC_PARTITIONS, until a copy has more of them; `quarter` is a fourth of them, rounded up;

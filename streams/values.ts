@@ -2,8 +2,8 @@
  * The values of the topics, made of their Avro schemas in `schemas` by `npm run generate`; do not edit. Open sets are
  * strings.
  */
-import type { PublicFields } from '../src/kernel/public-fields.ts';
-import type { Instant, Micros } from '../src/kernel/time.ts';
+import type { PublicFields } from '#kernel/public-fields.ts';
+import type { Instant, Micros } from '#kernel/time.ts';
 
 /** A change of a synced record; it carries the whole state of the record after it. */
 export interface RecordChange extends PublicFields {

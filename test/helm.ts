@@ -7,10 +7,10 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadAll } from 'js-yaml';
-import { roles } from '../src/app/config-rules.ts';
-import { cached } from './services/cache.ts';
-import { announce, isOnPath, run, ServiceUnavailable } from './services/commands.ts';
-import { versions } from './services/versions.ts';
+import { roles } from '#app/config-rules.ts';
+import { cached } from '#test/services/cache.ts';
+import { announce, isOnPath, run, ServiceUnavailable } from '#test/services/commands.ts';
+import { versions } from '#test/services/versions.ts';
 
 const chart = fileURLToPath(new URL('../deploy/helm/svc', import.meta.url));
 

@@ -6,7 +6,12 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { examplesFolder, openExampleWorld, pathOf, recordings } from './support/example-world.ts';
+import {
+  examplesFolder,
+  openExampleWorld,
+  pathOf,
+  recordings,
+} from '#test/support/example-world.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 const world = await openExampleWorld();

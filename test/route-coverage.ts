@@ -6,10 +6,10 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { routes, streamRoutes } from '../src/api/routes.ts';
-import { codeOf, statusOf, type RouteError } from '../src/http/define-route.ts';
-import { changeSites } from './browser/change-sites.ts';
-import { ofConsole, ofSite } from './support/answers.ts';
+import { routes, streamRoutes } from '#api/routes.ts';
+import { codeOf, statusOf, type RouteError } from '#http/define-route.ts';
+import { changeSites } from '#test/browser/change-sites.ts';
+import { ofConsole, ofSite } from '#test/support/answers.ts';
 
 interface Demand {
   readonly endpoint: string;

@@ -12,18 +12,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { browserFiles, installChromium } from './browser/chromium.ts';
-import { languages } from './clients/generate.ts';
-import { installToolchain } from './clients/toolchains.ts';
-import { fuzz } from './fuzz/run.ts';
-import { installSchemathesis } from './fuzz/schemathesis.ts';
+import { browserFiles, installChromium } from '#test/browser/chromium.ts';
+import { languages } from '#test/clients/generate.ts';
+import { installToolchain } from '#test/clients/toolchains.ts';
+import { fuzz } from '#test/fuzz/run.ts';
+import { installSchemathesis } from '#test/fuzz/schemathesis.ts';
+import { matrix } from '#test/packages/matrix.ts';
+import { ServiceUnavailable } from '#test/services/commands.ts';
+import { coreFiles, leaveOut, prepareServices, report, type NotRun } from '#test/services/run.ts';
+import { longRunVariable } from '#test/support/long-run.ts';
 import { memoryFolder } from './memory-folder.ts';
-import { matrix } from './packages/matrix.ts';
 import { measureReferenceLoads, type ReferenceLoads } from './reference-load.ts';
 import { unpressed, unseen } from './route-coverage.ts';
-import { ServiceUnavailable } from './services/commands.ts';
-import { coreFiles, leaveOut, prepareServices, report, type NotRun } from './services/run.ts';
-import { longRunVariable } from './support/long-run.ts';
 import { runProject, type Failure, type FileTime, type ProjectOutcome } from './vitest-project.ts';
 
 const { values: options } = parseArgs({

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { clientOperations, operationsFile, pages } from '../src/app/generate.ts';
-import { topicValues, valuesFile } from '../src/app/topic-values.ts';
-import { topics } from '../streams/topics.ts';
-import { rowsOfFunctions, sectionsOfRows } from './support/contract/rows.ts';
+import { clientOperations, operationsFile, pages } from '#app/generate.ts';
+import { topicValues, valuesFile } from '#app/topic-values.ts';
+import { topics } from '#streams/topics.ts';
+import { rowsOfFunctions, sectionsOfRows } from '#test/support/contract/rows.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { endpoints } from '../../src/api/routes.ts';
-import { openapiDocument } from '../../src/http/openapi/document.ts';
-import { pageDocument } from '../../src/http/page-document.ts';
-import { sitePolicy } from '../../src/modules/operations/docs-site/policy.ts';
-import { referenceBody } from '../../src/modules/operations/reference/page.ts';
+import { endpoints } from '#api/routes.ts';
+import { openapiDocument } from '#http/openapi/document.ts';
+import { pageDocument } from '#http/page-document.ts';
+import { sitePolicy } from '#modules/operations/docs-site/policy.ts';
+import { referenceBody } from '#modules/operations/reference/page.ts';
 import { bundlePage, pages, writeCompressed } from '../page-bundles.ts';
 
 /** The gateway that examples name: it listens there by default. */

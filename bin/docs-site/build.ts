@@ -7,7 +7,7 @@ import { cpSync, existsSync, globSync, readFileSync, renameSync, rmSync } from '
 import { join, normalize, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MiniSearch from 'minisearch';
-import { searchOptions, type SearchSection } from '../../src/docs-site/search-options.ts';
+import { searchOptions, type SearchSection } from '#docs-site/search-options.ts';
 import { bundlePage, writeCompressed } from '../page-bundles.ts';
 import { notFoundPage, sitePage, type Site, type SitePage } from './layout.ts';
 import { renderMarkdown, type Links, type RenderedPage } from './markdown.ts';

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import { GatewayError } from '../kernel/errors.ts';
-import { authenticate, createUseNoter } from '../modules/access/api-keys/handlers.ts';
-import { isKeyFormat } from '../modules/access/api-keys/key-format.ts';
-import { openRevocations } from '../modules/access/api-keys/revocations.ts';
-import { holdsScope } from '../modules/access/api-keys/scopes.ts';
-import type { ApiKey } from '../modules/access/api-keys/state.ts';
-import { isConnectToken, sessionOf } from '../modules/connections/connect-sessions/handlers.ts';
-import type { Environment } from '../modules/access/environments/state.ts';
-import type { Caller } from '../http/define-route.ts';
-import type { Guarded } from '../http/pipeline.ts';
+import type { Caller } from '#http/define-route.ts';
+import type { Guarded } from '#http/pipeline.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { authenticate, createUseNoter } from '#modules/access/api-keys/handlers.ts';
+import { isKeyFormat } from '#modules/access/api-keys/key-format.ts';
+import { openRevocations } from '#modules/access/api-keys/revocations.ts';
+import { holdsScope } from '#modules/access/api-keys/scopes.ts';
+import type { ApiKey } from '#modules/access/api-keys/state.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { isConnectToken, sessionOf } from '#modules/connections/connect-sessions/handlers.ts';
 import { createConsoleCallers } from './console-caller.ts';
 import type { Services } from './services.ts';
 

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { Guarded } from '../http/pipeline.ts';
-import { isSameOrigin, takesConsoleCookie } from '../http/same-origin.ts';
-import { GatewayError } from '../kernel/errors.ts';
-import type { Revocations } from '../modules/access/api-keys/revocations.ts';
-import type { ApiKey } from '../modules/access/api-keys/state.ts';
-import { tokenOf } from '../modules/access/console-sessions/cookie.ts';
+import type { Guarded } from '#http/pipeline.ts';
+import { isSameOrigin, takesConsoleCookie } from '#http/same-origin.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Revocations } from '#modules/access/api-keys/revocations.ts';
+import type { ApiKey } from '#modules/access/api-keys/state.ts';
+import { tokenOf } from '#modules/access/console-sessions/cookie.ts';
 import {
   checkCsrf,
   createSessionUseNoter,
   findSession,
   findSessionKey,
-} from '../modules/access/console-sessions/handlers.ts';
+} from '#modules/access/console-sessions/handlers.ts';
 import type { Services } from './services.ts';
 
 /** The key that acts for a request of the console. */

@@ -1,4 +1,4 @@
-import type { FieldNames } from '../http/openapi/schemas.ts';
+import type { FieldNames } from '#http/openapi/schemas.ts';
 
 /**
  * Descriptions of parameters and fields that have one meaning in every noun, by name, and an example where the type

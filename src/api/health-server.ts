@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { errorAnswer } from '../http/error-response.ts';
-import { headersOfEveryAnswer } from '../http/cors.ts';
-import { hostAndPort } from '../http/host-and-port.ts';
+import { headersOfEveryAnswer } from '#http/cors.ts';
+import { errorAnswer } from '#http/error-response.ts';
+import { hostAndPort } from '#http/host-and-port.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { healthResponse, readyResponse } from '#modules/operations/health/responses.ts';
 import type { Services } from './services.ts';
-import { GatewayError } from '../kernel/errors.ts';
-import { healthResponse, readyResponse } from '../modules/operations/health/responses.ts';
 
 export interface HealthServerOptions {
   /** Reasons why this process cannot do its work; none = ready. */

@@ -1,25 +1,25 @@
 import type { z } from 'zod';
-import { GatewayError } from '../kernel/errors.ts';
-import { limits } from '../kernel/limits.ts';
-import { readOnlyRefusal } from '../kernel/read-only.ts';
-import { openAuthenticator, type Authenticator } from './authenticate.ts';
-import { readJson } from '../http/body.ts';
-import type { AnyRoute, Caller, IdempotentCall, RouteAnswer } from '../http/define-route.ts';
-import { checkContentType, checkScope, decoded, parsePart } from '../http/check-parts.ts';
+import { readJson } from '#http/body.ts';
+import { checkContentType, checkScope, decoded, parsePart } from '#http/check-parts.ts';
+import type { AnyRoute, Caller, IdempotentCall, RouteAnswer } from '#http/define-route.ts';
 import {
   anonymous,
   isWriting,
   type Authorization,
   type PipelineCall,
   type RequestPipeline,
-} from '../http/pipeline.ts';
-import { parseQuery } from '../http/query.ts';
-import { takeQuota, type Quota } from '../http/rate-limit.ts';
-import { audited, type AuditCall } from '../modules/access/audit/audited.ts';
-import { auditRule, type AuditRule } from '../modules/access/audit/audited-routes.ts';
-import { withIdempotencyKey } from '../modules/access/idempotent-requests/handlers.ts';
+} from '#http/pipeline.ts';
+import { parseQuery } from '#http/query.ts';
+import { takeQuota, type Quota } from '#http/rate-limit.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '#http/server.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { readOnlyRefusal } from '#kernel/read-only.ts';
+import { auditRule, type AuditRule } from '#modules/access/audit/audited-routes.ts';
+import { audited, type AuditCall } from '#modules/access/audit/audited.ts';
+import { withIdempotencyKey } from '#modules/access/idempotent-requests/handlers.ts';
+import { openAuthenticator, type Authenticator } from './authenticate.ts';
 import type { Services } from './services.ts';
-import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts';
 
 type Schema = z.ZodType | undefined;
 

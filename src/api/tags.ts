@@ -1,4 +1,4 @@
-import type { Tag } from '../http/openapi/document.ts';
+import type { Tag } from '#http/openapi/document.ts';
 
 /** The groups of the API reference, one for each noun, in the order in which a reader meets them. */
 export const tags: readonly Tag[] = [

@@ -1,5 +1,5 @@
-import { parseServerAddress } from '../adapters/projection-store/server-address.ts';
-import { withoutTrailingSlashes } from '../kernel/trailing-slashes.ts';
+import { parseServerAddress } from '#adapters/projection-store/server-address.ts';
+import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 
 /** Whether a part of the service is in this process or on servers, as the URL of its setting says. */
 const embedded = { kind: 'embedded' } as const;

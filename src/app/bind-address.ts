@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { hostAndPort } from '../http/host-and-port.ts';
-import { CannotStart } from '../kernel/cannot-start.ts';
+import { hostAndPort } from '#http/host-and-port.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
 import type { Config } from './config.ts';
 
 /**

@@ -1,7 +1,8 @@
 import {
   connectProjectionStore,
   type TableQuestions,
-} from '../adapters/projection-store/store-rpc.ts';
+} from '#adapters/projection-store/store-rpc.ts';
+import { trimWhenQuiet } from '#adapters/threads/trim-memory.ts';
 import { mustBeFree } from './bind-address.ts';
 import type { Config } from './config.ts';
 import { foldersOf } from './folders.ts';
@@ -13,7 +14,6 @@ import type { OpenedRoles } from './open-roles.ts';
 import { openProcessContext, type ProcessContext } from './process-context.ts';
 import { startThreads } from './start-threads.ts';
 import type { RunningThread } from './threads/start-thread.ts';
-import { trimWhenQuiet } from '../adapters/threads/trim-memory.ts';
 
 /** The running service; parts are closed in reverse order. */
 export interface Running extends AsyncDisposable, OpenedRoles {

@@ -1,4 +1,4 @@
-import type { RootKey } from '../modules/access/vault/root-keys.ts';
+import type { RootKey } from '#modules/access/vault/root-keys.ts';
 import type { LogAddress, ServerAddress } from './addresses.ts';
 import type { Rule } from './settings.ts';
 

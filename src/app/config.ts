@@ -1,8 +1,8 @@
-import { limits } from '../kernel/limits.ts';
-import { createEgressPolicy } from '../adapters/http-client/egress.ts';
-import { samplerNames } from '../adapters/tracing/samplers.ts';
-import { isKeyOf, keyPrefixes } from '../modules/access/api-keys/key-format.ts';
-import { parseRootKeys } from '../modules/access/vault/root-keys.ts';
+import { createEgressPolicy } from '#adapters/http-client/egress.ts';
+import { samplerNames } from '#adapters/tracing/samplers.ts';
+import { limits } from '#kernel/limits.ts';
+import { isKeyOf, keyPrefixes } from '#modules/access/api-keys/key-format.ts';
+import { parseRootKeys } from '#modules/access/vault/root-keys.ts';
 import {
   logAddress,
   mailServer,

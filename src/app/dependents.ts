@@ -1,14 +1,14 @@
-import type { Services } from '../api/services.ts';
-import { entitiesOfEnvironment } from '../modules/access/environments/dependents.ts';
-import { integrationsOfEnvironments } from '../modules/connections/integrations/environment-dependents.ts';
-import { createLifecycleFunctions } from '../modules/functions/actions/lifecycle-functions.ts';
-import { functionsOfIntegrations } from '../modules/functions/functions/integration-dependents.ts';
-import { syncsOfConnections } from '../modules/functions/syncs/connection-dependents.ts';
+import type { Services } from '#api/services.ts';
+import { entitiesOfEnvironment } from '#modules/access/environments/dependents.ts';
+import { integrationsOfEnvironments } from '#modules/connections/integrations/environment-dependents.ts';
+import { createLifecycleFunctions } from '#modules/functions/actions/lifecycle-functions.ts';
+import { functionsOfIntegrations } from '#modules/functions/functions/integration-dependents.ts';
+import { syncsOfConnections } from '#modules/functions/syncs/connection-dependents.ts';
 import {
   typedTopicsOfEnvironments,
   typedTopicsOfIntegrations,
-} from '../modules/operations/typed-topics/dependents.ts';
-import { announceAuthorizations } from '../modules/webhooks/webhooks-out/authorization-outcomes.ts';
+} from '#modules/operations/typed-topics/dependents.ts';
+import { announceAuthorizations } from '#modules/webhooks/webhooks-out/authorization-outcomes.ts';
 
 type Deps = Pick<
   Services,

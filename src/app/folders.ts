@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { logFile } from '../adapters/event-log/embedded/tables.ts';
+import { logFile } from '#adapters/event-log/embedded/tables.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
 import type { FaultPoint } from './fault-points.ts';
-import { CannotStart } from '../kernel/cannot-start.ts';
 
 /** The folders of the embedded parts, under SVC_DATA_DIR. Only `log` and the root key are a source of truth. */
 export interface Folders {

@@ -1,21 +1,21 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { openapiDocument } from '../http/openapi/document.ts';
-import { clientTypes } from '../http/openapi/typescript.ts';
-import { endpoints } from '../api/routes.ts';
-import { overlaySchema } from '../modules/connections/providers/overlay-schema.ts';
-import { asyncapiDocument } from '../modules/operations/topics/asyncapi.ts';
+import { endpoints } from '#api/routes.ts';
+import { commands } from '#cli/command-list.ts';
+import { outputTo } from '#cli/output.ts';
+import { ownPackage } from '#cli/package.ts';
+import { openProgram } from '#cli/program.ts';
+import { openapiDocument } from '#http/openapi/document.ts';
+import { clientTypes } from '#http/openapi/typescript.ts';
+import { overlaySchema } from '#modules/connections/providers/overlay-schema.ts';
+import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
+import { metricDefinitions } from '#ports/metrics.ts';
 import { loadConfig } from './config.ts';
 import { configurationPage } from './configuration-page.ts';
 import { code, table, withBlocks } from './markdown.ts';
 import { providerWebhooksPage } from './provider-webhooks-page.ts';
 import { referenceBlocks } from './reference-blocks.ts';
 import { topicValues, valuesFile } from './topic-values.ts';
-import { metricDefinitions } from '../ports/metrics.ts';
 import { release, version } from './version.ts';
-import { commands } from '../cli/command-list.ts';
-import { outputTo } from '../cli/output.ts';
-import { ownPackage } from '../cli/package.ts';
-import { openProgram } from '../cli/program.ts';
 
 /**
  * The pages of `docs/generated/` and the tables of `docs/reference/`, generated from the tables that the code uses.

@@ -1,4 +1,4 @@
-import { limits } from '../kernel/limits.ts';
+import { limits } from '#kernel/limits.ts';
 import { bytesText, durationText, table } from './markdown.ts';
 
 type LimitName = keyof typeof limits;

@@ -1,6 +1,6 @@
-import { isLogCorruption } from '../adapters/event-log/embedded/corruption.ts';
-import { logFile } from '../adapters/event-log/embedded/tables.ts';
-import { CannotStart } from '../kernel/cannot-start.ts';
+import { isLogCorruption } from '#adapters/event-log/embedded/corruption.ts';
+import { logFile } from '#adapters/event-log/embedded/tables.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
 import type { Folders } from './folders.ts';
 
 /** Corruption of the embedded log, found by any thread of this process. Only a backup repairs it. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { controlTopic } from '../control-plane/message-codec.ts';
-import type { Coordination } from '../ports/coordination.ts';
-import type { EventLog } from '../ports/event-log.ts';
+import { controlTopic } from '#control-plane/message-codec.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import type { EventLog } from '#ports/event-log.ts';
 
 const askEveryMs = 2_000;
 /** A node without a response for this long is not ready: it could neither accept writes nor learn of deleted keys. */

@@ -1,5 +1,5 @@
 import { destination, pino, type Logger } from 'pino';
-import { traceFields } from '../control-plane/trace.ts';
+import { traceFields } from '#control-plane/trace.ts';
 
 /** Fields that are never written, at any depth of a log entry. */
 const redacted = [

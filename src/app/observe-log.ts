@@ -1,6 +1,6 @@
-import { overridden } from '../kernel/overridden.ts';
-import type { EventLog, TransactionalWriter } from '../ports/event-log.ts';
-import type { Metrics } from '../ports/metrics.ts';
+import { overridden } from '#kernel/overridden.ts';
+import type { EventLog, TransactionalWriter } from '#ports/event-log.ts';
+import type { Metrics } from '#ports/metrics.ts';
 
 /** The log, with the duration of each successful append and commit observed. */
 export function observeLog(log: EventLog, metrics: Metrics, thread: string): EventLog {

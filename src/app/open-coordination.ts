@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { openInProcessCoordination } from '../adapters/coordination/in-process.ts';
-import type { Coordination } from '../ports/coordination.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import type { Config } from './config.ts';
 
 /** How another thread reaches Coordination; null = it is inside the main thread of the only process. */
@@ -16,6 +16,6 @@ export async function openCoordination(
   logger: Logger,
 ): Promise<Coordination> {
   if (access === null) return stack.use(openInProcessCoordination());
-  const { openRedisCoordination } = await import('../adapters/coordination/redis.ts');
+  const { openRedisCoordination } = await import('#adapters/coordination/redis.ts');
   return stack.use(await openRedisCoordination({ ...access, logger }));
 }

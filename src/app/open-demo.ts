@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Services } from '../api/services.ts';
-import { isLoopbackHost } from '../http/same-origin.ts';
-import { demoDefinitions } from '../modules/operations/demo/definitions.ts';
-import type { DemoApi } from '../modules/operations/demo/api.ts';
-import type { ProviderCatalogue } from '../modules/connections/providers/catalogue.ts';
+import type { Services } from '#api/services.ts';
+import { isLoopbackHost } from '#http/same-origin.ts';
+import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import type { DemoApi } from '#modules/operations/demo/api.ts';
+import { demoDefinitions } from '#modules/operations/demo/definitions.ts';
 import type { Config } from './config.ts';
 import type { ProcessContext } from './process-context.ts';
 
@@ -48,7 +48,7 @@ export async function openDemo(
   const hostPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const url = `http://${hostPort}`;
   const loadApi = async (): Promise<DemoApi> => {
-    const loaded = await import('../modules/operations/demo/api.ts');
+    const loaded = await import('#modules/operations/demo/api.ts');
     return new loaded.DemoApi({ clock, hash, clientSecret, url, gatewayUrl });
   };
   return { demo: { clientSecret }, providers: withDemo(providers, url), allow: [hostPort] };

@@ -1,12 +1,12 @@
-import type { Ports } from '../control-plane/ports.ts';
-import type { MessagePort } from 'node:worker_threads';
 import { hostname } from 'node:os';
-import { openEmbeddedLogClient } from '../adapters/event-log/embedded/client.ts';
-import { openEmbeddedLog, type EmbeddedLog } from '../adapters/event-log/embedded/open.ts';
-import { controlTopic } from '../control-plane/message-codec.ts';
-import { CannotStart } from '../kernel/cannot-start.ts';
-import { GatewayError } from '../kernel/errors.ts';
-import { isErasable, type EventLog } from '../ports/event-log.ts';
+import type { MessagePort } from 'node:worker_threads';
+import { openEmbeddedLogClient } from '#adapters/event-log/embedded/client.ts';
+import { openEmbeddedLog, type EmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { controlTopic } from '#control-plane/message-codec.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isErasable, type EventLog } from '#ports/event-log.ts';
 import { maskedUrl, type KafkaAccess } from './addresses.ts';
 import { roles as allRoles } from './config-rules.ts';
 import type { Config } from './config.ts';
@@ -163,9 +163,9 @@ async function openServer(
   { clock, logger, thread }: LogDeps,
 ): Promise<ServedLog & { readonly servers: Servers }> {
   const [{ openKafkaLog }, { openRegistrySchemas }, { readWithSchemas }] = await Promise.all([
-    import('../adapters/event-log/kafka/open.ts'),
-    import('../adapters/event-log/registry/open.ts'),
-    import('../adapters/event-log/registry/reading.ts'),
+    import('#adapters/event-log/kafka/open.ts'),
+    import('#adapters/event-log/registry/open.ts'),
+    import('#adapters/event-log/registry/reading.ts'),
   ]);
   const { brokers, isTls, sasl, prefix, replication, client, registryUrl: url } = access;
   const options = {

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { openClickHouseStore } from '../adapters/projection-store/clickhouse.ts';
-import { UnusableFolder } from '../adapters/projection-store/open-folder.ts';
-import { UnusableServer } from '../adapters/projection-store/server-address.ts';
-import { CannotStart } from '../kernel/cannot-start.ts';
-import type { ProjectionStore } from '../ports/projection-store.ts';
+import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import { UnusableFolder } from '#adapters/projection-store/open-folder.ts';
+import { UnusableServer } from '#adapters/projection-store/server-address.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 
 /** @throws CannotStart if the setting must be changed, or the folder cannot be used */
 export async function openTables(

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { SamplerName } from '../adapters/tracing/samplers.ts';
-import { useTracer } from '../control-plane/trace.ts';
+import type { SamplerName } from '#adapters/tracing/samplers.ts';
+import { useTracer } from '#control-plane/trace.ts';
 import type { Config } from './config.ts';
 import { version } from './version.ts';
 
@@ -42,7 +42,7 @@ export async function openTracing(
   { thread, logger }: { readonly thread: string; readonly logger: Logger },
 ): Promise<void> {
   if (access === null) return;
-  const { createOtlpTracer } = await import('../adapters/tracing/otlp.ts');
+  const { createOtlpTracer } = await import('#adapters/tracing/otlp.ts');
   const resource = { ...access.resource, 'svc.thread': thread };
   const tracer = stack.use(createOtlpTracer({ ...access, resource, logger }));
   useTracer(tracer);

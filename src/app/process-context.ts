@@ -1,12 +1,13 @@
-import type { Ports } from '../control-plane/ports.ts';
 import { randomUUID } from 'node:crypto';
-import { createThreadMetrics, type ThreadMetrics } from '../adapters/metrics/prometheus.ts';
-import { CannotStart } from '../kernel/cannot-start.ts';
-import { GatewayError, type ErrorCode } from '../kernel/errors.ts';
-import type { RootKey } from '../modules/access/vault/root-keys.ts';
-import { keysTopic } from '../modules/access/vault/key-log.ts';
-import { makeRootKeyFile, readRootKeys } from '../modules/access/vault/root-keys.ts';
-import { systemClock } from '../kernel/time.ts';
+import { createThreadMetrics, type ThreadMetrics } from '#adapters/metrics/prometheus.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
+import { systemClock } from '#kernel/time.ts';
+import { keysTopic } from '#modules/access/vault/key-log.ts';
+import type { RootKey } from '#modules/access/vault/root-keys.ts';
+import { makeRootKeyFile, readRootKeys } from '#modules/access/vault/root-keys.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import type { Config } from './config.ts';
 import { hasLog, makeFolders, mustHaveItsLog, type Folders } from './folders.ts';
 import type { LogCorruption } from './log-corruption.ts';
@@ -16,7 +17,6 @@ import { openMainLog, type MainLog } from './open-log.ts';
 import { openTracing, tracingAccess, type TracingAccess } from './open-tracing.ts';
 import { startOnLog, type Start } from './start-on-log.ts';
 import { topicSpecs } from './topics.ts';
-import type { EventLog } from '../ports/event-log.ts';
 
 /** What the parts of the main thread share. */
 export interface ProcessContext extends Pick<Ports, 'clock' | 'logger'> {

@@ -1,9 +1,9 @@
-import type { AnyAppendedProjection } from '../../streams/projector/appended.ts';
-import type { ProjectionTables } from '../../streams/projector/define.ts';
-import { audit } from '../modules/access/audit/projection.ts';
-import { logs } from '../modules/operations/logs/projection.ts';
-import { records } from '../modules/records/projection/definition.ts';
-import { runs } from '../modules/functions/runs/projection.ts';
+import { audit } from '#modules/access/audit/projection.ts';
+import { runs } from '#modules/functions/runs/projection.ts';
+import { logs } from '#modules/operations/logs/projection.ts';
+import { records } from '#modules/records/projection/definition.ts';
+import type { AnyAppendedProjection } from '#streams/projector/appended.ts';
+import type { ProjectionTables } from '#streams/projector/define.ts';
 
 /** Projections with one row per message. */
 export const appendedProjections: readonly AnyAppendedProjection[] = [logs, runs, audit];

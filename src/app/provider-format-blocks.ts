@@ -10,13 +10,13 @@ import {
   retry,
   tokenCalls,
   verification,
-} from '../modules/connections/providers/schema.ts';
+} from '#modules/connections/providers/schema.ts';
 import {
   connection,
   signature,
   source,
   webhookRules,
-} from '../modules/connections/providers/webhook-rules.ts';
+} from '#modules/connections/providers/webhook-rules.ts';
 import { code, table } from './markdown.ts';
 
 /** The tables of docs/reference/provider-format.md, from the descriptions of the schema. */

@@ -1,5 +1,5 @@
-import { loadCatalogue } from '../modules/connections/providers/load-catalogue.ts';
-import type { Provider } from '../modules/connections/providers/definition.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import type {
   Condition,
   ConnectionRule,
@@ -7,7 +7,7 @@ import type {
   SignatureRule,
   Source,
   WebhookRules,
-} from '../modules/connections/providers/webhook-rules.ts';
+} from '#modules/connections/providers/webhook-rules.ts';
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
 

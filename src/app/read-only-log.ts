@@ -1,7 +1,7 @@
-import { GatewayError } from '../kernel/errors.ts';
-import { overridden } from '../kernel/overridden.ts';
-import { readOnlyRefusal } from '../kernel/read-only.ts';
-import type { EventLog } from '../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { overridden } from '#kernel/overridden.ts';
+import { readOnlyRefusal } from '#kernel/read-only.ts';
+import type { EventLog } from '#ports/event-log.ts';
 
 /**
  * The log of a process that only reads: whatever would change it, or move the position of a group, is refused with

@@ -1,9 +1,9 @@
-import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { holdsScope } from '../modules/access/api-keys/scopes.ts';
-import { listKeys } from '../modules/access/api-keys/queries.ts';
-import type { FindRecordReaders } from '../modules/functions/functions/record-readers.ts';
-import { listTypedTopics } from '../modules/operations/typed-topics/queries.ts';
-import { listEndpoints } from '../modules/webhooks/webhook-endpoints/queries.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { listKeys } from '#modules/access/api-keys/queries.ts';
+import { holdsScope } from '#modules/access/api-keys/scopes.ts';
+import type { FindRecordReaders } from '#modules/functions/functions/record-readers.ts';
+import { listTypedTopics } from '#modules/operations/typed-topics/queries.ts';
+import { listEndpoints } from '#modules/webhooks/webhook-endpoints/queries.ts';
 
 /** Collects from later wings who reads records of a model. */
 export const findRecordReaders =

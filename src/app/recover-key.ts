@@ -1,21 +1,21 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAesGcm } from '../adapters/cipher/aes-gcm.ts';
-import { logFile } from '../adapters/event-log/embedded/tables.ts';
-import { createControlPlane } from '../control-plane/client.ts';
-import { openReplies } from '../control-plane/replies.ts';
-import { openControlView } from '../control-plane/view.ts';
-import { CannotStart } from '../kernel/cannot-start.ts';
-import { createKey } from '../modules/access/api-keys/handlers.ts';
-import { listKeys } from '../modules/access/api-keys/queries.ts';
-import { createAuditRecorder } from '../modules/access/audit/recorder.ts';
-import { openVault } from '../modules/access/vault/open-vault.ts';
-import { startControlOwners } from '../../streams/owner/start.ts';
-import { definitions } from './entities.ts';
-import { openProcessContext } from './process-context.ts';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
+import { logFile } from '#adapters/event-log/embedded/tables.ts';
+import { createControlPlane } from '#control-plane/client.ts';
+import { openReplies } from '#control-plane/replies.ts';
+import { openControlView } from '#control-plane/view.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { createKey } from '#modules/access/api-keys/handlers.ts';
+import { listKeys } from '#modules/access/api-keys/queries.ts';
+import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
+import { openVault } from '#modules/access/vault/open-vault.ts';
+import { startControlOwners } from '#streams/owner/start.ts';
 import type { Config } from './config.ts';
+import { definitions } from './entities.ts';
 import { foldersOf } from './folders.ts';
 import { LogCorruption } from './log-corruption.ts';
+import { openProcessContext } from './process-context.ts';
 
 const actor = 'operator:keys-recover';
 

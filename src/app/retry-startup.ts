@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { CannotStart } from '../kernel/cannot-start.ts';
-import { isOutage } from '../kernel/errors.ts';
-import { retrying } from '../kernel/retry.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { isOutage } from '#kernel/errors.ts';
+import { retrying } from '#kernel/retry.ts';
 
 const firstMs = 500;
 /** How long a start waits for a server that does not respond yet. */

@@ -1,4 +1,4 @@
-import { CannotStart } from '../kernel/cannot-start.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
 
 /** One setting: its variable, meaning, parser, and whether it is secret. */
 export interface Setting<T> {

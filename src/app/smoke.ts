@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from '../client/index.ts';
-import { CannotStart } from '../kernel/cannot-start.ts';
-import { demoApiKey } from '../modules/operations/demo/definitions.ts';
+import { createClient } from '#client/index.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { demoApiKey } from '#modules/operations/demo/definitions.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { EventLog } from '../ports/event-log.ts';
-import type { Schemas } from '../ports/schemas.ts';
-import { gaveUp, retryStartup, startWaitsMs } from './retry-startup.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { Schemas } from '#ports/schemas.ts';
 import type { OpenedLog, ServedLog, Servers } from './open-log.ts';
+import { gaveUp, retryStartup, startWaitsMs } from './retry-startup.ts';
 
 const lookEveryMs = 500;
 

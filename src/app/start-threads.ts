@@ -1,9 +1,9 @@
-import { holdEngine } from '../adapters/projection-store/hold-engine.ts';
-import type { ProcessContext } from './process-context.ts';
+import { holdEngine } from '#adapters/projection-store/hold-engine.ts';
 import type { Config } from './config.ts';
 import { coordinationAccess } from './open-coordination.ts';
-import type { Projecting, ThreadData } from './threads/thread-context.ts';
+import type { ProcessContext } from './process-context.ts';
 import { startThread, type RunningThread } from './threads/start-thread.ts';
+import type { Projecting, ThreadData } from './threads/thread-context.ts';
 import { lowerPoolPriority } from './threads/thread-priority.ts';
 
 /** Steps of niceness. Acknowledged commands wait for the owners; decided changes wait for the tables. */

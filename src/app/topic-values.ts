@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { topics } from '../../streams/topics.ts';
+import { topics } from '#streams/topics.ts';
 
 /** `streams/values.ts`: the types of the values of every topic, from their Avro schemas. */
 
@@ -21,8 +21,8 @@ const head = `/**
  * The values of the topics, made of their Avro schemas in \`schemas\` by \`npm run generate\`; do not edit. Open sets are
  * strings.
  */
-import type { PublicFields } from '../src/kernel/public-fields.ts';
-import type { Instant, Micros } from '../src/kernel/time.ts';
+import type { PublicFields } from '#kernel/public-fields.ts';
+import type { Instant, Micros } from '#kernel/time.ts';
 `;
 
 const common = new Set(

@@ -1,5 +1,5 @@
-import { partitionsOf, topics } from '../../streams/topics.ts';
-import type { TopicSpec } from '../ports/event-log.ts';
+import type { TopicSpec } from '#ports/event-log.ts';
+import { partitionsOf, topics } from '#streams/topics.ts';
 
 /** The topics of `streams/topics.ts` with SVC_PARTITIONS applied. */
 export function topicSpecs(ownedPartitions: number): TopicSpec[] {

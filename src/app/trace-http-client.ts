@@ -1,7 +1,7 @@
-import { inSpan, traceHeader, type SpanDescription } from '../control-plane/trace.ts';
-import { overridden } from '../kernel/overridden.ts';
-import type { AnswerSink, Destination, HttpClient } from '../ports/http-client.ts';
-import type { Span } from '../ports/tracer.ts';
+import { inSpan, traceHeader, type SpanDescription } from '#control-plane/trace.ts';
+import { overridden } from '#kernel/overridden.ts';
+import type { AnswerSink, Destination, HttpClient } from '#ports/http-client.ts';
+import type { Span } from '#ports/tracer.ts';
 
 /**
  * The client with a span for each request, whose `traceparent` goes with it unless the caller sets one. Path and query

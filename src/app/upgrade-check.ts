@@ -1,25 +1,25 @@
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { schemaText } from '../adapters/event-log/avro-codec.ts';
+import { schemaText } from '#adapters/event-log/avro-codec.ts';
 import {
   beyond,
   inspectLog,
   isBefore,
   type Release,
-} from '../adapters/event-log/embedded/releases.ts';
-import { Names } from '../adapters/event-log/kafka/names.ts';
-import { RegistryClient } from '../adapters/event-log/registry/client.ts';
-import { incompatibilities } from '../adapters/event-log/schema-compatibility.ts';
-import { viewVersion } from '../control-plane/view-store.ts';
-import { CannotStart } from '../kernel/cannot-start.ts';
-import { stateStoreVersion } from '../modules/records/owner/state/state-store.ts';
-import { deadLetterTables } from '../modules/operations/dead-letters/view.ts';
-import { asyncapiDocument } from '../modules/operations/topics/asyncapi.ts';
-import { layout as incomingTables } from '../modules/webhooks/webhooks-in/incoming-store.ts';
-import { layout as deliveryTables } from '../modules/webhooks/webhooks-out/delivery-store.ts';
-import { controlStateVersion } from '../../streams/owner/state-store.ts';
-import { topics, type TopicName } from '../../streams/topics.ts';
+} from '#adapters/event-log/embedded/releases.ts';
+import { Names } from '#adapters/event-log/kafka/names.ts';
+import { RegistryClient } from '#adapters/event-log/registry/client.ts';
+import { incompatibilities } from '#adapters/event-log/schema-compatibility.ts';
+import { viewVersion } from '#control-plane/view-store.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { deadLetterTables } from '#modules/operations/dead-letters/view.ts';
+import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
+import { stateStoreVersion } from '#modules/records/owner/state/state-store.ts';
+import { layout as incomingTables } from '#modules/webhooks/webhooks-in/incoming-store.ts';
+import { layout as deliveryTables } from '#modules/webhooks/webhooks-out/delivery-store.ts';
+import { controlStateVersion } from '#streams/owner/state-store.ts';
+import { topics, type TopicName } from '#streams/topics.ts';
 import type { Config } from './config.ts';
 import { definitions } from './entities.ts';
 import { foldersOf } from './folders.ts';

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Release } from '../adapters/event-log/embedded/releases.ts';
+import type { Release } from '#adapters/event-log/embedded/releases.ts';
 
 const require = createRequire(import.meta.url);
 

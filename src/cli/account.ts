@@ -1,4 +1,4 @@
-import { ApiError, type Client } from '../client/index.ts';
+import { ApiError, type Client } from '#client/index.ts';
 import { mayPrompt, type Context } from './context.ts';
 import { CommandFailure, exitCodes, type ExitCode } from './exit.ts';
 import { refusalText } from './refusal-text.ts';

@@ -1,4 +1,4 @@
-import { ApiError, createClient, type Client } from '../client/index.ts';
+import { ApiError, createClient, type Client } from '#client/index.ts';
 
 /** The API for a command. */
 export function openClient(options: {

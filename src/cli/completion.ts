@@ -1,5 +1,5 @@
-import { globalOptions, type Command } from './command.ts';
 import { commands } from './command-list.ts';
+import { globalOptions, type Command } from './command.ts';
 
 /** What may follow each command or subcommand, by its words: `""`, `topics`, `topics list`. */
 function choices(): Map<string, string[]> {

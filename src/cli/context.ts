@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises';
-import type { Client } from '../client/index.ts';
-import type { Sandbox } from '../ports/sandbox.ts';
+import type { Client } from '#client/index.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
 import type { CompilerParts, ProjectCompiler } from './compiler/compile.ts';
 import type { Environment } from './environment.ts';
-import type { Output } from './output.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
+import type { Output } from './output.ts';
 import type { OwnPackage } from './package.ts';
 import type { Program } from './run-program.ts';
 

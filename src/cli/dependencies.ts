@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { CommandFailure } from './exit.ts';
 import type { Output } from './output.ts';
 import type { OwnPackage } from './package.ts';
-import { CommandFailure } from './exit.ts';
 
 type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { withoutTrailingSlashes } from '../kernel/trailing-slashes.ts';
+import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Json } from '../kernel/stable-json.ts';
+import type { Json } from '#kernel/stable-json.ts';
 import type { Context } from './context.ts';
 import { CommandFailure } from './exit.ts';
 

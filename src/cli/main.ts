@@ -40,7 +40,7 @@ const context: Context = {
   },
   // Sandbox and compiler load slowly, and most commands need neither.
   openSandbox: async () => {
-    const { openSandbox } = await import('../adapters/sandbox/sandbox.ts');
+    const { openSandbox } = await import('#adapters/sandbox/sandbox.ts');
     return openSandbox({ childrenMax: 1 });
   },
   openCompiler: async (parts) => {

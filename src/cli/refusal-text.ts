@@ -1,4 +1,4 @@
-import type { ApiError } from '../client/index.ts';
+import type { ApiError } from '#client/index.ts';
 
 const makeIt = 'Make it with svc connect <integration> --provider <provider>.';
 

@@ -1,4 +1,4 @@
-import type { Answer, Client } from '../client/index.ts';
+import type { Answer, Client } from '#client/index.ts';
 import { confirm } from './account.ts';
 import { showRows } from './columns.ts';
 import type { Context } from './context.ts';

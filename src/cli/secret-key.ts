@@ -1,5 +1,5 @@
-import { CommandFailure, type ExitCode } from './exit.ts';
 import type { Context } from './context.ts';
+import { CommandFailure, type ExitCode } from './exit.ts';
 
 /** The environment of a command, and its key. */
 export interface Target {

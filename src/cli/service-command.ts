@@ -1,4 +1,4 @@
-import type { Answer, Client } from '../client/index.ts';
+import type { Answer, Client } from '#client/index.ts';
 import { failCommand } from './account.ts';
 import type { Options } from './command.ts';
 import { mayPrompt, type Context } from './context.ts';

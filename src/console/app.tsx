@@ -6,6 +6,7 @@ import {
   useQuery,
 } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import {
   matchRoute,
   Redirect,
@@ -16,8 +17,7 @@ import {
   useRoute,
   useRouter,
 } from 'wouter-preact';
-import { useState } from 'preact/hooks';
-import { ApiError } from '../client/index.ts';
+import { ApiError } from '#client/index.ts';
 import { AccountPages, accountRoutes } from './pages/account-pages.tsx';
 import { EnvironmentPages, environmentRoutes } from './pages/environment-pages.tsx';
 import { lazy } from './pages/lazy.tsx';

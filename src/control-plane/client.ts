@@ -1,12 +1,12 @@
-import type { Ports } from './ports.ts';
 import { randomUUID } from 'node:crypto';
-import { GatewayError } from '../kernel/errors.ts';
-import type { JsonObject } from '../kernel/stable-json.ts';
-import type { ExecuteOptions, Executed, ControlPlane } from './control-plane.ts';
-import { within, type InProcessOwners } from './in-process-owners.ts';
-import type { ControlCommand } from './entity.ts';
-import type { Replies, Reply } from './replies.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { openCommands, openCommandSender } from './command-sender.ts';
+import type { ExecuteOptions, Executed, ControlPlane } from './control-plane.ts';
+import type { ControlCommand } from './entity.ts';
+import { within, type InProcessOwners } from './in-process-owners.ts';
+import type { Ports } from './ports.ts';
+import type { Replies, Reply } from './replies.ts';
 import { currentTrace } from './trace.ts';
 import type { OpenControlView } from './view.ts';
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { partitionOf } from '../kernel/partition.ts';
-import type { Clock } from '../kernel/time.ts';
-import { inSendSpan, traceHeaders } from './trace.ts';
-import type { EventLog } from '../ports/event-log.ts';
-import type { Schemas } from '../ports/schemas.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { Schemas } from '#ports/schemas.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { ControlCommand } from './entity.ts';
 import { commandsTopic, toCommandValue, type CommandValue } from './message-codec.ts';
+import { inSendSpan, traceHeaders } from './trace.ts';
 
 /** No caller waits, so that only a long outage makes the command expire. */
 const withinMs = 24 * 3_600_000;

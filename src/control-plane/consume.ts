@@ -1,5 +1,5 @@
-import { retrying } from '../kernel/retry.ts';
-import type { Batch, EventLog, FollowOptions, Position, ReadMessage } from '../ports/event-log.ts';
+import { retrying } from '#kernel/retry.ts';
+import type { Batch, EventLog, FollowOptions, Position, ReadMessage } from '#ports/event-log.ts';
 
 const retryAfterMs = 250;
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { CommandBody, EntityKind, EntityRef } from './entity.ts';
 
 export interface ExecuteOptions {

@@ -1,6 +1,6 @@
-import type { Decider } from '../kernel/decider.ts';
-import type { Instant } from '../kernel/time.ts';
-import type { PublishedValues } from '../../streams/values.ts';
+import type { Decider } from '#kernel/decider.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { PublishedValues } from '#streams/values.ts';
 
 /** Name of an entity's definition. The full state of its entities travels on `svc.internal.control.v1`. */
 export type EntityKind = string;

@@ -1,4 +1,4 @@
-import { GatewayError } from '../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { ControlCommand } from './entity.ts';
 import type { Reply } from './replies.ts';
 

@@ -1,5 +1,5 @@
-import { splitKey } from '../kernel/ids.ts';
-import type * as values from '../../streams/values.ts';
+import { splitKey } from '#kernel/ids.ts';
+import type * as values from '#streams/values.ts';
 import type { ControlCommand, EntityRef } from './entity.ts';
 
 export const commandsTopic = 'svc.internal.commands.v1';

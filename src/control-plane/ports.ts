@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../kernel/time.ts';
-import type { EventLog } from '../ports/event-log.ts';
-import type { Schemas } from '../ports/schemas.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { Schemas } from '#ports/schemas.ts';
 
 /** What most parts of a process need of the world. */
 export interface Ports {

@@ -1,10 +1,10 @@
-import { encodePart, uuidV7, joinKey } from '../kernel/ids.ts';
-import type { PublicFields } from '../kernel/public-fields.ts';
-import { isoMicros, type Micros } from '../kernel/time.ts';
-import { currentTrace, traceHeader } from './trace.ts';
-import type { Message } from '../ports/event-log.ts';
-import type { Codec } from '../ports/schemas.ts';
+import { encodePart, uuidV7, joinKey } from '#kernel/ids.ts';
+import type { PublicFields } from '#kernel/public-fields.ts';
+import { isoMicros, type Micros } from '#kernel/time.ts';
+import type { Message } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
 import type { EntityDefinition, PublicMessage } from './entity.ts';
+import { currentTrace, traceHeader } from './trace.ts';
 
 /** The values of any public topic. */
 export type PublicCodec = Codec<Readonly<Record<string, unknown>>>;

@@ -1,8 +1,8 @@
-import type { Ports } from './ports.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Message, Placed, Position } from '#ports/event-log.ts';
 import type { PublicMessage } from './entity.ts';
+import type { Ports } from './ports.ts';
 import { encodePublic, type PublicCodec } from './public-message.ts';
-import { partitionOf } from '../kernel/partition.ts';
-import type { Message, Placed, Position } from '../ports/event-log.ts';
 
 /** Appends messages to public topics that are not written by owners: deliveries and log entries. */
 export interface Publisher {

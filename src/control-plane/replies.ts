@@ -1,10 +1,10 @@
-import type { Ports } from './ports.ts';
-import { GatewayError, type ErrorDetails } from '../kernel/errors.ts';
-import { partitionOf } from '../kernel/partition.ts';
-import type { Message } from '../ports/event-log.ts';
-import type { Codec } from '../ports/schemas.ts';
+import { GatewayError, type ErrorDetails } from '#kernel/errors.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Message } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
 import { consume } from './consume.ts';
 import { repliesTopic, type ReplyValue } from './message-codec.ts';
+import type { Ports } from './ports.ts';
 
 /** An owner's reply. */
 export interface Reply<T> {

@@ -1,12 +1,12 @@
-import { partitionNumbers } from '../kernel/partition.ts';
-import type { Ports } from './ports.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { GatewayError } from '../kernel/errors.ts';
-import type { Micros } from '../kernel/time.ts';
-import type { Batch, EventLog, Position } from '../ports/event-log.ts';
-import type { Codec } from '../ports/schemas.ts';
-import { openDisposableDatabase, type Layout } from './disposable-database.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { partitionNumbers } from '#kernel/partition.ts';
+import type { Micros } from '#kernel/time.ts';
+import type { Batch, EventLog, Position } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
 import { consume, firstMessage } from './consume.ts';
+import { openDisposableDatabase, type Layout } from './disposable-database.ts';
+import type { Ports } from './ports.ts';
 
 /** Small batches, because applying one blocks the thread. */
 const batchBytesMax = 256 * 1024;

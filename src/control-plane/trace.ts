@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomFillSync } from 'node:crypto';
-import { GatewayError } from '../kernel/errors.ts';
-import { HttpFailure } from '../ports/http-client.ts';
-import type { Span, SpanStart, Tracer } from '../ports/tracer.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { HttpFailure } from '#ports/http-client.ts';
+import type { Span, SpanStart, Tracer } from '#ports/tracer.ts';
 
 /** The header of HTTP and of messages that names a trace (W3C Trace Context). */
 export const traceHeader = 'traceparent';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { joinKey, splitKey } from '../kernel/ids.ts';
-import { openDisposableDatabase } from './disposable-database.ts';
+import { joinKey, splitKey } from '#kernel/ids.ts';
 import type { ViewQuery } from './control-plane.ts';
+import { openDisposableDatabase } from './disposable-database.ts';
 import type { EntityDefinitions, EntityIndexes, EntityRef, SearchTable } from './entity.ts';
 import { TextIndex, textIndexDdl } from './text-index.ts';
 import type { Row } from './view-tables.ts';

@@ -1,14 +1,13 @@
-import type { Ports } from './ports.ts';
-import { partitionNumbers } from '../kernel/partition.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { joinKey } from '../kernel/ids.ts';
-import type { Batch, EventLog, ReadMessage } from '../ports/event-log.ts';
-import type { Codec } from '../ports/schemas.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { partitionNumbers } from '#kernel/partition.ts';
+import type { Batch, EventLog, ReadMessage } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
+import { consume } from './consume.ts';
 import type { ControlView, Found, ViewQuery } from './control-plane.ts';
 import type { EntityDefinitions, EntityKind, EntityRef } from './entity.ts';
-import { consume } from './consume.ts';
-import { keysBelow, ViewStore, type PartitionProgress } from './view-store.ts';
-import { ViewTables, type Row } from './view-tables.ts';
 import {
   controlTopic,
   epochHeader,
@@ -17,8 +16,9 @@ import {
   type EntityValue,
   type OwnerNote,
 } from './message-codec.ts';
-import { setTimeout as delay } from 'node:timers/promises';
-import { GatewayError } from '../kernel/errors.ts';
+import type { Ports } from './ports.ts';
+import { keysBelow, ViewStore, type PartitionProgress } from './view-store.ts';
+import { ViewTables, type Row } from './view-tables.ts';
 
 /** A saved view resumes only if it was at the end of the log this recently: an older one may have missed tombstones. */
 const resumeWithinMs = 3 * 86_400_000;

@@ -1,5 +1,5 @@
 /** The page of the API reference: the theme, the search, and the operation that the address names. */
-import { applyTheme, prefersDark } from '../console/shell/theme-choice.ts';
+import { applyTheme, prefersDark } from '#console/shell/theme-choice.ts';
 
 applyTheme();
 prefersDark.addEventListener('change', () => applyTheme());

@@ -4,7 +4,7 @@ import {
   readChoice,
   storeChoice,
   type ThemeChoice,
-} from '../console/shell/theme-choice.ts';
+} from '#console/shell/theme-choice.ts';
 import { elementOf } from './element.ts';
 import { connectSearch } from './search.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { limits } from '../kernel/limits.ts';
+import { limits } from '#kernel/limits.ts';
 
 const lookEveryMs = 1_000;
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../kernel/errors.ts';
-import { limits } from '../kernel/limits.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 
 /**
  * Reads and parses a JSON body; undefined when there is none. The limit applies while reading, so that a body with

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
-import { GatewayError, type ErrorCode } from '../kernel/errors.ts';
+import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import type { Caller } from './define-route.ts';
 import { issuesOf } from './error-response.ts';
 import type { Guarded } from './pipeline.ts';

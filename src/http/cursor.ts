@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { GatewayError } from '../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 /** An opaque cursor; `parse` refuses texts of another origin. */
 export function cursorOf<T>(parts: z.ZodType<T>) {

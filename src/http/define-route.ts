@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type GatewayError, catalogue, type ErrorCode } from '../kernel/errors.ts';
+import { type GatewayError, catalogue, type ErrorCode } from '#kernel/errors.ts';
 import type { Responses } from './responses.ts';
 
 /**

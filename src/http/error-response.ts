@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import { GatewayError, type Issue } from '../kernel/errors.ts';
-import { errorHints } from '../kernel/error-hints.ts';
+import { errorHints } from '#kernel/error-hints.ts';
+import { GatewayError, type Issue } from '#kernel/errors.ts';
 import type { RouteAnswer } from './define-route.ts';
 
 /** `Retry-After` of a 503 that names no time, in seconds. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isJsonObject, type JsonObject } from '../kernel/stable-json.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 
 /** Field types that several endpoints share (docs/reference/http.md#names-and-ids). */
 

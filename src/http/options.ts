@@ -1,4 +1,4 @@
-import type { ExecuteOptions } from '../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import type { Caller, Idempotency } from './define-route.ts';
 
 /** Options for the commands of a request, and the id of its runs. */

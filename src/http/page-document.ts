@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../kernel/trailing-slashes.ts';
+import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 import type { RouteAnswer } from './define-route.ts';
 
 export interface PageDocument {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../kernel/errors.ts';
+import type { ErrorCode } from '#kernel/errors.ts';
 import type { AnyRoute, RouteError } from './define-route.ts';
 import { takesConsoleCookie } from './same-origin.ts';
 import type { AnyStreamRoute } from './stream-route.ts';

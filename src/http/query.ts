@@ -1,4 +1,4 @@
-import { GatewayError, type Issue } from '../kernel/errors.ts';
+import { GatewayError, type Issue } from '#kernel/errors.ts';
 
 export type QueryValue = string | string[] | { [key: string]: string };
 export type Query = Readonly<Record<string, QueryValue>>;

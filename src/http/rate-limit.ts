@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { GatewayError } from '../kernel/errors.ts';
-import type { Clock, Instant } from '../kernel/time.ts';
-import type { Coordination, Counted } from '../ports/coordination.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Clock, Instant } from '#kernel/time.ts';
+import type { Coordination, Counted } from '#ports/coordination.ts';
 
 const windowMs = 60_000;
 

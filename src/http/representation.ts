@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../kernel/stable-json.ts';
+import type { Json } from '#kernel/stable-json.ts';
 
 type Schemas = Readonly<Record<string, z.ZodType>>;
 /** Read-only at every level; a map and any JSON are left as they are. */

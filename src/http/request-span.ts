@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { inTrace, isTracing, startSpanOf, traceHeader, traceOf } from '../control-plane/trace.ts';
-import type { Span } from '../ports/tracer.ts';
+import { inTrace, isTracing, startSpanOf, traceHeader, traceOf } from '#control-plane/trace.ts';
+import type { Span } from '#ports/tracer.ts';
 
 /** Of the requests whose responses have not ended; empty while tracing is off. */
 const spans = new WeakMap<ServerResponse, { readonly span: Span; readonly method: string }>();

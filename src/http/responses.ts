@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../kernel/stable-json.ts';
+import type { Json } from '#kernel/stable-json.ts';
 
 /** A successful response of a route with one status; the OpenAPI document uses it. */
 export interface ResponseShape {

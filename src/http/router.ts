@@ -1,6 +1,6 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { GatewayError } from '../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { setPreflight } from './cors.ts';
 import type { AnyRoute } from './define-route.ts';
 

@@ -1,6 +1,6 @@
-import type { Ports } from '../control-plane/ports.ts';
-import type { Coordination } from '../ports/coordination.ts';
-import type { Metrics } from '../ports/metrics.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import type { Metrics } from '#ports/metrics.ts';
 
 /** The services of the server itself; handlers of routes receive more. */
 export interface ServerServices extends Pick<Ports, 'clock' | 'logger'> {

@@ -9,22 +9,22 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
-import { GatewayError } from '../kernel/errors.ts';
-import { errorHints } from '../kernel/error-hints.ts';
-import { limits } from '../kernel/limits.ts';
+import { errorHints } from '#kernel/error-hints.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
+import { encodedAnswer } from './compression.ts';
+import { headersOfEveryAnswer } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
-import { headersOfEveryAnswer } from './cors.ts';
 import { hostAndPort } from './host-and-port.ts';
-import { serveRoutes, type Match } from './router.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import { inRequestTrace, noteRoute } from './request-span.ts';
+import { serveRoutes, type Match } from './router.ts';
 import type { ServerServices } from './server-services.ts';
 import { isSocketRequest, openSockets } from './sockets.ts';
 import { methodLabel, createStreamHandler, type StreamHandler } from './stream-handler.ts';
 import type { AnyStreamRoute } from './stream-route.ts';
-import { encodedAnswer } from './compression.ts';
 
 export interface HttpServerOptions {
   readonly routes: readonly AnyRoute[];

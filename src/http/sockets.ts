@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { Coordination } from '../ports/coordination.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import { takeQuota } from './rate-limit.ts';
 import type { ServerServices } from './server-services.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../kernel/errors.ts';
-import { uuidV4 } from '../kernel/ids.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { uuidV4 } from '#kernel/ids.ts';
+import type { Cancellation } from '#ports/http-client.ts';
 import { checkScope } from './check-parts.ts';
-import type { Cancellation } from '../ports/http-client.ts';
 import { preflightHeaders, headersOfEveryAnswer } from './cors.ts';
 import type { Caller, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
-import type { Responses } from './responses.ts';
+import type { Cancellation } from '#ports/http-client.ts';
 import type { Caller, Credential, RouteError } from './define-route.ts';
-import type { Cancellation } from '../ports/http-client.ts';
+import type { Responses } from './responses.ts';
 
 /** @typeParam S the services of its handler */
 export interface StreamCall<S = unknown> {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { GatewayError } from '../kernel/errors.ts';
-import { splitKey } from '../kernel/ids.ts';
-import type { Batch, EventLog, Position } from '../ports/event-log.ts';
-import type { Codec, Schemas } from '../ports/schemas.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { splitKey } from '#kernel/ids.ts';
+import type { Batch, EventLog, Position } from '#ports/event-log.ts';
+import type { Codec, Schemas } from '#ports/schemas.ts';
 import { cursorOf } from './cursor.ts';
 import { openSse } from './sse.ts';
 import type { StreamCall } from './stream-route.ts';

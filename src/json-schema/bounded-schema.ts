@@ -1,4 +1,4 @@
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { linearTest } from './linear-pattern.ts';
 
 /** Maps of name to schema. */

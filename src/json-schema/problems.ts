@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { isJsonObject, type Json, type JsonObject } from '../kernel/stable-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 
 /** One place of a value that does not fit its schema. */
 export interface Problem {

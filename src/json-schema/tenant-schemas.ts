@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import { createContext, Script } from 'node:vm';
 import type { ValidateFunction } from 'ajv';
-import { limits } from '../kernel/limits.ts';
-import type { Json, JsonObject } from '../kernel/stable-json.ts';
+import { LRUCache } from 'lru-cache';
+import { limits } from '#kernel/limits.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { draft7 } from './ajv.ts';
 import { withLinearPatterns } from './bounded-schema.ts';
 import { linearTest } from './linear-pattern.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 
 /** The name of the type that a `$ref` means. */
 export type NameOf = (reference: string) => string;

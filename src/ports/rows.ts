@@ -1,4 +1,4 @@
-import type { Micros } from '../kernel/time.ts';
+import type { Micros } from '#kernel/time.ts';
 
 const tab = 0x09;
 const newline = 0x0a;

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../kernel/stable-json.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 
 /** Which `create*` function made a bundle's default export. */
 export type FunctionType = 'sync' | 'action' | 'onEvent';

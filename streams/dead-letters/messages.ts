@@ -1,5 +1,5 @@
-import type { PublicMessage } from '../../src/control-plane/entity.ts';
-import { deadLettersTopic } from '../../src/control-plane/message-codec.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import { deadLettersTopic } from '#control-plane/message-codec.ts';
 import type { DeadLetterStep, DeadLetterType } from './events.ts';
 import type { DeadLetter } from './state.ts';
 

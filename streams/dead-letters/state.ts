@@ -1,4 +1,4 @@
-import type { Micros } from '../../src/kernel/time.ts';
+import type { Micros } from '#kernel/time.ts';
 import type { DeadLetterValue } from './events.ts';
 
 export type DeadLetterState = 'parked' | 'retrying' | 'resolved' | 'dropped';

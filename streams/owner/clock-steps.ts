@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/kernel/time.ts';
+import type { Clock } from '#kernel/time.ts';
 
 const lookEveryMs = 1_000;
 /** A smaller difference is the imprecision of timers and the slewing of a synchronized clock. */

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { ControlCommand } from '../../src/control-plane/entity.ts';
+import type { ControlCommand } from '#control-plane/entity.ts';
 import {
   answerKind,
   commandsTopic,
   fromCommandValue,
   type CommandValue,
-} from '../../src/control-plane/message-codec.ts';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import { joinKey } from '../../src/kernel/ids.ts';
+} from '#control-plane/message-codec.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import { stableJson, type Json } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { ReadMessage } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
 import { deadLetterHeader } from '../dead-letters/events.ts';
 import { deadLetterStepMessage, stepMessage } from '../dead-letters/messages.ts';
-import { limits } from '../../src/kernel/limits.ts';
-import { stableJson, type Json } from '../../src/kernel/stable-json.ts';
-import type { Instant } from '../../src/kernel/time.ts';
-import type { ReadMessage } from '../../src/ports/event-log.ts';
-import type { Codec } from '../../src/ports/schemas.ts';
 import type { KeptAnswer, Round } from './round.ts';
 import type { Addressed, TopicWriters } from './topic-writers.ts';
 

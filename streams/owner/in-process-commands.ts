@@ -1,5 +1,5 @@
-import type { ControlCommand } from '../../src/control-plane/entity.ts';
-import type { Reply } from '../../src/control-plane/replies.ts';
+import type { ControlCommand } from '#control-plane/entity.ts';
+import type { Reply } from '#control-plane/replies.ts';
 
 /** A command whose sender waits in this process, and how to reply; null = not decided here. */
 export interface InProcessCommand {

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { removeDisposableDatabase } from '../../src/control-plane/disposable-database.ts';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import { retrying } from '../../src/kernel/retry.ts';
-import { isDatabaseCorruption } from '../../src/kernel/sqlite-corruption.ts';
+import { removeDisposableDatabase } from '#control-plane/disposable-database.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { retrying } from '#kernel/retry.ts';
+import { isDatabaseCorruption } from '#kernel/sqlite-corruption.ts';
 
 const retryMaxMs = 10_000;
 

@@ -1,11 +1,5 @@
-import type { Ports } from '../../src/control-plane/ports.ts';
 import { setTimeout as delay } from 'node:timers/promises';
-import type {
-  EntityDefinitions,
-  ControlCommand,
-  EntityRef,
-} from '../../src/control-plane/entity.ts';
-import type { Reply } from '../../src/control-plane/replies.ts';
+import type { EntityDefinitions, ControlCommand, EntityRef } from '#control-plane/entity.ts';
 import {
   answerKind,
   commandsTopic,
@@ -16,10 +10,9 @@ import {
   type CommandValue,
   type EntityValue,
   type OwnerNote,
-} from '../../src/control-plane/message-codec.ts';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import { isFenced } from './own-partition.ts';
-import { splitKey } from '../../src/kernel/ids.ts';
+} from '#control-plane/message-codec.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { Reply } from '#control-plane/replies.ts';
 import {
   inSpan,
   inTrace,
@@ -27,11 +20,12 @@ import {
   ReceivedSpans,
   traceHeader,
   traceOf,
-} from '../../src/control-plane/trace.ts';
-import type { Instant } from '../../src/kernel/time.ts';
-import type { ReadMessage, TransactionalWriter } from '../../src/ports/event-log.ts';
-import type { Codec } from '../../src/ports/schemas.ts';
-import { InProcessCommands, type InProcessCommand } from './in-process-commands.ts';
+} from '#control-plane/trace.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { splitKey } from '#kernel/ids.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { ReadMessage, TransactionalWriter } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
 import {
   decideInProcess,
   decideCommand,
@@ -39,6 +33,8 @@ import {
   type Answer,
   type CommandRoom,
 } from './decide-command.ts';
+import { InProcessCommands, type InProcessCommand } from './in-process-commands.ts';
+import { isFenced } from './own-partition.ts';
 import { dueOf, Round } from './round.ts';
 import {
   freshProgress,

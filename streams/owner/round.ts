@@ -7,10 +7,10 @@ import type {
   EntityRef,
   PublicMessage,
   Siblings,
-} from '../../src/control-plane/entity.ts';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import { joinKey } from '../../src/kernel/ids.ts';
-import type { Instant } from '../../src/kernel/time.ts';
+} from '#control-plane/entity.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { joinKey } from '#kernel/ids.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { ControlStateStore, EntityChange } from './state-store.ts';
 
 interface Known {

@@ -1,17 +1,17 @@
-import type { Ports } from '../../src/control-plane/ports.ts';
 import { join } from 'node:path';
-import type { EntityDefinitions } from '../../src/control-plane/entity.ts';
+import type { EntityDefinitions } from '#control-plane/entity.ts';
+import type { InProcessOwners } from '#control-plane/in-process-owners.ts';
 import {
   commandsTopic,
   controlTopic,
   type CommandValue,
   type EntityValue,
-} from '../../src/control-plane/message-codec.ts';
-import type { InProcessOwners } from '../../src/control-plane/in-process-owners.ts';
-import { partitionOf } from '../../src/kernel/partition.ts';
-import { ownersGroup } from './decide-command.ts';
-import { watchClockSteps } from './clock-steps.ts';
+} from '#control-plane/message-codec.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { partitionOf } from '#kernel/partition.ts';
 import { HeldPartitions } from '../held-partitions.ts';
+import { watchClockSteps } from './clock-steps.ts';
+import { ownersGroup } from './decide-command.ts';
 import { ownPartition } from './own-partition.ts';
 import { PartitionOwner, type OwnerDeps } from './partition-owner.ts';
 import { ControlStateStore } from './state-store.ts';

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { openDisposableDatabase } from '../../src/control-plane/disposable-database.ts';
-import { keysBelow } from '../../src/control-plane/view-store.ts';
-import type { OwnerNote } from '../../src/control-plane/message-codec.ts';
-import type { Instant } from '../../src/kernel/time.ts';
+import { openDisposableDatabase } from '#control-plane/disposable-database.ts';
+import type { OwnerNote } from '#control-plane/message-codec.ts';
+import { keysBelow } from '#control-plane/view-store.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /** Raised when the tables change: the store is then rebuilt. */
 export const controlStateVersion = 1;

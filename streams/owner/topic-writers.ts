@@ -1,6 +1,4 @@
-import type { DecisionMeta, PublicMessage } from '../../src/control-plane/entity.ts';
-import { encodePublic, type PublicCodec } from '../../src/control-plane/public-message.ts';
-import { replyMessage } from '../../src/control-plane/replies.ts';
+import type { DecisionMeta, PublicMessage } from '#control-plane/entity.ts';
 import {
   controlTopic,
   deadLettersTopic,
@@ -8,11 +6,13 @@ import {
   repliesTopic,
   type EntityValue,
   type ReplyValue,
-} from '../../src/control-plane/message-codec.ts';
+} from '#control-plane/message-codec.ts';
+import { encodePublic, type PublicCodec } from '#control-plane/public-message.ts';
+import { replyMessage } from '#control-plane/replies.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { EventLog, Message, Placed } from '#ports/event-log.ts';
+import type { Schemas } from '#ports/schemas.ts';
 import { projectionsTopic } from '../projector/projection-message.ts';
-import { partitionOf } from '../../src/kernel/partition.ts';
-import type { EventLog, Message, Placed } from '../../src/ports/event-log.ts';
-import type { Schemas } from '../../src/ports/schemas.ts';
 import type { TopicName } from '../topics.ts';
 
 /** The topics to which entities publish: a kind that needs another topic adds it here. */

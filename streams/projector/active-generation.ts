@@ -1,4 +1,4 @@
-import type { ControlView } from '../../src/control-plane/control-plane.ts';
+import type { ControlView } from '#control-plane/control-plane.ts';
 import type { ProjectionTables } from './define.ts';
 import { untouched, type Projection } from './projection-state.ts';
 

@@ -1,7 +1,8 @@
-import type { Instant } from '../../src/kernel/time.ts';
-import type { Batch as LogBatch } from '../../src/ports/event-log.ts';
-import type { Codec } from '../../src/ports/schemas.ts';
-import { TabWriter } from '../../src/ports/rows.ts';
+import { pause } from '#kernel/retry.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { Batch as LogBatch } from '#ports/event-log.ts';
+import { TabWriter } from '#ports/rows.ts';
+import type { Codec } from '#ports/schemas.ts';
 import type { AnyAppendedProjection } from './appended.ts';
 import { Positions, startPositions, type Start } from './positions.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type BatchRange,
   type TableProjectorDeps,
 } from './table-projector.ts';
-import { pause } from '../../src/kernel/retry.ts';
 
 /** Rows of one insert. */
 const rowsMax = 20_000;

@@ -1,12 +1,6 @@
-import {
-  isSampled,
-  isTracing,
-  processing,
-  startSpan,
-  traceHeader,
-} from '../../src/control-plane/trace.ts';
-import type { ReadMessage } from '../../src/ports/event-log.ts';
-import type { Span } from '../../src/ports/tracer.ts';
+import { isSampled, isTracing, processing, startSpan, traceHeader } from '#control-plane/trace.ts';
+import type { ReadMessage } from '#ports/event-log.ts';
+import type { Span } from '#ports/tracer.ts';
 
 /** Spans of one insert: further messages are inserted without a span. */
 const spansMax = 64;

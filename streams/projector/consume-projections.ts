@@ -1,7 +1,7 @@
-import type { Ports } from '../../src/control-plane/ports.ts';
 import type { Logger } from 'pino';
-import { consume } from '../../src/control-plane/consume.ts';
-import type { Batch } from '../../src/ports/event-log.ts';
+import { consume } from '#control-plane/consume.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { Batch } from '#ports/event-log.ts';
 import {
   messageOf,
   projectionsTopic,

@@ -1,16 +1,16 @@
-import type { Ports } from '../../src/control-plane/ports.ts';
-import { partitionNumbers } from '../../src/kernel/partition.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import type { FollowedProjection } from './consume-projections.ts';
-import type { PublishedGeneration, PublishedProjection } from './projection-message.ts';
-import type { Place, VerifiedPart } from './projection-state.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isOutage } from '#kernel/errors.ts';
+import { partitionNumbers } from '#kernel/partition.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
+import type { FollowedProjection } from './consume-projections.ts';
 import { type TableSet, dropTables } from './define.ts';
 import { GenerationFeed, type FeedDeps } from './generation-feed.ts';
-import { isOutage } from '../../src/kernel/errors.ts';
+import type { PublishedGeneration, PublishedProjection } from './projection-message.ts';
+import type { Place, VerifiedPart } from './projection-state.ts';
 
 /** Readers of other nodes may learn of a switch this late; what they had read ahead has a shorter lifetime. */
 const readersLeaveMs = 10_000;

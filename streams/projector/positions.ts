@@ -1,8 +1,8 @@
-import { partitionNumbers } from '../../src/kernel/partition.ts';
-import type { Clock, Instant } from '../../src/kernel/time.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
-import { TabWriter } from '../../src/ports/rows.ts';
+import { partitionNumbers } from '#kernel/partition.ts';
+import type { Clock, Instant } from '#kernel/time.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
+import { TabWriter } from '#ports/rows.ts';
 import type { TopicName } from '../topics.ts';
 import type { TableSet } from './define.ts';
 

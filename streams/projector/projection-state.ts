@@ -1,4 +1,4 @@
-import type { Instant } from '../../src/kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /**
  * `building`: reads the topic from its start. `ready`: has caught up and is fed. `active`: is read. `kept`: was

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import { overridden } from '../../src/kernel/overridden.ts';
-import type { Coordination, Lease } from '../../src/ports/coordination.ts';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { overridden } from '#kernel/overridden.ts';
+import type { Coordination, Lease } from '#ports/coordination.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 
 /** How long a crashed holder's lease blocks others. */
 const leaseMs = 15_000;

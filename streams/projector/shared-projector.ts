@@ -1,12 +1,12 @@
-import { overridden } from '../../src/kernel/overridden.ts';
-import { isOver, retrying } from '../../src/kernel/retry.ts';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import type { EventLog, Membership } from '../../src/ports/event-log.ts';
-import type { Insert, ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Logger } from 'pino';
+import { GatewayError } from '#kernel/errors.ts';
+import { isOutage } from '#kernel/errors.ts';
+import { overridden } from '#kernel/overridden.ts';
+import { isOver, retrying } from '#kernel/retry.ts';
+import type { EventLog, Membership } from '#ports/event-log.ts';
+import type { Insert, ProjectionStore } from '#ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
 import type { ProjectionTables, TableSet } from './define.ts';
-import { isOutage } from '../../src/kernel/errors.ts';
 
 /** Each generation has a consumer group of its own. */
 export const projectorGroup = ({ name }: ProjectionTables, { generation }: TableSet): string =>

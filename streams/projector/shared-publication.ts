@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 import { Positions } from './positions.ts';
 import { createPublication } from './publication.ts';
 

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import { pause, retrying } from '../../src/kernel/retry.ts';
-import type { Clock, Instant } from '../../src/kernel/time.ts';
-import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { pause, retrying } from '#kernel/retry.ts';
+import type { Clock, Instant } from '#kernel/time.ts';
+import type { EventLog, Batch as LogBatch } from '#ports/event-log.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
 import { BatchPair } from './batch-pair.ts';
 import { BatchTraces } from './batch-traces.ts';

@@ -1,8 +1,8 @@
-import type { Difference, VerifiedPart } from './projection-state.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 import type { AnyAppendedProjection } from './appended.ts';
 import { Positions } from './positions.ts';
+import type { Difference, VerifiedPart } from './projection-state.ts';
 
 const examplesMax = 10;
 

@@ -1,7 +1,7 @@
-import type { Ports } from '../../src/control-plane/ports.ts';
-import type { PartitionReset } from './reset-state.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { ReadMessage } from '#ports/event-log.ts';
 import type { DeadLetter } from '../dead-letters/state.ts';
-import type { ReadMessage } from '../../src/ports/event-log.ts';
+import type { PartitionReset } from './reset-state.ts';
 
 /** Messages that an operator has a consumer read again. */
 export interface Replay {

@@ -1,4 +1,4 @@
-import type { Instant } from '../../src/kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /** A move of the group's position in one partition, requested by an operator. */
 export interface PartitionReset {

@@ -1,7 +1,7 @@
-import { GatewayError, isOutage } from '../../src/kernel/errors.ts';
-import { isOver, pause as wait } from '../../src/kernel/retry.ts';
-import type { MessageReactor, Taken } from './reactor.ts';
+import { GatewayError, isOutage } from '#kernel/errors.ts';
+import { isOver, pause as wait } from '#kernel/retry.ts';
 import type { DeadLetter } from '../dead-letters/state.ts';
+import type { MessageReactor, Taken } from './reactor.ts';
 
 const attemptsMax = 5;
 const retryFirstWaitMs = 200;

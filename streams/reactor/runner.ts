@@ -1,15 +1,9 @@
-import type { Batch } from '../../src/ports/event-log.ts';
-import {
-  inSpan,
-  inTrace,
-  processing,
-  traceHeader,
-  traceOf,
-} from '../../src/control-plane/trace.ts';
-import { retryMessage, pause, retryDeadLetters } from './retry-message.ts';
-import type { MessageReactor, ReactorDeps, ReactorOptions } from './reactor.ts';
-import { isOver } from '../../src/kernel/retry.ts';
+import { inSpan, inTrace, processing, traceHeader, traceOf } from '#control-plane/trace.ts';
+import { isOver } from '#kernel/retry.ts';
+import type { Batch } from '#ports/event-log.ts';
 import { HeldPartitions } from '../held-partitions.ts';
+import type { MessageReactor, ReactorDeps, ReactorOptions } from './reactor.ts';
+import { retryMessage, pause, retryDeadLetters } from './retry-message.ts';
 import { Watermark } from './watermark.ts';
 
 /** Starts a reactor to the values of a topic; tombstones are skipped. */

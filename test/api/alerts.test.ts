@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createSmtpMailer } from '../../src/adapters/mail/smtp.ts';
-import { limits } from '../../src/kernel/limits.ts';
-import { connectionRef } from '../../src/modules/connections/connections/entity.ts';
-import { createDestination } from '../../src/modules/operations/alert-destinations/handlers.ts';
-import {
-  startAlertMonitor,
-  type AlertMonitor,
-} from '../../src/modules/operations/alerts/monitor.ts';
-import type { Observation } from '../../src/modules/operations/alerts/observe.ts';
-import { parkTo } from '../../src/modules/operations/dead-letters/park.ts';
-import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
-import { codeOf, startApi, type Api } from '../support/api.ts';
-import { movedClock } from '../support/clock.ts';
-import { openSmtpReceiver, type SmtpReceiver } from '../support/smtp-receiver.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { until } from '../support/runs.ts';
+import { createSmtpMailer } from '#adapters/mail/smtp.ts';
+import { limits } from '#kernel/limits.ts';
+import { connectionRef } from '#modules/connections/connections/entity.ts';
+import { createDestination } from '#modules/operations/alert-destinations/handlers.ts';
+import { startAlertMonitor, type AlertMonitor } from '#modules/operations/alerts/monitor.ts';
+import type { Observation } from '#modules/operations/alerts/observe.ts';
+import { parkTo } from '#modules/operations/dead-letters/park.ts';
+import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { codeOf, startApi, type Api } from '#test/support/api.ts';
+import { movedClock } from '#test/support/clock.ts';
+import { until } from '#test/support/runs.ts';
+import { openSmtpReceiver, type SmtpReceiver } from '#test/support/smtp-receiver.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
 
 const clock = movedClock();
 const secretPath = '/hook/T0/B0/a-token-that-nobody-may-see';

@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { authModeRules } from '../../src/modules/connections/credentials/modes/registry.ts';
-import type { AuthMode, Provider } from '../../src/modules/connections/providers/definition.ts';
-import { authModes } from '../../src/modules/connections/providers/schema-parts.ts';
-import { loadCatalogue } from '../../src/modules/connections/providers/load-catalogue.ts';
-import { aProvider } from '../support/control.ts';
-import type { Played } from '../support/fake-auth/play.ts';
-import { openFakeAuth, type FakeAuth } from '../support/fake-auth/server.ts';
-import { startGateway, type Answer, type RunningGateway } from '../support/gateway.ts';
+import { authModeRules } from '#modules/connections/credentials/modes/registry.ts';
+import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
+import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
+import { authModes } from '#modules/connections/providers/schema-parts.ts';
+import { aProvider } from '#test/support/control.ts';
+import type { Played } from '#test/support/fake-auth/play.ts';
+import { openFakeAuth, type FakeAuth } from '#test/support/fake-auth/server.ts';
+import { startGateway, type Answer, type RunningGateway } from '#test/support/gateway.ts';
 
 /** One entry of the catalog for each mode. */
 const entries: Readonly<Record<AuthMode, string>> = {

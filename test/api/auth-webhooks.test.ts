@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
-import { openOperatorRequests } from '../../src/modules/operations/consumer-groups/operator-requests.ts';
-import { startAuthWebhooks } from '../../src/modules/webhooks/webhooks-out/auth-webhook.ts';
-import { startWebhookDeliveries } from '../../src/modules/webhooks/webhooks-out/webhook-delivery.ts';
-import { codeOf } from '../support/api.ts';
-import { providerOf, startAuthorizing, type AuthorizingApi } from '../support/authorizing.ts';
-import { movedClock } from '../support/clock.ts';
-import { everythingOn } from '../support/control.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
+import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhook.ts';
+import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
+import { codeOf } from '#test/support/api.ts';
+import { providerOf, startAuthorizing, type AuthorizingApi } from '#test/support/authorizing.ts';
+import { movedClock } from '#test/support/clock.ts';
+import { everythingOn } from '#test/support/control.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
 
 const clock = movedClock();
 const [oauth, keyed] = ['oauth', 'keyed'] as const;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf, type ApiAnswer } from '../support/api.ts';
-import { startApiWithProviders, type ApiWithProviders } from '../support/api-with-providers.ts';
-import { connectionsFound } from '../support/control.ts';
+import { startApiWithProviders, type ApiWithProviders } from '#test/support/api-with-providers.ts';
+import { codeOf, type ApiAnswer } from '#test/support/api.ts';
+import { connectionsFound } from '#test/support/control.ts';
 
 let api: ApiWithProviders;
 let token: string;

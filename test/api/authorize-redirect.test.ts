@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { checkedFetch } from '../support/answers.ts';
-import { codeOf } from '../support/api.ts';
+import { checkedFetch } from '#test/support/answers.ts';
+import { codeOf } from '#test/support/api.ts';
 import {
   openPageSocket,
   providerOf,
   startAuthorizing,
   type AuthorizingApi,
   type Redirect,
-} from '../support/authorizing.ts';
-import { movedClock } from '../support/clock.ts';
-import { connectionsFound, everythingOn } from '../support/control.ts';
+} from '#test/support/authorizing.ts';
+import { movedClock } from '#test/support/clock.ts';
+import { connectionsFound, everythingOn } from '#test/support/control.ts';
 
 const clock = movedClock();
 const [oauth2, oauth1, app, custom, keyed] = [

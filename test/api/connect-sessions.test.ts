@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { codeOf, type ApiAnswer } from '../support/api.ts';
-import { startApiWithProviders, type ApiWithProviders } from '../support/api-with-providers.ts';
-import { movedClock } from '../support/clock.ts';
-import { everythingOn } from '../support/control.ts';
+import { startApiWithProviders, type ApiWithProviders } from '#test/support/api-with-providers.ts';
+import { codeOf, type ApiAnswer } from '#test/support/api.ts';
+import { movedClock } from '#test/support/clock.ts';
+import { everythingOn } from '#test/support/control.ts';
 
 const clock = movedClock();
 let api: ApiWithProviders;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf } from '../support/api.ts';
-import { startApiWithProviders, type ApiWithProviders } from '../support/api-with-providers.ts';
+import { startApiWithProviders, type ApiWithProviders } from '#test/support/api-with-providers.ts';
+import { codeOf } from '#test/support/api.ts';
 
 let api: ApiWithProviders;
 beforeAll(async () => {

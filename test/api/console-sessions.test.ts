@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../src/kernel/limits.ts';
-import { findSession } from '../../src/modules/access/console-sessions/handlers.ts';
-import { codeOf, startApi, type Api } from '../support/api.ts';
-import { movedClock } from '../support/clock.ts';
+import { limits } from '#kernel/limits.ts';
+import { findSession } from '#modules/access/console-sessions/handlers.ts';
+import { codeOf, startApi, type Api } from '#test/support/api.ts';
+import { movedClock } from '#test/support/clock.ts';
 import {
   browserAt,
   cookieIn,
@@ -13,7 +13,7 @@ import {
   outcome,
   samePage,
   type Came,
-} from '../support/console-browser.ts';
+} from '#test/support/console-browser.ts';
 const clock = movedClock();
 let api: Api;
 let otherNode: string;

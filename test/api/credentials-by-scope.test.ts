@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { codeOf, startApi, type Api, type ApiAnswer } from '../support/api.ts';
-import { openFakeTokenEndpoint, type FakeTokenEndpoint } from '../support/fake-token-endpoint.ts';
+import { codeOf, startApi, type Api, type ApiAnswer } from '#test/support/api.ts';
+import {
+  openFakeTokenEndpoint,
+  type FakeTokenEndpoint,
+} from '#test/support/fake-token-endpoint.ts';
 
 const first = 'access-token-of-the-import';
 const pathOf = (more = '') => `/connections/acme?provider_config_key=crm${more}`;

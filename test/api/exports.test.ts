@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import { codeOf } from '../support/api.ts';
-import { startApiWithProviders, type ApiWithProviders } from '../support/api-with-providers.ts';
-import { everythingOn } from '../support/control.ts';
-import { movedClock } from '../support/clock.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { startApiWithProviders, type ApiWithProviders } from '#test/support/api-with-providers.ts';
+import { codeOf } from '#test/support/api.ts';
+import { movedClock } from '#test/support/clock.ts';
+import { everythingOn } from '#test/support/control.ts';
 
 let api: ApiWithProviders;
 let environmentId: number;

@@ -1,17 +1,17 @@
 /* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { routes } from '../../src/api/routes.ts';
-import { served } from '../support/access/table.ts';
-import type { Sent } from '../support/access/row.ts';
+import { routes } from '#api/routes.ts';
+import type { Sent } from '#test/support/access/row.ts';
+import { served } from '#test/support/access/table.ts';
 import {
   ask,
   missing,
   openAccessWorld,
   withoutRequestId,
   type AccessWorld,
-} from '../support/access/world.ts';
-import type { Answer } from '../support/gateway.ts';
+} from '#test/support/access/world.ts';
+import type { Answer } from '#test/support/gateway.ts';
 
 let world: AccessWorld;
 beforeAll(async () => {

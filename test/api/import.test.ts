@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inParallel } from '../../src/cli/import/in-parallel.ts';
-import type { Report } from '../../src/cli/import/report.ts';
-import { objectOf, type JsonObject } from '../../src/kernel/stable-json.ts';
-import type { AuthMode } from '../../src/modules/connections/providers/definition.ts';
-import { authModes } from '../../src/modules/connections/providers/schema-parts.ts';
-import { authModeRules } from '../../src/modules/connections/credentials/modes/registry.ts';
-import { providerOf, startAuthorizing, type AuthorizingApi } from '../support/authorizing.ts';
-import { commandLine, type Ended } from '../support/command-line.ts';
-import { freePort } from '../services/ports.ts';
-import { eventually } from '../support/crm-world.ts';
-import { roundsOf } from '../support/long-run.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inParallel } from '#cli/import/in-parallel.ts';
+import type { Report } from '#cli/import/report.ts';
+import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
+import { authModeRules } from '#modules/connections/credentials/modes/registry.ts';
+import type { AuthMode } from '#modules/connections/providers/definition.ts';
+import { authModes } from '#modules/connections/providers/schema-parts.ts';
+import { freePort } from '#test/services/ports.ts';
+import { providerOf, startAuthorizing, type AuthorizingApi } from '#test/support/authorizing.ts';
+import { commandLine, type Ended } from '#test/support/command-line.ts';
+import { eventually } from '#test/support/crm-world.ts';
 import {
   openFakeGateway,
   shownConnectionOf,
   shownIntegration,
   type FakeGateway,
-} from '../support/fake-gateway.ts';
+} from '#test/support/fake-gateway.ts';
+import { roundsOf } from '#test/support/long-run.ts';
 
 const nameOf = (mode: AuthMode): string => `mode-${mode.toLowerCase().replaceAll('_', '-')}`;
 const sourceKey = `source-${randomUUID()}`;

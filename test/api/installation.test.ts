@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { providerOf, startAuthorizing, type AuthorizingApi } from '../support/authorizing.ts';
-import { tellInstallation } from '../support/installation.ts';
+import { providerOf, startAuthorizing, type AuthorizingApi } from '#test/support/authorizing.ts';
+import { tellInstallation } from '#test/support/installation.ts';
 
 const custom = 'custom';
 let api: AuthorizingApi;

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../src/kernel/limits.ts';
-import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
-import { codeOf, startApi, type Api } from '../support/api.ts';
-import { movedClock } from '../support/clock.ts';
-import { aProvider, connectionsFound } from '../support/control.ts';
+import { limits } from '#kernel/limits.ts';
+import { createIntegration } from '#modules/connections/integrations/handlers.ts';
+import { codeOf, startApi, type Api } from '#test/support/api.ts';
+import { movedClock } from '#test/support/clock.ts';
+import { aProvider, connectionsFound } from '#test/support/control.ts';
 
 const clock = movedClock();
 const system = { actor: 'system' };

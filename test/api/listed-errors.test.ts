@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { parkTo } from '../../src/modules/operations/dead-letters/park.ts';
-import { demoDefinitions } from '../../src/modules/operations/demo/definitions.ts';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import {
-  createRunsClient,
-  type RunsClientDeps,
-} from '../../src/modules/functions/actions/handlers.ts';
-import { sealIntegrationCredentials } from '../../src/modules/connections/credentials/sealing.ts';
-import { deployFunctions } from '../../src/modules/functions/functions/deploy.ts';
-import { deployBody } from '../../src/modules/functions/functions/deploy-body.ts';
-import { functionRef } from '../../src/modules/functions/functions/entity.ts';
-import { requireIntegration } from '../../src/modules/connections/integrations/queries.ts';
-import { codeOf, startApi, type Api } from '../support/api.ts';
-import { movedClock } from '../support/clock.ts';
-import { anAction, aSync } from '../support/functions-api.ts';
-import { connectionsFound } from '../support/control.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { sealIntegrationCredentials } from '#modules/connections/credentials/sealing.ts';
+import { requireIntegration } from '#modules/connections/integrations/queries.ts';
+import { createRunsClient, type RunsClientDeps } from '#modules/functions/actions/handlers.ts';
+import { deployBody } from '#modules/functions/functions/deploy-body.ts';
+import { deployFunctions } from '#modules/functions/functions/deploy.ts';
+import { functionRef } from '#modules/functions/functions/entity.ts';
+import { parkTo } from '#modules/operations/dead-letters/park.ts';
+import { demoDefinitions } from '#modules/operations/demo/definitions.ts';
+import { codeOf, startApi, type Api } from '#test/support/api.ts';
+import { movedClock } from '#test/support/clock.ts';
+import { connectionsFound } from '#test/support/control.ts';
+import { anAction, aSync } from '#test/support/functions-api.ts';
 
 const clock = movedClock();
 const system = { actor: 'system' };

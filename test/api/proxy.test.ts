@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkAnswer } from '../support/answers.ts';
-import { openEchoUpstream, type EchoUpstream } from '../support/echo-upstream.ts';
-import { startGateway, type RunningGateway } from '../support/gateway.ts';
+import { checkAnswer } from '#test/support/answers.ts';
+import { openEchoUpstream, type EchoUpstream } from '#test/support/echo-upstream.ts';
+import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
 
 const secret = `key-${randomBytes(12).toString('hex')}`;
 let stack: AsyncDisposableStack;

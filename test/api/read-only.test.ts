@@ -2,18 +2,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { routes, streamRoutes } from '../../src/api/routes.ts';
-import { topicSpecs } from '../../src/app/topics.ts';
-import { isWriting } from '../../src/http/pipeline.ts';
-import { limits } from '../../src/kernel/limits.ts';
-import type { Call, Row } from '../support/access/row.ts';
-import { served } from '../support/access/table.ts';
-import { ask, missing, openAccessWorld, type AccessWorld } from '../support/access/world.ts';
-import { openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
-import { daysLater } from '../support/days-later.ts';
-import { openLogOf } from '../support/deployment.ts';
-import { openFakeTokenEndpoint, type FakeTokenEndpoint } from '../support/fake-token-endpoint.ts';
-import { startGateway, type Answer } from '../support/gateway.ts';
+import { routes, streamRoutes } from '#api/routes.ts';
+import { topicSpecs } from '#app/topics.ts';
+import { isWriting } from '#http/pipeline.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Call, Row } from '#test/support/access/row.ts';
+import { served } from '#test/support/access/table.ts';
+import { ask, missing, openAccessWorld, type AccessWorld } from '#test/support/access/world.ts';
+import { openCrmWorld, succeeded, type CrmWorld } from '#test/support/crm-world.ts';
+import { daysLater } from '#test/support/days-later.ts';
+import { openLogOf } from '#test/support/deployment.ts';
+import {
+  openFakeTokenEndpoint,
+  type FakeTokenEndpoint,
+} from '#test/support/fake-token-endpoint.ts';
+import { startGateway, type Answer } from '#test/support/gateway.ts';
 
 type Served = Row & { readonly call: Call };
 

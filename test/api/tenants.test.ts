@@ -1,8 +1,8 @@
 /* oxlint-disable typescript/no-unsafe-assignment --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { environmentScopes, served } from '../support/access/table.ts';
-import type { Call, Names, Row, Sent } from '../support/access/row.ts';
+import type { Call, Names, Row, Sent } from '#test/support/access/row.ts';
+import { environmentScopes, served } from '#test/support/access/table.ts';
 import {
   ask,
   missing,
@@ -10,9 +10,9 @@ import {
   textOf,
   withoutRequestId,
   type AccessWorld,
-} from '../support/access/world.ts';
-import { succeeded } from '../support/crm-world.ts';
-import type { Answer } from '../support/gateway.ts';
+} from '#test/support/access/world.ts';
+import { succeeded } from '#test/support/crm-world.ts';
+import type { Answer } from '#test/support/gateway.ts';
 
 let world: AccessWorld;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { joinKey } from '../../src/kernel/ids.ts';
-import type { Message } from '../../src/ports/event-log.ts';
-import { isPublicTopic, topics } from '../../streams/topics.ts';
-import { codeOf, startApi, type Api } from '../support/api.ts';
+import { joinKey } from '#kernel/ids.ts';
+import type { Message } from '#ports/event-log.ts';
+import { isPublicTopic, topics } from '#streams/topics.ts';
+import { codeOf, startApi, type Api } from '#test/support/api.ts';
 
 let api: Api;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf } from '../support/api.ts';
-import { standardWebhook } from '../support/fake-webhook-provider.ts';
-import { deliver, openWebhookIngress, type WebhookIngress } from '../support/webhook-ingress.ts';
+import { codeOf } from '#test/support/api.ts';
+import { standardWebhook } from '#test/support/fake-webhook-provider.ts';
+import { deliver, openWebhookIngress, type WebhookIngress } from '#test/support/webhook-ingress.ts';
 
 const secrets = { ann: 'whsec_b2YgYW5u', ben: 'whsec_b2YgYmVu', gil: 'whsec_b2YgZ2ls' };
 type Owner = keyof typeof secrets;

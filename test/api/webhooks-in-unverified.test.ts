@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../src/kernel/limits.ts';
-import { codeOf } from '../support/api.ts';
-import { standardWebhook } from '../support/fake-webhook-provider.ts';
-import { deliver, openWebhookIngress, type WebhookIngress } from '../support/webhook-ingress.ts';
+import { limits } from '#kernel/limits.ts';
+import { codeOf } from '#test/support/api.ts';
+import { standardWebhook } from '#test/support/fake-webhook-provider.ts';
+import { deliver, openWebhookIngress, type WebhookIngress } from '#test/support/webhook-ingress.ts';
 
 const secret = 'whsec_b2YgYW5u';
 const hourMs = 3_600_000;

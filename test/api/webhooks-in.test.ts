@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../src/kernel/limits.ts';
-import { checkedFetch } from '../support/answers.ts';
-import { codeOf, type Api } from '../support/api.ts';
-import { everythingOn } from '../support/control.ts';
+import { limits } from '#kernel/limits.ts';
+import { checkedFetch } from '#test/support/answers.ts';
+import { codeOf, type Api } from '#test/support/api.ts';
+import { everythingOn } from '#test/support/control.ts';
 import {
   standardWebhook,
   type FakeWebhookProvider,
   type Sent,
-} from '../support/fake-webhook-provider.ts';
-import { deliver, openWebhookIngress, type WebhookIngress } from '../support/webhook-ingress.ts';
-import type { WebhookReceiver } from '../support/webhook-receiver.ts';
+} from '#test/support/fake-webhook-provider.ts';
+import { deliver, openWebhookIngress, type WebhookIngress } from '#test/support/webhook-ingress.ts';
+import type { WebhookReceiver } from '#test/support/webhook-receiver.ts';
 
 const canary = 'note-of-a-canary-0815';
 let ingress: WebhookIngress;

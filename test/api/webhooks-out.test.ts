@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openOperatorRequests } from '../../src/modules/operations/consumer-groups/operator-requests.ts';
-import { startAuthWebhooks } from '../../src/modules/webhooks/webhooks-out/auth-webhook.ts';
-import { startWebhookDeliveries } from '../../src/modules/webhooks/webhooks-out/webhook-delivery.ts';
-import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
-import { codeOf, startApi, type Api, type ApiAnswer } from '../support/api.ts';
-import { movedClock } from '../support/clock.ts';
-import { everythingOn } from '../support/control.ts';
-import { until } from '../support/runs.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
+import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhook.ts';
+import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
+import { codeOf, startApi, type Api, type ApiAnswer } from '#test/support/api.ts';
+import { movedClock } from '#test/support/clock.ts';
+import { everythingOn } from '#test/support/control.ts';
+import { until } from '#test/support/runs.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
 
 const clock = movedClock();
 const secretPath = '/hook/of-a-secret-4711';

@@ -1,5 +1,5 @@
 /** What a customer needs, from figures that `capacity.ts` measured. Pure functions; `docs/capacity.md` explains the model. */
-import { partitionsOf, topics } from '../../streams/topics.ts';
+import { partitionsOf, topics } from '#streams/topics.ts';
 
 export const units = ['record', 'run', 'webhookIn', 'webhookOut', 'proxied'] as const;
 export type Unit = (typeof units)[number];

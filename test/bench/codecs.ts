@@ -3,20 +3,12 @@
  * the row of the embedded log beside a record batch of Kafka, and sealed payloads in blocks beside one by one.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
-import {
-  DirectoryView,
-  decodeRow,
-  encodeRow,
-} from '../../src/adapters/event-log/embedded/row-format.ts';
-import { RecordSet } from '../../src/adapters/event-log/kafka/record-decoder.ts';
-import { encodeRecords, recordBatch } from '../../src/adapters/event-log/kafka/record-encoder.ts';
-import {
-  Block,
-  blockEntriesMax,
-  encodeBlock,
-} from '../../src/modules/records/owner/state/payload-block.ts';
-import { PayloadSealer } from '../../src/modules/records/sealed-payload.ts';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
+import { DirectoryView, decodeRow, encodeRow } from '#adapters/event-log/embedded/row-format.ts';
+import { RecordSet } from '#adapters/event-log/kafka/record-decoder.ts';
+import { encodeRecords, recordBatch } from '#adapters/event-log/kafka/record-encoder.ts';
+import { Block, blockEntriesMax, encodeBlock } from '#modules/records/owner/state/payload-block.ts';
+import { PayloadSealer } from '#modules/records/sealed-payload.ts';
 import { report, round, type Figures } from './measure.ts';
 import { contact } from './payloads.ts';
 

@@ -4,15 +4,15 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import { openClient } from '../../src/cli/client.ts';
-import { ProjectCompiler, type Compiled } from '../../src/cli/compiler/compile.ts';
-import { CompileError } from '../../src/cli/compiler/problem.ts';
-import { writeCompiled } from '../../src/cli/compiler/write.ts';
-import { HotDeployment } from '../../src/cli/dev/hot-deploy.ts';
-import { ownPackage } from '../../src/cli/package.ts';
-import { functionsProject } from '../support/functions-project.ts';
-import { startGateway } from '../support/gateway.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+import { openClient } from '#cli/client.ts';
+import { ProjectCompiler, type Compiled } from '#cli/compiler/compile.ts';
+import { CompileError } from '#cli/compiler/problem.ts';
+import { writeCompiled } from '#cli/compiler/write.ts';
+import { HotDeployment } from '#cli/dev/hot-deploy.ts';
+import { ownPackage } from '#cli/package.ts';
+import { functionsProject } from '#test/support/functions-project.ts';
+import { startGateway } from '#test/support/gateway.ts';
 import { percentile, report, round } from './measure.ts';
 
 const [count = '50'] = process.argv.slice(2);
@@ -27,7 +27,7 @@ function syncText(at: number, version: number): string {
   const usesHelper = at < helperUsers;
   return `import { createSync } from 'svc';
 import { z } from 'zod';
-${usesHelper ? "import { pathOf } from '../path.js';\n" : ''}
+${usesHelper ? "import { pathOf } from '#test/path.js';\n" : ''}
 const Item${at} = z.object({ id: z.string(), title: z.string(), tags: z.array(z.string()), size: z.number().nullable() });
 type Item = z.infer<typeof Item${at}>;
 

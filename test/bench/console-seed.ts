@@ -1,17 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadConfig } from '../../src/app/config.ts';
-import type { PublicMessage } from '../../src/control-plane/entity.ts';
-import { joinKey } from '../../src/kernel/ids.ts';
-import { environmentByName } from '../../src/modules/access/environments/queries.ts';
-import { importConnection } from '../../src/modules/connections/connections/handlers.ts';
-import type { Connection } from '../../src/modules/connections/connections/state.ts';
-import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
-import {
-  quietStep,
-  type RunAction,
-  type RunStep,
-} from '../../src/modules/functions/runs/events.ts';
-import { composeWhole, type WholeNode } from '../support/whole-node.ts';
+import { loadConfig } from '#app/config.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { environmentByName } from '#modules/access/environments/queries.ts';
+import { importConnection } from '#modules/connections/connections/handlers.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { createIntegration } from '#modules/connections/integrations/handlers.ts';
+import { quietStep, type RunAction, type RunStep } from '#modules/functions/runs/events.ts';
+import { composeWhole, type WholeNode } from '#test/support/whole-node.ts';
 
 const options = { actor: 'system' };
 const integrationKey = 'bench';

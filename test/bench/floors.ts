@@ -1,6 +1,6 @@
+import { join } from 'node:path';
 /** The floors that ratios are taken to: raw `node:sqlite` appends, and inserts by `@clickhouse/client` alone. */
 import { DatabaseSync } from 'node:sqlite';
-import { join } from 'node:path';
 import { createClient, type ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createChdbConnection } from 'chdb/connection';
 import { report, seconds, withFolder } from './measure.ts';

@@ -13,11 +13,11 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openSandbox, type SandboxOptions } from '../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/ports/sandbox.ts';
-import { openCrmWorld } from '../support/crm-world.ts';
-import { startOwnServices } from '../support/own-services.ts';
-import { runGuest } from '../unit/src/adapters/sandbox/guest.ts';
+import { openSandbox, type SandboxOptions } from '#adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
+import { openCrmWorld } from '#test/support/crm-world.ts';
+import { startOwnServices } from '#test/support/own-services.ts';
+import { runGuest } from '#test/unit/src/adapters/sandbox/guest.ts';
 import { p50p99, report, round, seconds, type Figures } from './measure.ts';
 
 const { values: options } = parseArgs({

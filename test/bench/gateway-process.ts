@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { programEnv, programs } from '../../src/cli/run-program.ts';
-import { inheritedEnv } from '../support/deployment.ts';
-import type { Env } from '../support/starts.ts';
-import { treeCpuMs } from '../support/processor-time.ts';
+import { programEnv, programs } from '#cli/run-program.ts';
+import { inheritedEnv } from '#test/support/deployment.ts';
+import { treeCpuMs } from '#test/support/processor-time.ts';
+import type { Env } from '#test/support/starts.ts';
 import type { Api } from './paged-provider.ts';
 
 /** A gateway in a process of its own, as `npm start` starts it. */

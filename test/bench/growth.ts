@@ -6,16 +6,16 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { controlTopic } from '../../src/control-plane/message-codec.ts';
-import { joinKey } from '../../src/kernel/ids.ts';
-import { limits } from '../../src/kernel/limits.ts';
-import { partitionOf } from '../../src/kernel/partition.ts';
-import { connectionRef } from '../../src/modules/connections/connections/entity.ts';
-import type { Connection } from '../../src/modules/connections/connections/state.ts';
-import type { Stream } from '../../src/modules/records/stream.ts';
-import { openTopicWriters, placed } from '../../streams/owner/topic-writers.ts';
-import { compiledFunctions } from '../support/deploy.ts';
-import { openCrmWorld, succeeded } from '../support/crm-world.ts';
+import { controlTopic } from '#control-plane/message-codec.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import { connectionRef } from '#modules/connections/connections/entity.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import type { Stream } from '#modules/records/stream.ts';
+import { openTopicWriters, placed } from '#streams/owner/topic-writers.ts';
+import { openCrmWorld, succeeded } from '#test/support/crm-world.ts';
+import { compiledFunctions } from '#test/support/deploy.ts';
 import { connect, oldest, run } from './console-seed.ts';
 import { percentile, report, round, withFolder, workload } from './measure.ts';
 import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';

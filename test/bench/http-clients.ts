@@ -4,10 +4,10 @@
  * rounds (7). Both pass status, header pairs and pieces of the body to the same sink. The ratio is the median over rounds.
  */
 import { buildConnector, Pool, type Dispatcher } from 'undici';
-import { forwardOver } from '../../src/adapters/http-client/forward.ts';
-import { ConnectionPool } from '../../src/adapters/http-client/http1/pool.ts';
-import type { AnswerSink, ForwardRequest } from '../../src/ports/http-client.ts';
-import { startFileServer } from '../support/nginx.ts';
+import { forwardOver } from '#adapters/http-client/forward.ts';
+import { ConnectionPool } from '#adapters/http-client/http1/pool.ts';
+import type { AnswerSink, ForwardRequest } from '#ports/http-client.ts';
+import { startFileServer } from '#test/support/nginx.ts';
 import { percentile, report, round } from './measure.ts';
 
 const [seconds = '2', rounds = '9'] = process.argv.slice(2);

@@ -4,11 +4,11 @@
  * its figures.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guestRuntime } from '../../src/adapters/sandbox/guest-runtime.ts';
-import { GuestRun } from '../../src/adapters/sandbox/guest-run.ts';
-import { openIsolate, takeSnapshot } from '../../src/adapters/sandbox/isolate.ts';
-import { limits } from '../../src/kernel/limits.ts';
-import { bundleOf, guestOrder } from '../unit/src/adapters/sandbox/guest.ts';
+import { GuestRun } from '#adapters/sandbox/guest-run.ts';
+import { guestRuntime } from '#adapters/sandbox/guest-runtime.ts';
+import { openIsolate, takeSnapshot } from '#adapters/sandbox/isolate.ts';
+import { limits } from '#kernel/limits.ts';
+import { bundleOf, guestOrder } from '#test/unit/src/adapters/sandbox/guest.ts';
 import { p50p99 } from './measure.ts';
 
 const runs = Number(process.argv[2]);

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { programs } from '../../src/cli/run-program.ts';
+import { programs } from '#cli/run-program.ts';
 
 /** What one workload found: name to number; names end in their unit. */
 export type Figures = Readonly<Record<string, number>>;

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { loadConfig } from '../../src/app/config.ts';
-import type {
-  ConnectionId,
-  ConnectionUid,
-  EnvironmentUid,
-  IntegrationKey,
-} from '../../src/kernel/ids.ts';
-import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
-import { importConnection } from '../../src/modules/connections/connections/handlers.ts';
-import { patchEnvironment } from '../../src/modules/access/environments/handlers.ts';
-import { environmentByName } from '../../src/modules/access/environments/queries.ts';
-import type { Stream } from '../../src/modules/records/stream.ts';
-import type { BarrierAnswer, WriteOrigin } from '../../src/modules/records/writer.ts';
-import { composeWhole, type WholeNode } from '../support/whole-node.ts';
+import { loadConfig } from '#app/config.ts';
+import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
+import { patchEnvironment } from '#modules/access/environments/handlers.ts';
+import { environmentByName } from '#modules/access/environments/queries.ts';
+import { importConnection } from '#modules/connections/connections/handlers.ts';
+import { createIntegration } from '#modules/connections/integrations/handlers.ts';
+import type { Stream } from '#modules/records/stream.ts';
+import type { BarrierAnswer, WriteOrigin } from '#modules/records/writer.ts';
+import { composeWhole, type WholeNode } from '#test/support/whole-node.ts';
 
 const options = { actor: 'system' };
 

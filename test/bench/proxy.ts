@@ -3,11 +3,11 @@
  * of some seconds (3) for several rounds (5), so that what else the machine does falls on all alike. The figures
  * are medians over the rounds; nginx and wrk are packages of the distribution.
  */
-import { programs } from '../../src/cli/run-program.ts';
-import { installPackages } from '../services/packages.ts';
-import { run } from '../services/commands.ts';
-import { startFileServer, startForwarder } from '../support/nginx.ts';
-import { injected, openProxyWorld } from '../support/proxy-world.ts';
+import { programs } from '#cli/run-program.ts';
+import { run } from '#test/services/commands.ts';
+import { installPackages } from '#test/services/packages.ts';
+import { startFileServer, startForwarder } from '#test/support/nginx.ts';
+import { injected, openProxyWorld } from '#test/support/proxy-world.ts';
 import { percentile, report, round, withFolder, type Figures } from './measure.ts';
 
 const [seconds = '3', rounds = '5'] = process.argv.slice(2);

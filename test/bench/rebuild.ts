@@ -12,9 +12,9 @@ import {
   orderProjection,
   rebuildProjection,
   verifyProjection,
-} from '../../src/modules/operations/projections/handlers.ts';
-import { verificationState } from '../../streams/projector/projection-state.ts';
-import type { Stream } from '../../src/modules/records/stream.ts';
+} from '#modules/operations/projections/handlers.ts';
+import type { Stream } from '#modules/records/stream.ts';
+import { verificationState } from '#streams/projector/projection-state.ts';
 import { percentile, report, round, seconds, withFolder, type Figures } from './measure.ts';
 import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';
 import { contact } from './payloads.ts';

@@ -1,33 +1,33 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pino from 'pino';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { openRegistrySchemas } from '#adapters/event-log/registry/open.ts';
+import { readWithSchemas } from '#adapters/event-log/registry/reading.ts';
+import { startSealing } from '#app/threads/sealing.ts';
+import { topicSpecs } from '#app/topics.ts';
+import { openReplies } from '#control-plane/replies.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import { systemClock as clock } from '#kernel/time.ts';
 /**
  * How fast a partition's state comes back: `restore.ts [embedded|kafka] [records] [partitions]`. From the log alone, from
  * a snapshot and the tenth of the records that came after it, and taken over from a node that goes away by one that stood
  * by. Record owners and saver in this process; Kafka and a registry are started where they are wanted.
  */
-import { defaultRetention } from '../../src/modules/access/environments/retention.ts';
-import { mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import pino from 'pino';
-import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
-import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
-import { readWithSchemas } from '../../src/adapters/event-log/registry/reading.ts';
-import { openRegistrySchemas } from '../../src/adapters/event-log/registry/open.ts';
-import { topicSpecs } from '../../src/app/topics.ts';
-import { openReplies } from '../../src/control-plane/replies.ts';
-import { systemClock as clock } from '../../src/kernel/time.ts';
-import type { Json } from '../../src/kernel/stable-json.ts';
-import { startSealing } from '../../src/app/threads/sealing.ts';
-import { openVault } from '../../src/modules/access/vault/open-vault.ts';
-import { makeRootKeyFile, readRootKeys } from '../../src/modules/access/vault/root-keys.ts';
-import { createRecordWriter } from '../../src/modules/records/handlers.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
-import type { Schemas } from '../../src/ports/schemas.ts';
-import type { RecordOwnersDeps } from '../../src/modules/records/owner/deps.ts';
-import { startRecordOwners, type RecordOwners } from '../../src/modules/records/owner/start.ts';
-import { startKafka } from '../services/kafka.ts';
-import { startRegistry } from '../services/registry.ts';
-import { openTestLog } from '../support/kafka-open.ts';
-import { anOrigin, aStream } from '../support/records.ts';
+import { defaultRetention } from '#modules/access/environments/retention.ts';
+import { openVault } from '#modules/access/vault/open-vault.ts';
+import { makeRootKeyFile, readRootKeys } from '#modules/access/vault/root-keys.ts';
+import { createRecordWriter } from '#modules/records/handlers.ts';
+import type { RecordOwnersDeps } from '#modules/records/owner/deps.ts';
+import { startRecordOwners, type RecordOwners } from '#modules/records/owner/start.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { Schemas } from '#ports/schemas.ts';
+import { startKafka } from '#test/services/kafka.ts';
+import { startRegistry } from '#test/services/registry.ts';
+import { openTestLog } from '#test/support/kafka-open.ts';
+import { anOrigin, aStream } from '#test/support/records.ts';
 import { report, round, withFolder, type Figures } from './measure.ts';
 import { contact } from './payloads.ts';
 

@@ -5,8 +5,8 @@
  */
 import { createClient, type ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createChdbConnection } from 'chdb/connection';
-import { createStatement } from '../../src/adapters/projection-store/ddl.ts';
-import { records } from '../../src/modules/records/projection/definition.ts';
+import { createStatement } from '#adapters/projection-store/ddl.ts';
+import { records } from '#modules/records/projection/definition.ts';
 import { report, seconds } from './measure.ts';
 
 const [path = '', count = '0'] = process.argv.slice(2);

@@ -9,10 +9,10 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request, type Dispatcher } from 'undici';
-import { environmentByName } from '../../src/modules/access/environments/queries.ts';
-import { syncRef } from '../../src/modules/functions/syncs/entity.ts';
-import type { LastRun, SyncInstance } from '../../src/modules/functions/syncs/state.ts';
-import { treeCpuMs } from '../support/processor-time.ts';
+import { environmentByName } from '#modules/access/environments/queries.ts';
+import { syncRef } from '#modules/functions/syncs/entity.ts';
+import type { LastRun, SyncInstance } from '#modules/functions/syncs/state.ts';
+import { treeCpuMs } from '#test/support/processor-time.ts';
 import { percentile, report, round, withFolder, type Figures } from './measure.ts';
 import { startNode, type BenchNode } from './node.ts';
 import {

@@ -9,15 +9,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { findConnection } from '../../src/modules/connections/connections/queries.ts';
-import { patchEnvironment } from '../../src/modules/access/environments/handlers.ts';
-import { environmentByName } from '../../src/modules/access/environments/queries.ts';
-import {
-  createEndpoint,
-  deleteEndpoint,
-} from '../../src/modules/webhooks/webhook-endpoints/handlers.ts';
-import { deliveriesOf } from '../../src/modules/webhooks/webhooks-out/outbox.ts';
-import type { Arrival } from '../support/arrivals-child.ts';
+import { patchEnvironment } from '#modules/access/environments/handlers.ts';
+import { environmentByName } from '#modules/access/environments/queries.ts';
+import { findConnection } from '#modules/connections/connections/queries.ts';
+import { createEndpoint, deleteEndpoint } from '#modules/webhooks/webhook-endpoints/handlers.ts';
+import { deliveriesOf } from '#modules/webhooks/webhooks-out/outbox.ts';
+import type { Arrival } from '#test/support/arrivals-child.ts';
 import { percentile, report, round, withFolder, type Figures } from './measure.ts';
 import { startNode, type BenchNode } from './node.ts';
 

@@ -6,7 +6,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { mappedScripts } from '../../bin/page-bundles.ts';
+import { mappedScripts } from '#bin/page-bundles.ts';
 
 /** A place in a script; its name is file, line and text of the source. */
 interface ChangeSite {

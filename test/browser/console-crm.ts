@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
-import { topicSpecs } from '../../src/app/topics.ts';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { topicSpecs } from '#app/topics.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
 import { closePages, openPage, sharedChromium } from './chromium.ts';
 import type { Driven } from './console-driver.ts';
 import { addKey, signedIn } from './console-world.ts';

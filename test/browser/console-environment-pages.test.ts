@@ -1,5 +1,5 @@
-import { connectionId, integration } from './console-world.ts';
 import { showsPages } from './console-looks.ts';
+import { connectionId, integration } from './console-world.ts';
 
 const connection = `/connections/${integration}/${encodeURIComponent(connectionId)}`;
 

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { GatewayAccess } from '../support/gateway.ts';
-import type { Provider } from '../../src/modules/connections/providers/definition.ts';
-import { webhookRules } from '../../src/modules/connections/providers/webhook-rules.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import { webhookRules } from '#modules/connections/providers/webhook-rules.ts';
+import type { GatewayAccess } from '#test/support/gateway.ts';
 import { openProvider, redirectProvider } from './providers.ts';
 import { openBrowserWorld, type BrowserWorld } from './world.ts';
 

@@ -1,7 +1,7 @@
 import type { Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ConnectEvent } from '../../src/modules/connections/connect-page/browser/host.ts';
-import type { ConnectOptions } from '../../src/modules/connections/connect-page/browser/embed.ts';
+import type { ConnectOptions } from '#modules/connections/connect-page/browser/embed.ts';
+import type { ConnectEvent } from '#modules/connections/connect-page/browser/host.ts';
 import { keyProvider, openProvider, redirectProvider } from './providers.ts';
 import { openBrowserWorld, screenshot, violationsOf, type BrowserWorld } from './world.ts';
 

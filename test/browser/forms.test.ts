@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { languageCodes, translator } from '../../src/modules/access/connect-ui/texts/translate.ts';
+import { languageCodes, translator } from '#modules/access/connect-ui/texts/translate.ts';
 import { keyProvider, loginProvider, openProvider, redirectProvider } from './providers.ts';
 import { openBrowserWorld, violationsOf, type BrowserWorld } from './world.ts';
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { languageCodes } from '../../src/modules/access/connect-ui/texts/translate.ts';
+import { languageCodes } from '#modules/access/connect-ui/texts/translate.ts';
+import { looks, overflow, themes, widths } from './looks.ts';
 import {
   keyProvider,
   loginProvider,
@@ -8,7 +9,6 @@ import {
   redirectProvider,
   storeProvider,
 } from './providers.ts';
-import { looks, overflow, themes, widths } from './looks.ts';
 import { openBrowserWorld, screenshot, violationsOf, type BrowserWorld } from './world.ts';
 
 let world: BrowserWorld;

@@ -1,4 +1,4 @@
-import type { FieldSchema, Provider } from '../../src/modules/connections/providers/definition.ts';
+import type { FieldSchema, Provider } from '#modules/connections/providers/definition.ts';
 
 const field = (
   title: string,

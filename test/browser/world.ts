@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import type { Provider } from '../../src/modules/connections/providers/definition.ts';
-import { openFakeAuth, type FakeAuth } from '../support/fake-auth/server.ts';
-import type { Played } from '../support/fake-auth/play.ts';
-import type { PlayOptions } from '../support/fake-auth/rules.ts';
-import { startGateway, type RunningGateway } from '../support/gateway.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import type { Played } from '#test/support/fake-auth/play.ts';
+import type { PlayOptions } from '#test/support/fake-auth/rules.ts';
+import { openFakeAuth, type FakeAuth } from '#test/support/fake-auth/server.ts';
+import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
 import { closePages, openPage, screenshotFolder, sharedChromium } from './chromium.ts';
 
 /** A gateway with one integration of each provider, a fake that plays the providers, and a browser. */

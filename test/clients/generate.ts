@@ -1,17 +1,17 @@
+import { existsSync } from 'node:fs';
 /**
  * `npm run clients -- FOLDER [python] [go] [java]`: generates clients from the OpenAPI document with OpenAPI Generator,
  * each in a folder of its language. They are not part of the repository.
  */
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { version } from '../../src/app/version.ts';
-import { endpoints } from '../../src/api/routes.ts';
-import { openapiDocument } from '../../src/http/openapi/document.ts';
-import { cached, cachePath } from '../services/cache.ts';
-import { announce, requireJava, run, ServiceUnavailable } from '../services/commands.ts';
-import { versions } from '../services/versions.ts';
+import { endpoints } from '#api/routes.ts';
+import { version } from '#app/version.ts';
+import { openapiDocument } from '#http/openapi/document.ts';
+import { cached, cachePath } from '#test/services/cache.ts';
+import { announce, requireJava, run, ServiceUnavailable } from '#test/services/commands.ts';
+import { versions } from '#test/services/versions.ts';
 
 export const languages = ['python', 'go', 'java'] as const;
 export type Language = (typeof languages)[number];

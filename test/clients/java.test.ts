@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { run } from '../services/commands.ts';
+import { run } from '#test/services/commands.ts';
 import { openClient } from './program.ts';
 
 it('the generated client for Java compiles', async () => {

@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../services/ports.ts';
-import { accessTo } from '../support/gateway.ts';
-import { sharedGateway } from '../support/shared-gateways.ts';
+import { freePort } from '#test/services/ports.ts';
+import { accessTo } from '#test/support/gateway.ts';
+import { sharedGateway } from '#test/support/shared-gateways.ts';
 import { generateClient, type Language } from './generate.ts';
 
 const page = fileURLToPath(new URL('../../docs/clients.md', import.meta.url));

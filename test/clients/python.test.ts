@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../services/commands.ts';
+import { run } from '#test/services/commands.ts';
 import { openClient, openEnvironment, printed, programOf, type ClientFolder } from './program.ts';
 import { installClientPackages } from './toolchains.ts';
 

@@ -1,6 +1,12 @@
-import { cached } from '../services/cache.ts';
-import { announce, isOnPath, requireJava, run, ServiceUnavailable } from '../services/commands.ts';
-import { versions } from '../services/versions.ts';
+import { cached } from '#test/services/cache.ts';
+import {
+  announce,
+  isOnPath,
+  requireJava,
+  run,
+  ServiceUnavailable,
+} from '#test/services/commands.ts';
+import { versions } from '#test/services/versions.ts';
 import { installGenerator, type Language } from './generate.ts';
 
 const minorMin = 11;

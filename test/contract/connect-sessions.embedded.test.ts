@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/kernel/time.ts';
+import { systemClock } from '#kernel/time.ts';
+import { bootstrap } from '#modules/access/environments/bootstrap.ts';
 import {
   createSession,
   defaultsOf,
   endSession,
   sessionOf,
   type SessionRequest,
-} from '../../src/modules/connections/connect-sessions/handlers.ts';
-import { bootstrap } from '../../src/modules/access/environments/bootstrap.ts';
-import { openControlWorld, type ControlNode, type ControlWorld } from '../support/control.ts';
+} from '#modules/connections/connect-sessions/handlers.ts';
+import { openControlWorld, type ControlNode, type ControlWorld } from '#test/support/control.ts';
 
 const options = { actor: 'key:k1' };
 const refusal = (code: string): unknown => expect.objectContaining({ code });

@@ -1,8 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { authenticate, deleteKey, revealKey } from '../../src/modules/access/api-keys/handlers.ts';
-import { listKeys } from '../../src/modules/access/api-keys/queries.ts';
+import { authenticate, deleteKey, revealKey } from '#modules/access/api-keys/handlers.ts';
+import { listKeys } from '#modules/access/api-keys/queries.ts';
+import { bootstrap, type Bootstrapped } from '#modules/access/environments/bootstrap.ts';
+import { deleteEnvironment } from '#modules/access/environments/deletion.ts';
+import { createEnvironment } from '#modules/access/environments/handlers.ts';
+import { listEnvironments } from '#modules/access/environments/queries.ts';
 import {
   deleteConnection,
   importConnection,
@@ -10,36 +14,26 @@ import {
   storeCredentials,
   writeMetadata,
   type ConnectionImport,
-} from '../../src/modules/connections/connections/handlers.ts';
-import {
-  queryConnections,
-  requireConnection,
-} from '../../src/modules/connections/connections/queries.ts';
-import {
-  openCredentials,
-  openMetadata,
-} from '../../src/modules/connections/credentials/sealing.ts';
-import { bootstrap, type Bootstrapped } from '../../src/modules/access/environments/bootstrap.ts';
-import { deleteEnvironment } from '../../src/modules/access/environments/deletion.ts';
-import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';
-import { listEnvironments } from '../../src/modules/access/environments/queries.ts';
-import { functionRef } from '../../src/modules/functions/functions/entity.ts';
+} from '#modules/connections/connections/handlers.ts';
+import { queryConnections, requireConnection } from '#modules/connections/connections/queries.ts';
+import { openCredentials, openMetadata } from '#modules/connections/credentials/sealing.ts';
 import {
   createIntegration,
   deleteIntegration,
   readIntegrationCredentials,
   updateIntegration,
-} from '../../src/modules/connections/integrations/handlers.ts';
-import { findIntegration } from '../../src/modules/connections/integrations/queries.ts';
-import { readVariables, setVariable } from '../../src/modules/functions/variables/handlers.ts';
+} from '#modules/connections/integrations/handlers.ts';
+import { findIntegration } from '#modules/connections/integrations/queries.ts';
+import { functionRef } from '#modules/functions/functions/entity.ts';
+import { readVariables, setVariable } from '#modules/functions/variables/handlers.ts';
 import {
   aProvider,
   everythingOn,
   openControlWorld,
   type ControlNode,
   type ControlWorld,
-} from '../support/control.ts';
-import { dependentsThatNote } from '../support/dependents.ts';
+} from '#test/support/control.ts';
+import { dependentsThatNote } from '#test/support/dependents.ts';
 
 const options = { actor: 'system' };
 const noSecrets = { accountKey: null, keyDev: null, keyProd: null };

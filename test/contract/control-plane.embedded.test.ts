@@ -2,31 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ExecuteOptions } from '../../src/control-plane/control-plane.ts';
-import { definitions } from '../../src/app/entities.ts';
-import type { AnyEntityDefinition } from '../../src/control-plane/entity.ts';
-import { commandsTopic, repliesTopic } from '../../src/control-plane/message-codec.ts';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import { joinKey } from '../../src/kernel/ids.ts';
-import { systemClock } from '../../src/kernel/time.ts';
-import { createKey } from '../../src/modules/access/api-keys/handlers.ts';
-import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';
-import {
-  environmentByName,
-  listEnvironments,
-} from '../../src/modules/access/environments/queries.ts';
-import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
-import { listIntegrations } from '../../src/modules/connections/integrations/queries.ts';
-import { variableRef } from '../../src/modules/functions/variables/entity.ts';
-import type { Variable } from '../../src/modules/functions/variables/state.ts';
-import type { EventLog, TransactionalWriter } from '../../src/ports/event-log.ts';
+import { definitions } from '#app/entities.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { AnyEntityDefinition } from '#control-plane/entity.ts';
+import { commandsTopic, repliesTopic } from '#control-plane/message-codec.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { systemClock } from '#kernel/time.ts';
+import { createKey } from '#modules/access/api-keys/handlers.ts';
+import { createEnvironment } from '#modules/access/environments/handlers.ts';
+import { environmentByName, listEnvironments } from '#modules/access/environments/queries.ts';
+import { createIntegration } from '#modules/connections/integrations/handlers.ts';
+import { listIntegrations } from '#modules/connections/integrations/queries.ts';
+import { variableRef } from '#modules/functions/variables/entity.ts';
+import type { Variable } from '#modules/functions/variables/state.ts';
+import type { EventLog, TransactionalWriter } from '#ports/event-log.ts';
 import {
   aProvider,
   openControlWorld,
   partitions,
   type ControlNode,
   type ControlWorld,
-} from '../support/control.ts';
+} from '#test/support/control.ts';
 
 const options = { actor: 'system' };
 const variable = (name: string, value = name) => ({

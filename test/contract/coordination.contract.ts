@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Coordination } from '../../src/ports/coordination.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import { leasesContract } from './coordination.leases.ts';
 
 /** A coordination that nobody has used yet. */

@@ -1,4 +1,4 @@
-import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
 import { coordinationContract } from './coordination.contract.ts';
 
 coordinationContract('in process', {

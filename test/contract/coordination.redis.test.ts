@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
-import { openRedisCoordination } from '../../src/adapters/coordination/redis.ts';
-import { ownPrefix, serviceUrl } from '../services/url.ts';
+import { openRedisCoordination } from '#adapters/coordination/redis.ts';
+import { ownPrefix, serviceUrl } from '#test/services/url.ts';
 import { coordinationContract } from './coordination.contract.ts';
 
 coordinationContract('Redis', {

@@ -1,19 +1,19 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { definitions } from '../../src/app/entities.ts';
-import type { AnyEntityDefinition } from '../../src/control-plane/entity.ts';
-import { commandsTopic } from '../../src/control-plane/message-codec.ts';
-import { partitionOf } from '../../src/kernel/partition.ts';
-import type { Clock } from '../../src/kernel/time.ts';
-import { variableRef } from '../../src/modules/functions/variables/entity.ts';
-import { ownersGroup } from '../../streams/owner/decide-command.ts';
-import { ControlStateStore } from '../../streams/owner/state-store.ts';
+import { definitions } from '#app/entities.ts';
+import type { AnyEntityDefinition } from '#control-plane/entity.ts';
+import { commandsTopic } from '#control-plane/message-codec.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Clock } from '#kernel/time.ts';
+import { variableRef } from '#modules/functions/variables/entity.ts';
+import { ownersGroup } from '#streams/owner/decide-command.ts';
+import { ControlStateStore } from '#streams/owner/state-store.ts';
 import {
   openControlWorld,
   partitions,
   type ControlNode,
   type ControlWorld,
-} from '../support/control.ts';
+} from '#test/support/control.ts';
 
 const hourMs = 3_600_000;
 const stack = new AsyncDisposableStack();

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KafkaLogOptions } from '../../src/adapters/event-log/kafka/open.ts';
-import { startKafka } from '../services/kafka.ts';
-import { freePort } from '../services/ports.ts';
-import type { Service } from '../services/service.ts';
-import { ownPrefix } from '../services/url.ts';
-import { openTestLog } from '../support/kafka-open.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
-import { CuttingProxy, type KafkaApi } from '../support/cutting-proxy.ts';
-import { HoldingMember, keptTopic, keysOf, message, placed, position } from '../support/log.ts';
-import { seeded, seedOfRun } from '../support/random.ts';
+import type { KafkaLogOptions } from '#adapters/event-log/kafka/open.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import { startKafka } from '#test/services/kafka.ts';
+import { freePort } from '#test/services/ports.ts';
+import type { Service } from '#test/services/service.ts';
+import { ownPrefix } from '#test/services/url.ts';
+import { CuttingProxy, type KafkaApi } from '#test/support/cutting-proxy.ts';
+import { openTestLog } from '#test/support/kafka-open.ts';
+import { HoldingMember, keptTopic, keysOf, message, placed, position } from '#test/support/log.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 
 const password = 'right-password';
 const login = 'org.apache.kafka.common.security.plain.PlainLoginModule required';

@@ -4,11 +4,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { topicSpecs } from '../../src/app/topics.ts';
-import type { Cleanup, EventLog } from '../../src/ports/event-log.ts';
-import { ownPrefix, serviceUrl } from '../services/url.ts';
-import { brokersOf, openTestLog } from '../support/kafka-open.ts';
-import { Follower, message, placed, position, readAll, textOf } from '../support/log.ts';
+import { topicSpecs } from '#app/topics.ts';
+import type { Cleanup, EventLog } from '#ports/event-log.ts';
+import { ownPrefix, serviceUrl } from '#test/services/url.ts';
+import { brokersOf, openTestLog } from '#test/support/kafka-open.ts';
+import { Follower, message, placed, position, readAll, textOf } from '#test/support/log.ts';
 
 const compact: Cleanup = { policy: 'compact', minLagMs: 1000, maxLagMs: 2000, tombstoneMs: 3000 };
 

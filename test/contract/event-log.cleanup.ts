@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Cleanup, EventLog } from '../../src/ports/event-log.ts';
+import type { Cleanup, EventLog } from '#ports/event-log.ts';
 import {
   Follower,
   keptTopic,
@@ -9,7 +9,7 @@ import {
   position,
   readAll,
   textOf,
-} from '../support/log.ts';
+} from '#test/support/log.ts';
 import type { EventLogHarness } from './event-log.contract.ts';
 
 const compacted: Cleanup = { policy: 'compact', minLagMs: 0, maxLagMs: 1_000, tombstoneMs: 1_000 };

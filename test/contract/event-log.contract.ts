@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { EventLog } from '../../src/ports/event-log.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import { cleanupContract } from './event-log.cleanup.ts';
 import { groupContract } from './event-log.groups.ts';
 import { messageContract } from './event-log.messages.ts';

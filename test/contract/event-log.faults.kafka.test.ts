@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventLog, TransactionalWriter } from '../../src/ports/event-log.ts';
-import { startKafka } from '../services/kafka.ts';
-import type { Service } from '../services/service.ts';
-import { ownPrefix } from '../services/url.ts';
-import { startChild } from '../support/child.ts';
-import { openTestLog } from '../support/kafka-open.ts';
+import type { EventLog, TransactionalWriter } from '#ports/event-log.ts';
+import { startKafka } from '#test/services/kafka.ts';
+import type { Service } from '#test/services/service.ts';
+import { ownPrefix } from '#test/services/url.ts';
+import { startChild } from '#test/support/child.ts';
+import { openTestLog } from '#test/support/kafka-open.ts';
 import {
   Condition,
   Follower,
@@ -16,8 +16,8 @@ import {
   message,
   placed,
   position,
-} from '../support/log.ts';
-import { seeded, seedOfRun } from '../support/random.ts';
+} from '#test/support/log.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 
 let kafka: Service;
 beforeAll(async () => {

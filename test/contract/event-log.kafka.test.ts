@@ -1,5 +1,5 @@
-import { serviceUrl } from '../services/url.ts';
-import { kafkaHarness } from '../support/kafka-log.ts';
+import { serviceUrl } from '#test/services/url.ts';
+import { kafkaHarness } from '#test/support/kafka-log.ts';
 import { eventLogContract } from './event-log.contract.ts';
 
 eventLogContract('kafka', () => kafkaHarness(() => serviceUrl('kafka')));

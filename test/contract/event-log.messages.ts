@@ -9,7 +9,7 @@ import {
   position,
   readAll,
   textOf,
-} from '../support/log.ts';
+} from '#test/support/log.ts';
 import type { EventLogHarness } from './event-log.contract.ts';
 
 /** What is appended is what is read. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Batch } from '../../src/ports/event-log.ts';
+import type { Batch } from '#ports/event-log.ts';
 import {
   Follower,
   collect,
@@ -9,7 +9,7 @@ import {
   placed,
   position,
   readAll,
-} from '../support/log.ts';
+} from '#test/support/log.ts';
 import type { EventLogHarness } from './event-log.contract.ts';
 
 const numbered = (from: number, to: number) =>

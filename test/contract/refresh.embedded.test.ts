@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
-import type { Clock } from '../../src/kernel/time.ts';
-import {
-  importConnection,
-  storeCredentials,
-} from '../../src/modules/connections/connections/handlers.ts';
-import { findConnection } from '../../src/modules/connections/connections/queries.ts';
-import {
-  createRefresher,
-  type RefreshDeps,
-} from '../../src/modules/connections/connections/refresh.ts';
-import type { Refresher } from '../../src/modules/connections/connections/refresher.ts';
-import type { Connection } from '../../src/modules/connections/connections/state.ts';
-import { openCredentials } from '../../src/modules/connections/credentials/sealing.ts';
-import { bootstrap } from '../../src/modules/access/environments/bootstrap.ts';
-import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
-import { createPublisher } from '../../src/control-plane/publisher.ts';
-import { createOperationLogs } from '../../src/modules/operations/logs/operation-log.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
+import { createPublisher } from '#control-plane/publisher.ts';
+import type { Clock } from '#kernel/time.ts';
+import { bootstrap } from '#modules/access/environments/bootstrap.ts';
+import { importConnection, storeCredentials } from '#modules/connections/connections/handlers.ts';
+import { findConnection } from '#modules/connections/connections/queries.ts';
+import { createRefresher, type RefreshDeps } from '#modules/connections/connections/refresh.ts';
+import type { Refresher } from '#modules/connections/connections/refresher.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { startTokenRefreshes } from '#modules/connections/connections/token-refresh.ts';
+import { openCredentials } from '#modules/connections/credentials/sealing.ts';
+import { createIntegration } from '#modules/connections/integrations/handlers.ts';
+import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import {
   aProvider,
   everythingOn,
@@ -25,11 +20,13 @@ import {
   silent,
   type ControlNode,
   type ControlWorld,
-} from '../support/control.ts';
-import { openFakeTokenEndpoint, type FakeTokenEndpoint } from '../support/fake-token-endpoint.ts';
-import { startTokenRefreshes } from '../../src/modules/connections/connections/token-refresh.ts';
-import { givenOrders } from '../support/orders.ts';
-import { openHttpClient } from '../support/webhook-receiver.ts';
+} from '#test/support/control.ts';
+import {
+  openFakeTokenEndpoint,
+  type FakeTokenEndpoint,
+} from '#test/support/fake-token-endpoint.ts';
+import { givenOrders } from '#test/support/orders.ts';
+import { openHttpClient } from '#test/support/webhook-receiver.ts';
 
 const options = { actor: 'system' };
 const noSecrets = { accountKey: null, keyDev: null, keyProd: null };

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { Schemas } from '../../src/ports/schemas.ts';
-import { topics, type TopicName } from '../../streams/topics.ts';
+import type { Schemas } from '#ports/schemas.ts';
+import { topics, type TopicName } from '#streams/topics.ts';
 
 /** A registry that has no schema yet. */
 export interface EmptyRegistry extends AsyncDisposable {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { openEmbeddedLogClient } from '../../src/adapters/event-log/embedded/client.ts';
-import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
-import { temporaryFolder } from '../support/embedded-log.ts';
+import { openEmbeddedLogClient } from '#adapters/event-log/embedded/client.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
 import { schemasContract } from './schemas.contract.ts';
 
 const topic = 'svc.records.v1';

@@ -1,5 +1,5 @@
-import { openRegistrySchemas } from '../../src/adapters/event-log/registry/open.ts';
-import { ownPrefix, serviceUrl } from '../services/url.ts';
+import { openRegistrySchemas } from '#adapters/event-log/registry/open.ts';
+import { ownPrefix, serviceUrl } from '#test/services/url.ts';
 import { schemasContract } from './schemas.contract.ts';
 
 schemasContract('registry', {

@@ -1,14 +1,14 @@
 import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
-import { Names } from '../../src/adapters/event-log/kafka/names.ts';
-import { topicSpecs } from '../../src/app/topics.ts';
-import { systemClock } from '../../src/kernel/time.ts';
-import { fillerKey, keysTopic } from '../../src/modules/access/vault/key-log.ts';
-import { openVault, type OpenVault } from '../../src/modules/access/vault/open-vault.ts';
-import { ownPrefix, serviceUrl } from '../services/url.ts';
-import { aRootKey, openControlWorld, silent } from '../support/control.ts';
-import { brokersOf, openTestLog } from '../support/kafka-open.ts';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
+import { Names } from '#adapters/event-log/kafka/names.ts';
+import { topicSpecs } from '#app/topics.ts';
+import { systemClock } from '#kernel/time.ts';
+import { fillerKey, keysTopic } from '#modules/access/vault/key-log.ts';
+import { openVault, type OpenVault } from '#modules/access/vault/open-vault.ts';
+import { ownPrefix, serviceUrl } from '#test/services/url.ts';
+import { aRootKey, openControlWorld, silent } from '#test/support/control.ts';
+import { brokersOf, openTestLog } from '#test/support/kafka-open.ts';
 
 const nodes = 6;
 const keysOfEach = 10;

@@ -2,21 +2,17 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
-import type { Sealed } from '../../src/kernel/ids.ts';
-import { fillerKey, keysTopic } from '../../src/modules/access/vault/key-log.ts';
-import type { WrappedKey } from '../../src/modules/access/vault/key-ring.ts';
-import {
-  makeRootKeyFile,
-  parseRootKeys,
-  readRootKeys,
-} from '../../src/modules/access/vault/root-keys.ts';
-import { openVault, type OpenVault } from '../../src/modules/access/vault/open-vault.ts';
-import { limits } from '../../src/kernel/limits.ts';
-import { systemClock, type Clock } from '../../src/kernel/time.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
-import { filesWith, rowKeysOf } from '../support/stored-bytes.ts';
-import { aRootKey, openControlWorld, silent, type ControlWorld } from '../support/control.ts';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import { systemClock, type Clock } from '#kernel/time.ts';
+import { fillerKey, keysTopic } from '#modules/access/vault/key-log.ts';
+import type { WrappedKey } from '#modules/access/vault/key-ring.ts';
+import { openVault, type OpenVault } from '#modules/access/vault/open-vault.ts';
+import { makeRootKeyFile, parseRootKeys, readRootKeys } from '#modules/access/vault/root-keys.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import { aRootKey, openControlWorld, silent, type ControlWorld } from '#test/support/control.ts';
+import { filesWith, rowKeysOf } from '#test/support/stored-bytes.ts';
 
 const refusal = (code: string): unknown => expect.objectContaining({ code });
 const rootKey = aRootKey();

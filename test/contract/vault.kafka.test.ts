@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
-import { topicSpecs } from '../../src/app/topics.ts';
-import { systemClock } from '../../src/kernel/time.ts';
-import { keysTopic } from '../../src/modules/access/vault/key-log.ts';
-import type { WrappedKey } from '../../src/modules/access/vault/key-ring.ts';
-import { openVault } from '../../src/modules/access/vault/open-vault.ts';
-import { startKafka } from '../services/kafka.ts';
-import { aRootKey, openControlWorld, silent } from '../support/control.ts';
-import { openTestLog } from '../support/kafka-open.ts';
-import { filesWith } from '../support/stored-bytes.ts';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
+import { topicSpecs } from '#app/topics.ts';
+import { systemClock } from '#kernel/time.ts';
+import { keysTopic } from '#modules/access/vault/key-log.ts';
+import type { WrappedKey } from '#modules/access/vault/key-ring.ts';
+import { openVault } from '#modules/access/vault/open-vault.ts';
+import { startKafka } from '#test/services/kafka.ts';
+import { aRootKey, openControlWorld, silent } from '#test/support/control.ts';
+import { openTestLog } from '#test/support/kafka-open.ts';
+import { filesWith } from '#test/support/stored-bytes.ts';
 
 const [spec] = topicSpecs(1).filter(({ name }) => name === keysTopic);
 const minuteMs = 60_000;

@@ -7,10 +7,10 @@ import {
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import { daysLater } from '../support/days-later.ts';
-import type { Answer } from '../support/gateway.ts';
-import { deployOnEvent } from '../support/on-event.ts';
+} from '#test/support/crm-world.ts';
+import { daysLater } from '#test/support/days-later.ts';
+import type { Answer } from '#test/support/gateway.ts';
+import { deployOnEvent } from '#test/support/on-event.ts';
 
 let world: CrmWorld;
 let crm: CrmConnection;

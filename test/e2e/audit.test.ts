@@ -4,12 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkedFetch } from '../support/answers.ts';
-import { commandLine, type Ended } from '../support/command-line.ts';
-import { eventually, succeeded } from '../support/crm-world.ts';
-import { startGateway, type RunningGateway } from '../support/gateway.ts';
-import { recoverKey } from '../support/starts.ts';
-import { sharedSandbox } from '../support/shared-sandbox.ts';
+import { checkedFetch } from '#test/support/answers.ts';
+import { commandLine, type Ended } from '#test/support/command-line.ts';
+import { eventually, succeeded } from '#test/support/crm-world.ts';
+import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { recoverKey } from '#test/support/starts.ts';
 
 interface Event {
   readonly environment: string;

@@ -1,13 +1,13 @@
-import fc from 'fast-check';
 import { request } from 'node:http';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AnyRoute } from '../../src/http/define-route.ts';
-import { routes } from '../../src/api/routes.ts';
-import { catalogue } from '../../src/kernel/errors.ts';
-import { holdAnswer } from '../support/answers.ts';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
-import { roundsOf } from '../support/long-run.ts';
-import { seedOfRun } from '../support/random.ts';
+import { routes } from '#api/routes.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { catalogue } from '#kernel/errors.ts';
+import { holdAnswer } from '#test/support/answers.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
+import { roundsOf } from '#test/support/long-run.ts';
+import { seedOfRun } from '#test/support/random.ts';
 
 const seed = seedOfRun();
 const runsPerRoute = roundsOf({ push: 20, all: 40 });

@@ -2,10 +2,10 @@
    a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuthMode } from '../../src/modules/connections/providers/definition.ts';
-import { authModes } from '../../src/modules/connections/providers/schema-parts.ts';
-import { Canaries, type Finding } from '../support/canaries.ts';
-import { everythingKept } from '../support/canary-places.ts';
+import type { AuthMode } from '#modules/connections/providers/definition.ts';
+import { authModes } from '#modules/connections/providers/schema-parts.ts';
+import { Canaries, type Finding } from '#test/support/canaries.ts';
+import { everythingKept } from '#test/support/canary-places.ts';
 import {
   connectionSecrets,
   definitionsAt,
@@ -13,15 +13,15 @@ import {
   nameOf,
   openTokenGiver,
   type TokenGiver,
-} from '../support/canary-world.ts';
+} from '#test/support/canary-world.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import type { Answer } from '../support/gateway.ts';
+} from '#test/support/crm-world.ts';
+import type { Answer } from '#test/support/gateway.ts';
 
 const canaries = new Canaries();
 /** What need not be hidden: the search must find it, or it would find nothing. */

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { isWebhook, verifyHmac, verifyWebhook } from '../../src/client/index.ts';
-import { buildSource, checkSources } from '../support/client-sources.ts';
-import { commandLine } from '../support/command-line.ts';
-import { openSharedCrmWorld, type SharedCrmWorld } from '../support/crm-world.ts';
-import { openTerminal } from '../support/terminal.ts';
-import { sharedSandbox } from '../support/shared-sandbox.ts';
+import { isWebhook, verifyHmac, verifyWebhook } from '#client/index.ts';
+import { buildSource, checkSources } from '#test/support/client-sources.ts';
+import { commandLine } from '#test/support/command-line.ts';
+import { openSharedCrmWorld, type SharedCrmWorld } from '#test/support/crm-world.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { openTerminal } from '#test/support/terminal.ts';
 
 const example = fileURLToPath(new URL('../../examples/npm-releases', import.meta.url));
 

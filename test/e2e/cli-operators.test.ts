@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
-import { commandLine, type Ended } from '../support/command-line.ts';
-import { startGateway, type RunningGateway } from '../support/gateway.ts';
-import { sharedSandbox } from '../support/shared-sandbox.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { commandLine, type Ended } from '#test/support/command-line.ts';
+import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 let folder: string;
 let gateway: RunningGateway;

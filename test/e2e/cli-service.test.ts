@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
-import { openExampleWorld, type ExampleWorld } from '../support/example-world.ts';
-import { argumentsHere, commandExamples } from '../support/help-examples.ts';
-import { until } from '../support/runs.ts';
-import { openWebhookReceiver } from '../support/webhook-receiver.ts';
+import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { openExampleWorld, type ExampleWorld } from '#test/support/example-world.ts';
+import { argumentsHere, commandExamples } from '#test/support/help-examples.ts';
+import { until } from '#test/support/runs.ts';
+import { openWebhookReceiver } from '#test/support/webhook-receiver.ts';
 
 let world: ExampleWorld;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { actionText, functionsProject } from '../support/functions-project.ts';
-import { openTerminal } from '../support/terminal.ts';
+import { actionText, functionsProject } from '#test/support/functions-project.ts';
+import { openTerminal } from '#test/support/terminal.ts';
 
 const color = '\u001b[';
 const clearLine = '\r\u001b[K';

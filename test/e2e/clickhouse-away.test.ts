@@ -3,9 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startClickHouseFront, type ClickHouseFront } from '../support/clickhouse-front.ts';
-import { apply, operation, sameRecords, type Kept, type Records } from '../support/crash-model.ts';
-import { roundsOf } from '../support/long-run.ts';
+import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
+import {
+  apply,
+  operation,
+  sameRecords,
+  type Kept,
+  type Records,
+} from '#test/support/crash-model.ts';
+import { roundsOf } from '#test/support/long-run.ts';
 import {
   connectionUid,
   originOf,
@@ -14,9 +20,9 @@ import {
   recordsIn,
   startNode,
   streamOf,
-} from '../support/node-child.ts';
-import { seeded, seedOfRun, type Random } from '../support/random.ts';
-import type { WholeNode } from '../support/whole-node.ts';
+} from '#test/support/node-child.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
+import type { WholeNode } from '#test/support/whole-node.ts';
 
 const seed = seedOfRun();
 console.log(`ClickHouse away: SVC_TEST_SEED=${seed}`);

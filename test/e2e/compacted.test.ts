@@ -2,13 +2,19 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askChild } from '../support/child.ts';
-import type { ToldAgain, ToldEmptied } from '../support/emptied-child.ts';
-import type { ToldPage } from '../support/node-child.ts';
-import type { ReadRecord } from '../support/projection.ts';
-import { roundsOf } from '../support/long-run.ts';
-import { seedOfRun } from '../support/random.ts';
-import { derived, expectSame, figures, rebuildRound, remove } from '../support/rebuild-rounds.ts';
+import { askChild } from '#test/support/child.ts';
+import type { ToldAgain, ToldEmptied } from '#test/support/emptied-child.ts';
+import { roundsOf } from '#test/support/long-run.ts';
+import type { ToldPage } from '#test/support/node-child.ts';
+import type { ReadRecord } from '#test/support/projection.ts';
+import { seedOfRun } from '#test/support/random.ts';
+import {
+  derived,
+  expectSame,
+  figures,
+  rebuildRound,
+  remove,
+} from '#test/support/rebuild-rounds.ts';
 
 const seed = seedOfRun();
 console.log(`compaction test: SVC_TEST_SEED=${seed}`);

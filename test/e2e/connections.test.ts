@@ -7,8 +7,8 @@ import {
   openSharedCrmWorld,
   succeeded,
   type SharedCrmWorld,
-} from '../support/crm-world.ts';
-import type { CallOptions } from '../support/gateway.ts';
+} from '#test/support/crm-world.ts';
+import type { CallOptions } from '#test/support/gateway.ts';
 
 let world: SharedCrmWorld;
 beforeAll(async () => {

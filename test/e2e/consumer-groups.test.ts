@@ -1,15 +1,15 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-return, typescript/no-unsafe-call --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { consumerGroups, type ConsumerGroupName } from '../../streams/consumer-groups.ts';
+import { consumerGroups, type ConsumerGroupName } from '#streams/consumer-groups.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import type { Answer } from '../support/gateway.ts';
+} from '#test/support/crm-world.ts';
+import type { Answer } from '#test/support/gateway.ts';
 
 let world: CrmWorld;
 let crm: CrmConnection;

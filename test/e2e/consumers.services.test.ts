@@ -4,16 +4,16 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RecordChange } from '../../src/modules/records/events.ts';
-import { recordsTopic } from '../../src/modules/records/stream-head.ts';
-import { openClickHouseStore } from '../../src/adapters/projection-store/clickhouse.ts';
-import { installKcat, pythonWith } from '../services/clients.ts';
-import { startClickHouseFront } from '../support/clickhouse-front.ts';
-import { eventually } from '../support/crm-world.ts';
-import { readAll } from '../support/log.ts';
-import { statementsOf } from '../support/sql.ts';
-import { openRecordsInKafka, type RecordsInKafka } from '../support/records-in-kafka.ts';
-import { anOrigin, aStream } from '../support/records.ts';
+import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import { installKcat, pythonWith } from '#test/services/clients.ts';
+import { startClickHouseFront } from '#test/support/clickhouse-front.ts';
+import { eventually } from '#test/support/crm-world.ts';
+import { readAll } from '#test/support/log.ts';
+import { openRecordsInKafka, type RecordsInKafka } from '#test/support/records-in-kafka.ts';
+import { anOrigin, aStream } from '#test/support/records.ts';
+import { statementsOf } from '#test/support/sql.ts';
 
 const folder = (name: string) =>
   fileURLToPath(new URL(`../../examples/consumers/${name}`, import.meta.url));

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CrashRounds, faultPoints, killAt } from '../support/crash-rounds.ts';
-import { isOnServices } from '../support/deployment.ts';
-import { roundsOf, someOf } from '../support/long-run.ts';
-import { seeded, seedOfRun } from '../support/random.ts';
+import { CrashRounds, faultPoints, killAt } from '#test/support/crash-rounds.ts';
+import { isOnServices } from '#test/support/deployment.ts';
+import { roundsOf, someOf } from '#test/support/long-run.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 
 const seed = seedOfRun();
 console.log(`crash test: SVC_TEST_SEED=${seed}`);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
-import { seeded, seedOfRun } from '../support/random.ts';
-import { failedStart } from '../support/starts.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
+import { failedStart } from '#test/support/starts.ts';
 
 const random = seeded(seedOfRun());
 console.info(`SVC_TEST_SEED=${random.seed}`);

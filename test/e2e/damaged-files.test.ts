@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
-import { roundsOf } from '../support/long-run.ts';
-import { seeded, seedOfRun } from '../support/random.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
+import { roundsOf } from '#test/support/long-run.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 
 const random = seeded(seedOfRun());
 console.info(`SVC_TEST_SEED=${random.seed}`);

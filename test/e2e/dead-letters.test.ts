@@ -2,15 +2,15 @@
    a test looks into any answer */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import type { Answer } from '../support/gateway.ts';
+} from '#test/support/crm-world.ts';
+import type { Answer } from '#test/support/gateway.ts';
 
 /** Who gives up what nobody can read, by topic. */
 const consumers = {

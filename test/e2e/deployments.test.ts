@@ -7,9 +7,9 @@ import {
   succeeded,
   type CrmConnection,
   type SharedCrmWorld,
-} from '../support/crm-world.ts';
-import { compiledFunctions } from '../support/deploy.ts';
-import type { Answer } from '../support/gateway.ts';
+} from '#test/support/crm-world.ts';
+import { compiledFunctions } from '#test/support/deploy.ts';
+import type { Answer } from '#test/support/gateway.ts';
 
 let world: SharedCrmWorld;
 let crm: CrmConnection;

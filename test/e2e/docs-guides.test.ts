@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { catalogue } from '../../src/kernel/errors.ts';
-import { signDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
-import { cachePath } from '../services/cache.ts';
-import { isOnPath, run } from '../services/commands.ts';
-import { startGateway, type RunningGateway } from '../support/gateway.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { catalogue } from '#kernel/errors.ts';
+import { signDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { cachePath } from '#test/services/cache.ts';
+import { isOnPath, run } from '#test/services/commands.ts';
+import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const page = (name: string): string => readFileSync(join(repository, `docs/${name}.md`), 'utf8');

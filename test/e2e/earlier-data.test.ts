@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answersOf, type FixtureAnswers } from '../fixtures/answers.ts';
-import { eventually } from '../support/crm-world.ts';
-import { daysLater } from '../support/days-later.ts';
-import { definitionsOf, openFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
-import { accessTo, startGateway, type GatewayAccess } from '../support/gateway.ts';
-import { transfer } from '../support/transfer.ts';
+import { answersOf, type FixtureAnswers } from '#test/fixtures/answers.ts';
+import { eventually } from '#test/support/crm-world.ts';
+import { daysLater } from '#test/support/days-later.ts';
+import { definitionsOf, openFakeProvider, type FakeProvider } from '#test/support/fake-provider.ts';
+import { accessTo, startGateway, type GatewayAccess } from '#test/support/gateway.ts';
+import { transfer } from '#test/support/transfer.ts';
 
 const run = promisify(execFile);
 const fixtures = join(import.meta.dirname, '../fixtures');

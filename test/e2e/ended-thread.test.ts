@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway } from '#test/support/gateway.ts';
 
 let folder = '';
 beforeAll(async () => {

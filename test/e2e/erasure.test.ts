@@ -1,20 +1,20 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- expect.arrayContaining() is anything */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErasureReceipt } from '../../src/modules/connections/connections/events.ts';
-import { Canaries } from '../support/canaries.ts';
-import { everythingKept } from '../support/canary-places.ts';
+import type { ErasureReceipt } from '#modules/connections/connections/events.ts';
+import { Canaries } from '#test/support/canaries.ts';
+import { everythingKept } from '#test/support/canary-places.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import { daysLater } from '../support/days-later.ts';
-import { openLogOf } from '../support/deployment.ts';
-import { cleanLogOf } from '../support/embedded-log.ts';
-import { filesWith, rowKeysOf } from '../support/stored-bytes.ts';
+} from '#test/support/crm-world.ts';
+import { daysLater } from '#test/support/days-later.ts';
+import { openLogOf } from '#test/support/deployment.ts';
+import { cleanLogOf } from '#test/support/embedded-log.ts';
+import { filesWith, rowKeysOf } from '#test/support/stored-bytes.ts';
 
 const credentialsTopic = 'svc.credentials.v1';
 const canaries = new Canaries();

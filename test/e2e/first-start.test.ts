@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freePort } from '../services/ports.ts';
-import { probed } from '../support/probe.ts';
-import { spawned, type Env } from '../support/starts.ts';
+import { freePort } from '#test/services/ports.ts';
+import { probed } from '#test/support/probe.ts';
+import { spawned, type Env } from '#test/support/starts.ts';
 
 let folder = '';
 beforeEach(async () => {

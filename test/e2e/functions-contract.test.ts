@@ -1,13 +1,15 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-return --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkedFetch } from '#test/support/answers.ts';
+import { providerOf } from '#test/support/authorizing.ts';
 import {
   environmentRows,
   handleRows,
   httpRows,
   moduleRows,
   type ActionRow,
-} from '../support/contract/action-rows.ts';
+} from '#test/support/contract/action-rows.ts';
 import {
   action,
   actionOf,
@@ -16,14 +18,12 @@ import {
   helpers,
   integration,
   nobody,
-} from '../support/contract/row-functions.ts';
-import { syncRows } from '../support/contract/sync-rows.ts';
-import type { Played } from '../support/fake-auth/play.ts';
-import { openFakeAuth, visit, type FakeAuth } from '../support/fake-auth/server.ts';
-import { checkedFetch } from '../support/answers.ts';
-import { providerOf } from '../support/authorizing.ts';
-import { childPids } from '../support/sandbox-processes.ts';
-import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
+} from '#test/support/contract/row-functions.ts';
+import { syncRows } from '#test/support/contract/sync-rows.ts';
+import { eventually, openCrmWorld, succeeded, type CrmWorld } from '#test/support/crm-world.ts';
+import type { Played } from '#test/support/fake-auth/play.ts';
+import { openFakeAuth, visit, type FakeAuth } from '#test/support/fake-auth/server.ts';
+import { childPids } from '#test/support/sandbox-processes.ts';
 
 /**
  * The rows of docs/reference/functions.md on one gateway: each is a function of its own, deployed as a bundle.

@@ -1,2 +1,2 @@
-import '../support/with-services.ts';
+import '#test/support/with-services.ts';
 import './gateway.test.ts';

@@ -7,9 +7,9 @@ import {
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import type { Answer } from '../support/gateway.ts';
-import { withLimits } from '../support/with-limits.ts';
+} from '#test/support/crm-world.ts';
+import type { Answer } from '#test/support/gateway.ts';
+import { withLimits } from '#test/support/with-limits.ts';
 
 let world: CrmWorld;
 let crm: CrmConnection;

@@ -2,16 +2,16 @@
    a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { metricDefinitions } from '#ports/metrics.ts';
+import { checkedFetch } from '#test/support/answers.ts';
 import {
   eventually,
   openSharedCrmWorld,
   succeeded,
   type CrmConnection,
   type SharedCrmWorld,
-} from '../support/crm-world.ts';
-import { metricDefinitions } from '../../src/ports/metrics.ts';
-import { checkedFetch } from '../support/answers.ts';
-import { eventsOf } from '../support/event-stream.ts';
+} from '#test/support/crm-world.ts';
+import { eventsOf } from '#test/support/event-stream.ts';
 
 let world: SharedCrmWorld;
 let crm: CrmConnection;

@@ -1,9 +1,9 @@
 import { request as open } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { slowerThan } from '../support/cpu-time.ts';
-import { accessTo, type GatewayAccess } from '../support/gateway.ts';
-import { repeated } from '../support/hostile-text.ts';
-import { sharedGateway } from '../support/shared-gateways.ts';
+import { slowerThan } from '#test/support/cpu-time.ts';
+import { accessTo, type GatewayAccess } from '#test/support/gateway.ts';
+import { repeated } from '#test/support/hostile-text.ts';
+import { sharedGateway } from '#test/support/shared-gateways.ts';
 
 let gateway: GatewayAccess;
 beforeAll(async () => {

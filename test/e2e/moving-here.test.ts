@@ -3,11 +3,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Report } from '../../src/cli/import/report.ts';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import { commandLine, type Ended } from '../support/command-line.ts';
-import { openSharedCrmWorld, succeeded, type SharedCrmWorld } from '../support/crm-world.ts';
-import { openFakeGateway, type FakeGateway } from '../support/fake-gateway.ts';
+import type { Report } from '#cli/import/report.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { commandLine, type Ended } from '#test/support/command-line.ts';
+import { openSharedCrmWorld, succeeded, type SharedCrmWorld } from '#test/support/crm-world.ts';
+import { openFakeGateway, type FakeGateway } from '#test/support/fake-gateway.ts';
 
 const repository = new URL('../../', import.meta.url).pathname;
 const page = readFileSync(join(repository, 'docs/moving-here.md'), 'utf8');

@@ -16,17 +16,17 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkTypes, flavors, printedBy, runOn } from '../packages/consumer.ts';
+import { checkTypes, flavors, printedBy, runOn } from '#test/packages/consumer.ts';
 import {
   linkPackages,
   manifestOf,
   packTarballs,
   unpack,
   type Tarballs,
-} from '../packages/tarballs.ts';
-import { nodeOf, tool } from '../packages/toolbox.ts';
-import { run } from '../services/commands.ts';
-import { versions } from '../services/versions.ts';
+} from '#test/packages/tarballs.ts';
+import { nodeOf, tool } from '#test/packages/toolbox.ts';
+import { run } from '#test/services/commands.ts';
+import { versions } from '#test/services/versions.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const [oldestNode] = versions.node;

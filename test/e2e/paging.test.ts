@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { askChild } from '../support/child.ts';
-import { startGateway } from '../support/gateway.ts';
-import { roundsOf } from '../support/long-run.ts';
-import { judgeReader, judgeWalk, type ToldPaging } from '../support/paging-judge.ts';
-import { seedOfRun } from '../support/random.ts';
-import { openScanWorld, scansAsked } from '../support/scans.ts';
+import { askChild } from '#test/support/child.ts';
+import { startGateway } from '#test/support/gateway.ts';
+import { roundsOf } from '#test/support/long-run.ts';
+import { judgeReader, judgeWalk, type ToldPaging } from '#test/support/paging-judge.ts';
+import { seedOfRun } from '#test/support/random.ts';
+import { openScanWorld, scansAsked } from '#test/support/scans.ts';
 
 const seed = seedOfRun();
 console.log(`paging test: SVC_TEST_SEED=${seed}`);

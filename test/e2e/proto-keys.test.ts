@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, openSharedCrmWorld, type SharedCrmWorld } from '../support/crm-world.ts';
+import { eventually, openSharedCrmWorld, type SharedCrmWorld } from '#test/support/crm-world.ts';
 
 let world: SharedCrmWorld;
 beforeAll(async () => {

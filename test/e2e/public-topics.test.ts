@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { joinKey } from '../../src/kernel/ids.ts';
-import { partitionOf } from '../../src/kernel/partition.ts';
-import { headersSchema, type MessageKind } from '../../src/modules/operations/topics/headers.ts';
-import { isPublicTopic, partitionsOf, topics, type TopicName } from '../../streams/topics.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import { headersSchema, type MessageKind } from '#modules/operations/topics/headers.ts';
+import { isPublicTopic, partitionsOf, topics, type TopicName } from '#streams/topics.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
+} from '#test/support/crm-world.ts';
+import { draft7 } from '#test/support/json-schema.ts';
 import {
   appendGarbage,
   readPublicTopics,
   type PublicMessageRead,
   type PublicValue,
-} from '../support/public-log.ts';
-import { draft7 } from '../support/json-schema.ts';
+} from '#test/support/public-log.ts';
 
 /** What docs/reference/topics.md says of a topic; `key` and `place` are made of the value. */
 interface Promised {

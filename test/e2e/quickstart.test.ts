@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../services/ports.ts';
-import { inheritedEnv } from '../support/deployment.ts';
+import { freePort } from '#test/services/ports.ts';
+import { inheritedEnv } from '#test/support/deployment.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -1,8 +1,8 @@
-import '../support/with-services.ts';
+import '#test/support/with-services.ts';
 import { describe, it } from 'vitest';
-import { startClickHouseFront } from '../support/clickhouse-front.ts';
-import { openCrmWorld } from '../support/crm-world.ts';
-import { judgeBehind, judgeReadable } from '../support/readable-runs.ts';
+import { startClickHouseFront } from '#test/support/clickhouse-front.ts';
+import { openCrmWorld } from '#test/support/crm-world.ts';
+import { judgeBehind, judgeReadable } from '#test/support/readable-runs.ts';
 
 /** Each of fifteen runs. */
 const connections = 2;

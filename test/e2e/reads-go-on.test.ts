@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openCrmWorld, type CrmWorld } from '../support/crm-world.ts';
-import type { RunningGateway } from '../support/gateway.ts';
-import { expectNothingLost } from '../support/expect-nothing-lost.ts';
-import { caughtUp, copyLog, readWhileMoving } from '../support/reads-go-on.ts';
-import { transfer } from '../support/transfer.ts';
+import { openCrmWorld, type CrmWorld } from '#test/support/crm-world.ts';
+import { expectNothingLost } from '#test/support/expect-nothing-lost.ts';
+import type { RunningGateway } from '#test/support/gateway.ts';
+import { caughtUp, copyLog, readWhileMoving } from '#test/support/reads-go-on.ts';
+import { transfer } from '#test/support/transfer.ts';
 
 let folder: string;
 let world: CrmWorld;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openLoadedGateways, type LoadedGateways } from '../support/loaded-gateway.ts';
-import { roundsOf } from '../support/long-run.ts';
-import type { ReadRecord } from '../support/projection.ts';
+import { openLoadedGateways, type LoadedGateways } from '#test/support/loaded-gateway.ts';
+import { roundsOf } from '#test/support/long-run.ts';
+import type { ReadRecord } from '#test/support/projection.ts';
 
 let gateways: LoadedGateways;
 beforeAll(async () => {

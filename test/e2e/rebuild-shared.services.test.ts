@@ -1,16 +1,16 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-return --
    a test looks into any answer */
-import '../support/with-services.ts';
+import '#test/support/with-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startClickHouseFront, type ClickHouseFront } from '../support/clickhouse-front.ts';
+import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import type { RunningGateway } from '../support/gateway.ts';
+} from '#test/support/crm-world.ts';
+import type { RunningGateway } from '#test/support/gateway.ts';
 
 const contacts = (version: number) =>
   Array.from({ length: 60 }, (_, n) => ({ id: `c-${n}`, name: `version ${version}` }));

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startChild } from '../support/child.ts';
-import { roundsOf, someOf } from '../support/long-run.ts';
-import { seedOfRun } from '../support/random.ts';
-import type { ToldRound } from '../support/rebuild-child.ts';
+import { startChild } from '#test/support/child.ts';
+import { roundsOf, someOf } from '#test/support/long-run.ts';
+import { seedOfRun } from '#test/support/random.ts';
+import type { ToldRound } from '#test/support/rebuild-child.ts';
 import {
   derived,
   expectMore,
@@ -13,7 +13,7 @@ import {
   figures,
   rebuildRound,
   remove,
-} from '../support/rebuild-rounds.ts';
+} from '#test/support/rebuild-rounds.ts';
 
 const seed = seedOfRun();
 console.log(`rebuild test: SVC_TEST_SEED=${seed}`);

@@ -10,10 +10,10 @@ import {
   type CrmConnection,
   type CrmWorld,
   type Page,
-} from '../support/crm-world.ts';
-import { daysLater } from '../support/days-later.ts';
-import { cleanLogOf } from '../support/embedded-log.ts';
-import type { Answer } from '../support/gateway.ts';
+} from '#test/support/crm-world.ts';
+import { daysLater } from '#test/support/days-later.ts';
+import { cleanLogOf } from '#test/support/embedded-log.ts';
+import type { Answer } from '#test/support/gateway.ts';
 
 let world: CrmWorld;
 beforeAll(async () => {

@@ -2,11 +2,11 @@ import { cp, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roundsOf, someOf } from '../support/long-run.ts';
-import { seeded, seedOfRun } from '../support/random.ts';
-import type { ToldRound } from '../support/rebuild-child.ts';
-import { expectMore, expectSame, figures, rebuildRound } from '../support/rebuild-rounds.ts';
-import { transfer } from '../support/transfer.ts';
+import { roundsOf, someOf } from '#test/support/long-run.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
+import type { ToldRound } from '#test/support/rebuild-child.ts';
+import { expectMore, expectSame, figures, rebuildRound } from '#test/support/rebuild-rounds.ts';
+import { transfer } from '#test/support/transfer.ts';
 
 const seed = seedOfRun();
 console.log(`repartition test: SVC_TEST_SEED=${seed}`);

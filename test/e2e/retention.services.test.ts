@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { partitionOf } from '../../src/kernel/partition.ts';
-import { recordsTopic } from '../../src/modules/records/stream-head.ts';
-import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
-import { movedClock } from '../support/clock.ts';
-import { eventually } from '../support/crm-world.ts';
-import { openRecordsInKafka } from '../support/records-in-kafka.ts';
-import { anOrigin, aStream } from '../support/records.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import { streamKey, type Stream } from '#modules/records/stream.ts';
+import { movedClock } from '#test/support/clock.ts';
+import { eventually } from '#test/support/crm-world.ts';
+import { openRecordsInKafka } from '#test/support/records-in-kafka.ts';
+import { anOrigin, aStream } from '#test/support/records.ts';
 
 const dayMs = 86_400_000;
 const partitions = 2;

@@ -1,17 +1,17 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Canaries } from '../support/canaries.ts';
-import { everythingKept } from '../support/canary-places.ts';
+import { Canaries } from '#test/support/canaries.ts';
+import { everythingKept } from '#test/support/canary-places.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import { daysLater } from '../support/days-later.ts';
-import { cleanLogOf } from '../support/embedded-log.ts';
+} from '#test/support/crm-world.ts';
+import { daysLater } from '#test/support/days-later.ts';
+import { cleanLogOf } from '#test/support/embedded-log.ts';
 
 const canaries = new Canaries();
 let world: CrmWorld;

@@ -1,19 +1,19 @@
-import '../support/with-services.ts';
+import '#test/support/with-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startClickHouseFront, type ClickHouseFront } from '../support/clickhouse-front.ts';
+import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
+} from '#test/support/crm-world.ts';
 import {
   openOtlpReceiver,
   spanIdOf,
   traceOf,
   type OtlpReceiver,
-} from '../support/otlp-receiver.ts';
+} from '#test/support/otlp-receiver.ts';
 
 const roles = ['owner', 'projector', 'runner', 'webhooks'] as const;
 const nowhere = 'http://127.0.0.1:1/gateway';

@@ -8,8 +8,8 @@ import {
   succeeded,
   type CrmConnection,
   type SharedCrmWorld,
-} from '../support/crm-world.ts';
-import { eventsOf } from '../support/event-stream.ts';
+} from '#test/support/crm-world.ts';
+import { eventsOf } from '#test/support/event-stream.ts';
 
 let world: SharedCrmWorld;
 let crm: CrmConnection;

@@ -6,20 +6,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startKafka } from '#test/services/kafka.ts';
+import { freePort } from '#test/services/ports.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import { startKafka } from '../services/kafka.ts';
-import { freePort } from '../services/ports.ts';
-import { CuttingProxy, type KafkaApi } from '../support/cutting-proxy.ts';
-import { startGateway } from '../support/gateway.ts';
-import { startOwnServices, type OwnServices } from '../support/own-services.ts';
-import { seeded, seedOfRun } from '../support/random.ts';
-import { auditStreams } from '../support/stream-audit.ts';
+} from '#test/support/crm-world.ts';
+import { CuttingProxy, type KafkaApi } from '#test/support/cutting-proxy.ts';
+import { startGateway } from '#test/support/gateway.ts';
+import { startOwnServices, type OwnServices } from '#test/support/own-services.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
+import { auditStreams } from '#test/support/stream-audit.ts';
 
 const records = 25;
 const updatedEach = 12;

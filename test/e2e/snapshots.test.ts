@@ -7,8 +7,8 @@ import {
   openCrmWorld,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import { takeovers } from '../support/takeovers.ts';
+} from '#test/support/crm-world.ts';
+import { takeovers } from '#test/support/takeovers.ts';
 
 const records = 40;
 const contacts = (version: number) =>

@@ -1,22 +1,22 @@
-import '../support/with-services.ts';
+import '#test/support/with-services.ts';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { recordsTopic } from '../../src/modules/records/stream-head.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import { openLogOf } from '../support/deployment.ts';
-import type { RunningGateway } from '../support/gateway.ts';
-import { auditStreams } from '../support/stream-audit.ts';
-import { takeovers } from '../support/takeovers.ts';
+} from '#test/support/crm-world.ts';
+import { openLogOf } from '#test/support/deployment.ts';
+import type { RunningGateway } from '#test/support/gateway.ts';
+import { auditStreams } from '#test/support/stream-audit.ts';
+import { takeovers } from '#test/support/takeovers.ts';
 
 const partitions = [0, 1, 2, 3];
 const records = 20;

@@ -8,7 +8,7 @@ import {
   succeeded,
   type CrmConnection,
   type SharedCrmWorld,
-} from '../support/crm-world.ts';
+} from '#test/support/crm-world.ts';
 
 let world: SharedCrmWorld;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import {
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
+} from '#test/support/crm-world.ts';
 import {
   openOtlpReceiver,
   spanIdOf,
@@ -13,7 +13,7 @@ import {
   type OtlpReceiver,
   type ReceivedSpan,
   type ReceivedTrace,
-} from '../support/otlp-receiver.ts';
+} from '#test/support/otlp-receiver.ts';
 
 const loaded = fileURLToPath(new URL('../support/print-loaded.js', import.meta.url));
 const callers = {

@@ -1,4 +1,4 @@
-import '../support/with-services.ts';
+import '#test/support/with-services.ts';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,9 +9,9 @@ import {
   openCrmWorld,
   type CrmConnection,
   type CrmWorld,
-} from '../support/crm-world.ts';
-import { deploymentEnv, prefixVariable } from '../support/deployment.ts';
-import { transfer } from '../support/transfer.ts';
+} from '#test/support/crm-world.ts';
+import { deploymentEnv, prefixVariable } from '#test/support/deployment.ts';
+import { transfer } from '#test/support/transfer.ts';
 
 const prefix = process.env[prefixVariable];
 const env = { SVC_ENCRYPTION_KEY: randomBytes(32).toString('base64') };

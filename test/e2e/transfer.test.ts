@@ -4,12 +4,12 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, openCrmWorld, succeeded } from '../support/crm-world.ts';
-import { roundsOf, someOf } from '../support/long-run.ts';
-import { seedOfRun } from '../support/random.ts';
-import type { ToldRound } from '../support/rebuild-child.ts';
-import { expectMore, expectSame, figures, rebuildRound } from '../support/rebuild-rounds.ts';
-import { transfer, type Transferred } from '../support/transfer.ts';
+import { eventually, openCrmWorld, succeeded } from '#test/support/crm-world.ts';
+import { roundsOf, someOf } from '#test/support/long-run.ts';
+import { seedOfRun } from '#test/support/random.ts';
+import type { ToldRound } from '#test/support/rebuild-child.ts';
+import { expectMore, expectSame, figures, rebuildRound } from '#test/support/rebuild-rounds.ts';
+import { transfer, type Transferred } from '#test/support/transfer.ts';
 
 const seed = seedOfRun();
 console.log(`transfer test: SVC_TEST_SEED=${seed}`);

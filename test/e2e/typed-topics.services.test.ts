@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRegistrySchemas } from '../../src/adapters/event-log/registry/open.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
-import { ownPrefix, serviceUrl } from '../services/url.ts';
-import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
-import { openTestLog } from '../support/kafka-open.ts';
-import { readAll } from '../support/log.ts';
-import { expectEachOnce, readTyped, tableOf, type TypedRead } from '../support/typed-topic.ts';
+import { openRegistrySchemas } from '#adapters/event-log/registry/open.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import { ownPrefix, serviceUrl } from '#test/services/url.ts';
+import { eventually, openCrmWorld, succeeded, type CrmWorld } from '#test/support/crm-world.ts';
+import { openTestLog } from '#test/support/kafka-open.ts';
+import { readAll } from '#test/support/log.ts';
+import { expectEachOnce, readTyped, tableOf, type TypedRead } from '#test/support/typed-topic.ts';
 
 const address = 'svc.cdc.dev.crm.contact';
 const partitions = 2;

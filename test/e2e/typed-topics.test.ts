@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import { compiledFunctions } from '../support/deploy.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import {
   eventually,
   openSharedCrmWorld,
   succeeded,
   type CrmConnection,
   type SharedCrmWorld,
-} from '../support/crm-world.ts';
+} from '#test/support/crm-world.ts';
+import { compiledFunctions } from '#test/support/deploy.ts';
 import {
   changesShown,
   expectEachOnce,
   messagesShown,
   tableOf,
   type TypedRead,
-} from '../support/typed-topic.ts';
+} from '#test/support/typed-topic.ts';
 
 const text = { type: 'string' };
 

@@ -1,13 +1,13 @@
-/* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
-import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+/* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway, type RunningGateway } from '../support/gateway.ts';
+import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
 
 /** How each endpoint treats a request; `moved` leads to `fast`. */
 const behaviors = ['fast', 'slow', 'hang', 'moved', 'error', 'close'] as const;

@@ -1,8 +1,8 @@
 import { request, type IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { Connection } from '../../src/adapters/http-client/http1/connection.ts';
-import { forwarded } from '../support/forwarding.ts';
+import { Connection } from '#adapters/http-client/http1/connection.ts';
+import { forwarded } from '#test/support/forwarding.ts';
 import type { GeneratedAnswer } from './http1-messages.ts';
 
 interface Head {

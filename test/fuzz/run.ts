@@ -3,11 +3,11 @@
  * what its OpenAPI document allows, and what it does not. No 5xx, nothing that the document does not name, no way past the
  * credentials.
  */
-import { routes } from '../../src/api/routes.ts';
-import { fuzzHttp1 } from './http1.ts';
+import { routes } from '#api/routes.ts';
+import { openCrmWorld, succeeded } from '#test/support/crm-world.ts';
+import { seedOfRun } from '#test/support/random.ts';
 import { fuzzLeftovers } from './http1-leftovers.ts';
-import { openCrmWorld, succeeded } from '../support/crm-world.ts';
-import { seedOfRun } from '../support/random.ts';
+import { fuzzHttp1 } from './http1.ts';
 import { installSchemathesis, runSchemathesis, type Asked } from './schemathesis.ts';
 
 /**

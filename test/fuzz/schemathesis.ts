@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installPythonPackages } from '../clients/toolchains.ts';
-import { versions } from '../services/versions.ts';
+import { installPythonPackages } from '#test/clients/toolchains.ts';
+import { versions } from '#test/services/versions.ts';
 
 /** Checks of schemathesis: those of the document, and that no credential is passed over. */
 const checks = [

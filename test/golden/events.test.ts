@@ -1,10 +1,10 @@
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { AvroCodec, schemaText } from '../../src/adapters/event-log/avro-codec.ts';
-import { checkSchemas } from '../../src/adapters/event-log/schema-compatibility.ts';
-import { topics } from '../../streams/topics.ts';
-import { temporaryFolder } from '../support/embedded-log.ts';
+import { AvroCodec, schemaText } from '#adapters/event-log/avro-codec.ts';
+import { checkSchemas } from '#adapters/event-log/schema-compatibility.ts';
+import { topics } from '#streams/topics.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
 import {
   folders,
   fromJson,

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import avro, { type Type } from 'avsc';
-import { topics, type TopicName } from '../../streams/topics.ts';
+import { topics, type TopicName } from '#streams/topics.ts';
 
 /** Events as a release encodes them: `events/<topic>/<release>.json`. Never changed once released. */
 export interface Golden {

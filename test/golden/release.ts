@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'oxfmt';
+import type { TopicName } from '#streams/topics.ts';
 import {
   folders,
   fullOf,
@@ -21,7 +22,6 @@ import {
   type Folders,
   type Golden,
 } from './golden.ts';
-import type { TopicName } from '../../streams/topics.ts';
 
 /**
  * Returns the topics that got a version.

@@ -9,9 +9,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { seeded, seedOfRun } from '../support/random.ts';
+import { parseArgs } from 'node:util';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 import { undoable, type Commit } from './history.ts';
 import { planted } from './planted.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../services/commands.ts';
+import { run } from '#test/services/commands.ts';
 
 /** How TypeScript resolves modules, and what a file of the project is. */
 interface Flavor {

@@ -5,8 +5,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../services/commands.ts';
-import { versions } from '../services/versions.ts';
+import { run } from '#test/services/commands.ts';
+import { versions } from '#test/services/versions.ts';
 import { checkTypes, flavors, printedBy, runOn, type Applications } from './consumer.ts';
 import { packTarballs, type Tarballs } from './tarballs.ts';
 import { nodeOf, tool, tscOf } from './toolbox.ts';

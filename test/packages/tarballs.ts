@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { run } from '../services/commands.ts';
+import { run } from '#test/services/commands.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 

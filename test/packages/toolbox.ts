@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cached } from '../services/cache.ts';
-import { announce, run, ServiceUnavailable } from '../services/commands.ts';
-import { versions } from '../services/versions.ts';
+import { cached } from '#test/services/cache.ts';
+import { announce, run, ServiceUnavailable } from '#test/services/commands.ts';
+import { versions } from '#test/services/versions.ts';
 
 /** The folder in which a package is installed. @throws ServiceUnavailable when it cannot be fetched */
 async function fetched(name: string, version: string): Promise<string> {

@@ -4,8 +4,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { ServiceUnavailable } from './commands.ts';
 import { serviceNames, services, servicesOf, startsItsOwn, type ServiceName } from './catalogue.ts';
+import { ServiceUnavailable } from './commands.ts';
 
 /** The projects of vitest that use services, in the order of their runs. */
 export const serviceProjects = ['services', 'faults'] as const;

@@ -2,16 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import type { Clock } from '../../src/kernel/time.ts';
-import type { RecordChange } from '../../src/modules/records/events.ts';
-import { PayloadOpener } from '../../src/modules/records/sealed-payload.ts';
-import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
-import { seeded, seedOfRun, type Random } from '../support/random.ts';
-import { dumpStores } from '../support/records-dump.ts';
-import { anOrigin, aStream, openRecordsWorld, type RecordsWorld } from '../support/records.ts';
-import { SimulatedOwners } from '../support/simulated-owners.ts';
-import { StreamModel } from '../support/stream-model.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import { PayloadOpener } from '#modules/records/sealed-payload.ts';
+import { streamKey, type Stream } from '#modules/records/stream.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
+import { dumpStores } from '#test/support/records-dump.ts';
+import { anOrigin, aStream, openRecordsWorld, type RecordsWorld } from '#test/support/records.ts';
+import { SimulatedOwners } from '#test/support/simulated-owners.ts';
+import { StreamModel } from '#test/support/stream-model.ts';
 
 const first = seedOfRun();
 const seeds = Array.from(

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../src/kernel/time.ts';
+import type { Clock } from '#kernel/time.ts';
 import { startApi, type Api } from './api.ts';
 
 export interface ApiWithProviders extends Api {

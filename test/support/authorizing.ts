@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../src/kernel/time.ts';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import type { AuthMode, Provider } from '../../src/modules/connections/providers/definition.ts';
-import { loadCatalogue } from '../../src/modules/connections/providers/load-catalogue.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
+import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import { checkedFetch } from './answers.ts';
 import { startApi, type Api, type ApiAnswer } from './api.ts';
 import type { Played } from './fake-auth/play.ts';

@@ -1,4 +1,4 @@
-import { buildPrograms } from '../../bin/build.ts';
+import { buildPrograms } from '#bin/build.ts';
 
 /** Before a project's tests: the programs that they start are those of the sources. */
 export default buildPrograms;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
-import { openClickHouseStore } from '../../src/adapters/projection-store/clickhouse.ts';
-import { topics } from '../../streams/topics.ts';
+import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import { topics } from '#streams/topics.ts';
 import { openLogOf } from './deployment.ts';
 
 /** A piece of what the service keeps: where it lies, and its bytes. */

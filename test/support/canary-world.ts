@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { AuthMode } from '../../src/modules/connections/providers/definition.ts';
-import { authModes } from '../../src/modules/connections/providers/schema-parts.ts';
+import type { AuthMode } from '#modules/connections/providers/definition.ts';
+import { authModes } from '#modules/connections/providers/schema-parts.ts';
 import type { Canaries } from './canaries.ts';
 
 /** A provider that gives tokens for whatever it is asked, and repeats what it was shown when it refuses. */

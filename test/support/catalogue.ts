@@ -1,5 +1,5 @@
-import { loadCatalogue } from '../../src/modules/connections/providers/load-catalogue.ts';
-import type { ProviderCatalogue } from '../../src/modules/connections/providers/catalogue.ts';
+import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 
 let loaded: ProviderCatalogue | null = null;
 

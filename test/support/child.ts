@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { isJsonObject } from '../../src/kernel/stable-json.ts';
+import { isJsonObject } from '#kernel/stable-json.ts';
 import { inheritedEnv, servicesEnv } from './deployment.ts';
 
 /** File in the data folder in which a child reports. */

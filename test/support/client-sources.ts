@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { run } from '../services/commands.ts';
+import { run } from '#test/services/commands.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 /** What `svc-client` is here: the source of the client. */

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../src/kernel/time.ts';
+import { systemClock, type Clock } from '#kernel/time.ts';
 
 /** The wall clock, which a test can put forward. */
 export interface MovedClock extends Clock {

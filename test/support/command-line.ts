@@ -1,12 +1,12 @@
-import type { Sandbox } from '../../src/ports/sandbox.ts';
-import { openClient } from '../../src/cli/client.ts';
-import { ProjectCompiler, type CompilerParts } from '../../src/cli/compiler/compile.ts';
-import type { Context } from '../../src/cli/context.ts';
-import { readEnvironment } from '../../src/cli/environment.ts';
-import { outputTo } from '../../src/cli/output.ts';
-import { ownPackage } from '../../src/cli/package.ts';
-import { runProgram } from '../../src/cli/run-program.ts';
-import { runCommandLine } from '../../src/cli/run.ts';
+import { openClient } from '#cli/client.ts';
+import { ProjectCompiler, type CompilerParts } from '#cli/compiler/compile.ts';
+import type { Context } from '#cli/context.ts';
+import { readEnvironment } from '#cli/environment.ts';
+import { outputTo } from '#cli/output.ts';
+import { ownPackage } from '#cli/package.ts';
+import { runProgram } from '#cli/run-program.ts';
+import { runCommandLine } from '#cli/run.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
 import { lent } from './shared-sandbox.ts';
 
 export interface Ended {

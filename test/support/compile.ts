@@ -1,7 +1,7 @@
-import { ownPackage } from '../../src/cli/package.ts';
-import { ProjectCompiler, type Compiled } from '../../src/cli/compiler/compile.ts';
-import { CompileError, type Problem } from '../../src/cli/compiler/problem.ts';
-import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { ProjectCompiler, type Compiled } from '#cli/compiler/compile.ts';
+import { CompileError, type Problem } from '#cli/compiler/problem.ts';
+import { ownPackage } from '#cli/package.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
 import { functionsProject, type FunctionsProject } from './functions-project.ts';
 
 export async function compile(project: FunctionsProject, sandbox: Sandbox): Promise<Compiled> {

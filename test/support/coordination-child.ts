@@ -1,5 +1,5 @@
 /** Takes a lease at the Redis of the argument and prints it: trusted certificates are set at the start. */
-import { openRedisCoordination } from '../../src/adapters/coordination/redis.ts';
+import { openRedisCoordination } from '#adapters/coordination/redis.ts';
 
 const [url = ''] = process.argv.slice(2);
 await using coordination = await openRedisCoordination({ url, prefix: 'p' });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Random } from './random.ts';
 
 /** One call of a saver, as the child makes it and as the model judges it. */

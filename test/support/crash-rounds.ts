@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { askChild, startChild, toldBy } from './child.ts';
 import { apply, models, operation, sameRecords, type Kept, type Records } from './crash-model.ts';
 import { seeded, type Random } from './random.ts';

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { deploymentEnv, isOnServices } from './deployment.ts';
 import { compiledFunctions } from './deploy.ts';
+import { deploymentEnv, isOnServices } from './deployment.ts';
 import {
   definitionsOf,
   openFakeProvider,

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DeployRequest } from '../../src/cli/deploy/package.ts';
-import type { DeployPreview } from '../../src/client/index.ts';
+import type { DeployRequest } from '#cli/deploy/package.ts';
+import type { DeployPreview } from '#client/index.ts';
 
 export interface Asked {
   readonly path: string;

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import { ProjectCompiler } from '../../src/cli/compiler/compile.ts';
-import { packageFunctions } from '../../src/cli/deploy/package.ts';
-import { ownPackage } from '../../src/cli/package.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+import { ProjectCompiler } from '#cli/compiler/compile.ts';
+import { packageFunctions } from '#cli/deploy/package.ts';
+import { ownPackage } from '#cli/package.ts';
 
 const rootOfTests = fileURLToPath(new URL('../e2e/functions', import.meta.url));
 

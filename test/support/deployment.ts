@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { loadConfig } from '../../src/app/config.ts';
-import { foldersOf } from '../../src/app/folders.ts';
-import { LogCorruption } from '../../src/app/log-corruption.ts';
-import { createLogger } from '../../src/app/logger.ts';
-import { openMainLog, type OpenedLog } from '../../src/app/open-log.ts';
-import { systemClock } from '../../src/kernel/time.ts';
-import { services, serviceNames } from '../services/catalogue.ts';
+import { loadConfig } from '#app/config.ts';
+import { foldersOf } from '#app/folders.ts';
+import { LogCorruption } from '#app/log-corruption.ts';
+import { createLogger } from '#app/logger.ts';
+import { openMainLog, type OpenedLog } from '#app/open-log.ts';
+import { systemClock } from '#kernel/time.ts';
+import { services, serviceNames } from '#test/services/catalogue.ts';
 
 /** Set where the gateways of a test file work on Kafka, its registry and Redis (with-services.ts). */
 export const prefixVariable = 'SVC_TEST_TOPIC_PREFIX';

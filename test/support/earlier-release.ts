@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { cached } from '../services/cache.ts';
+import { cached } from '#test/services/cache.ts';
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbeddedLogClient } from '../../src/adapters/event-log/embedded/client.ts';
-import { openEmbeddedLog, type EmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
-import type { EventLogHarness } from '../contract/event-log.contract.ts';
+import { openEmbeddedLogClient } from '#adapters/event-log/embedded/client.ts';
+import { openEmbeddedLog, type EmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import type { EventLogHarness } from '#test/contract/event-log.contract.ts';
 
 const dayMs = 86_400_000;
 const yearMs = 365 * dayMs;

@@ -3,7 +3,7 @@
  * acknowledged one: `erasing-child.ts <directory> <seed>`.
  */
 import { writeSync } from 'node:fs';
-import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
 import { message, placed } from './log.ts';
 import { seeded } from './random.ts';
 

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { mocksPath } from '../../src/cli/mocks/mocks.ts';
+import { mocksPath } from '#cli/mocks/mocks.ts';
 import { commandLine, KeptCompilers, type Ended } from './command-line.ts';
 import { openExampleProviders, type ExampleProviders } from './example-providers.ts';
 import { startGateway, type RunningGateway } from './gateway.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Played } from './fake-auth/play.ts';
 
 /** What the gateway answers instead of the entry, once. */

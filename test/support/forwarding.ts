@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
-import type { ForwardRequest, HttpClient } from '../../src/ports/http-client.ts';
+import { createHttpClient } from '#adapters/http-client/undici.ts';
+import type { ForwardRequest, HttpClient } from '#ports/http-client.ts';
 
 /** A provider that speaks for itself, byte by byte. */
 export interface RawUpstream {

@@ -1,25 +1,22 @@
-import { migrate } from '../../src/adapters/projection-store/migrate.ts';
-import type { Clock } from '../../src/kernel/time.ts';
-import {
-  projection,
-  type ProjectionCommand,
-} from '../../src/modules/operations/projections/decider.ts';
-import type { FollowedProjection } from '../../streams/projector/consume-projections.ts';
-import { messageOf, type PublishedProjection } from '../../streams/projector/projection-message.ts';
-import { untouched, type Projection } from '../../streams/projector/projection-state.ts';
-import type { RecordChange } from '../../src/modules/records/events.ts';
-import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
-import type { RecordReader } from '../../src/modules/records/reader.ts';
-import { createRecordSource } from '../../src/modules/records/source.ts';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import { migrate } from '#adapters/projection-store/migrate.ts';
+import type { Clock } from '#kernel/time.ts';
+import { projection, type ProjectionCommand } from '#modules/operations/projections/decider.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import { records } from '#modules/records/projection/definition.ts';
 import {
   startRecordGenerations,
   type RecordGenerations,
-} from '../../src/modules/records/projection/generations.ts';
-import { startProjector } from '../../src/modules/records/projection/projector.ts';
-import { createPublication } from '../../streams/projector/publication.ts';
-import { records } from '../../src/modules/records/projection/definition.ts';
-import { verifyGeneration } from '../../src/modules/records/projection/verify.ts';
+} from '#modules/records/projection/generations.ts';
+import { startProjector } from '#modules/records/projection/projector.ts';
+import { verifyGeneration } from '#modules/records/projection/verify.ts';
+import { createRecordReader } from '#modules/records/read-ahead.ts';
+import type { RecordReader } from '#modules/records/reader.ts';
+import { createRecordSource } from '#modules/records/source.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
+import type { FollowedProjection } from '#streams/projector/consume-projections.ts';
+import { messageOf, type PublishedProjection } from '#streams/projector/projection-message.ts';
+import { untouched, type Projection } from '#streams/projector/projection-state.ts';
+import { createPublication } from '#streams/projector/publication.ts';
 import { silent } from './control.ts';
 import { MemoryLog } from './memory-log.ts';
 import { changeCodec, noVault, partitions } from './projection.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Decider } from '../../src/kernel/decider.ts';
-import type { ErrorCode } from '../../src/kernel/errors.ts';
+import type { Decider } from '#kernel/decider.ts';
+import type { ErrorCode } from '#kernel/errors.ts';
 
 /** A rule in the words given / when / then: facts, a command, facts. */
 export function given<S, C, E>(decider: Decider<S, C, E>, ...facts: readonly E[]) {

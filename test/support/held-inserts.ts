@@ -1,4 +1,4 @@
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 
 /**
  * The store, but inserts into the table wait until they are released: before they are made, or once their rows can be

@@ -1,4 +1,4 @@
-import { commands } from '../../src/cli/command-list.ts';
+import { commands } from '#cli/command-list.ts';
 
 /** Names of the examples, as the example world has them. */
 const here: readonly (readonly [RegExp, string])[] = [

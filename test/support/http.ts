@@ -1,16 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
-import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
-import type { EntityRef } from '../../src/control-plane/entity.ts';
-import type { AnyRoute, RouteAnswer } from '../../src/http/define-route.ts';
-import type { HttpServer } from '../../src/http/server.ts';
-import { startApiServer } from '../../src/api/request-pipeline.ts';
-import { defineRoute, type Services } from '../../src/api/services.ts';
-import { systemClock } from '../../src/kernel/time.ts';
-import type { ApiKey } from '../../src/modules/access/api-keys/state.ts';
-import { uncounted } from './metrics.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
+import { createHttpClient } from '#adapters/http-client/undici.ts';
+import { startApiServer } from '#api/request-pipeline.ts';
+import { defineRoute, type Services } from '#api/services.ts';
+import type { EntityRef } from '#control-plane/entity.ts';
+import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
+import type { HttpServer } from '#http/server.ts';
+import { systemClock } from '#kernel/time.ts';
+import type { ApiKey } from '#modules/access/api-keys/state.ts';
 import { builtInCatalogue } from './catalogue.ts';
+import { uncounted } from './metrics.ts';
 
 export interface HttpOnly extends AsyncDisposable {
   readonly server: HttpServer;

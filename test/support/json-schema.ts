@@ -1,6 +1,6 @@
 import { Ajv, type Options } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 
 /** Validators with every format of JSON Schema; keywords that they do not know are annotations. */
 const lenient: Options = { strict: false, formats: fullFormats };

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
-import {
-  Addresses,
-  BrokerConnection,
-} from '../../src/adapters/event-log/kafka/broker-connection.ts';
-import { retried } from '../../src/adapters/event-log/kafka/retry.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
-import type { EventLogHarness } from '../contract/event-log.contract.ts';
-import { ownPrefix } from '../services/url.ts';
+import { Addresses, BrokerConnection } from '#adapters/event-log/kafka/broker-connection.ts';
+import { retried } from '#adapters/event-log/kafka/retry.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { EventLogHarness } from '#test/contract/event-log.contract.ts';
+import { ownPrefix } from '#test/services/url.ts';
 import { brokersOf, openTestLog } from './kafka-open.ts';
 import { readAll } from './log.ts';
 

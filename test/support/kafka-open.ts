@@ -1,4 +1,4 @@
-import { openKafkaLog, type KafkaLogOptions } from '../../src/adapters/event-log/kafka/open.ts';
+import { openKafkaLog, type KafkaLogOptions } from '#adapters/event-log/kafka/open.ts';
 
 /** `host:port` of each broker of a URL `kafka://host:port,host:port`. */
 export const brokersOf = (url: string): string[] => url.replace('kafka://', '').split(',');

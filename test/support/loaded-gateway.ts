@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
 import { startChild } from './child.ts';
 import { commandLine, type Ended } from './command-line.ts';
 import { roundsOf } from './long-run.ts';

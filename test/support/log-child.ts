@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
-import { GatewayError } from '../../src/kernel/errors.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { keptTopic, message, placed, position } from './log.ts';
 
 const [directory = '', mode] = process.argv.slice(2);

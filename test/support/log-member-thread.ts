@@ -1,6 +1,6 @@
 /** A thread with a client of its own: it joins the group `g` and appends once it holds something. */
 import { workerData, type MessagePort } from 'node:worker_threads';
-import { openEmbeddedLogClient } from '../../src/adapters/event-log/embedded/client.ts';
+import { openEmbeddedLogClient } from '#adapters/event-log/embedded/client.ts';
 import { message, placed } from './log.ts';
 
 const { directory, port } = workerData as { directory: string; port: MessagePort };

@@ -9,7 +9,7 @@ import type {
   Position,
   ReadMessage,
   TopicSpec,
-} from '../../src/ports/event-log.ts';
+} from '#ports/event-log.ts';
 
 /** A message with text as its value; null is a tombstone. */
 export function message(key: string, value: string | null = key, headers: Headers = {}): Message {

@@ -1,4 +1,4 @@
-import type { Batch, EventLog, Message, Position, ReadMessage } from '../../src/ports/event-log.ts';
+import type { Batch, EventLog, Message, Position, ReadMessage } from '#ports/event-log.ts';
 
 /**
  * One topic in memory whose batches are cut as the test wants: for readers that must not depend on

@@ -2,8 +2,8 @@ import {
   createThreadMetrics,
   metricsMediaType,
   metricsText,
-} from '../../src/adapters/metrics/prometheus.ts';
-import type { Services } from '../../src/api/services.ts';
+} from '#adapters/metrics/prometheus.ts';
+import type { Services } from '#api/services.ts';
 
 const metrics = createThreadMetrics('test');
 

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import { installPackages } from '../services/packages.ts';
-import { freePort } from '../services/ports.ts';
-import { startService, type Service } from '../services/service.ts';
+import { installPackages } from '#test/services/packages.ts';
+import { freePort } from '#test/services/ports.ts';
+import { startService, type Service } from '#test/services/service.ts';
 
 /** Its workers would be nobody otherwise, and read nothing here. */
 const isRoot = getuid?.() === 0;

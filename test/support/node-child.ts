@@ -1,20 +1,15 @@
 /** What the children of the system tests have in common: a composed node, and all that it holds of a stream. */
 import { writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../../src/app/config.ts';
-import type {
-  ConnectionId,
-  ConnectionUid,
-  EnvironmentUid,
-  IntegrationKey,
-} from '../../src/kernel/ids.ts';
-import { partitionOf } from '../../src/kernel/partition.ts';
-import { patchEnvironment } from '../../src/modules/access/environments/handlers.ts';
-import { environmentByName } from '../../src/modules/access/environments/queries.ts';
-import type { RecordChange } from '../../src/modules/records/events.ts';
-import { recordsTopic } from '../../src/modules/records/stream-head.ts';
-import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
-import type { BarrierAnswer, WriteOrigin } from '../../src/modules/records/writer.ts';
+import { loadConfig } from '#app/config.ts';
+import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import { patchEnvironment } from '#modules/access/environments/handlers.ts';
+import { environmentByName } from '#modules/access/environments/queries.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import { streamKey, type Stream } from '#modules/records/stream.ts';
+import type { BarrierAnswer, WriteOrigin } from '#modules/records/writer.ts';
 import { toldFile } from './child.ts';
 import { deploymentEnv } from './deployment.ts';
 import type { ReadRecord } from './projection.ts';

@@ -1,4 +1,4 @@
-import type { LifecycleEvent } from '../../src/modules/connections/connections/lifecycle-event.ts';
+import type { LifecycleEvent } from '#modules/connections/connections/lifecycle-event.ts';
 import { bundle } from './contract/row-functions.ts';
 import { succeeded, type CrmWorld } from './crm-world.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openapiDocument } from '../../src/http/openapi/document.ts';
-import { endpoints } from '../../src/api/routes.ts';
+import { endpoints } from '#api/routes.ts';
+import { openapiDocument } from '#http/openapi/document.ts';
 
 /** Before a project's tests: the document against which they hold every answer (`answers.ts`). */
 export default async function setup(): Promise<() => Promise<void>> {

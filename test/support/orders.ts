@@ -1,5 +1,5 @@
-import type { PartitionReset } from '../../streams/reactor/reset-state.ts';
-import type { OperatorRequests } from '../../streams/reactor/reactor.ts';
+import type { OperatorRequests } from '#streams/reactor/reactor.ts';
+import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 
 export interface GivenOrders extends OperatorRequests {
   /** Asks for a move of the position of partition 0. */

@@ -1,5 +1,5 @@
-import { services, serviceNames, type ServiceName } from '../services/catalogue.ts';
-import type { Service } from '../services/service.ts';
+import { services, serviceNames, type ServiceName } from '#test/services/catalogue.ts';
+import type { Service } from '#test/services/service.ts';
 import { prefixVariable } from './deployment.ts';
 
 export type OwnServices = Readonly<Record<ServiceName, Service>> & AsyncDisposable;

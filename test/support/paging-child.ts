@@ -3,12 +3,12 @@
  * <data folder> <seed> <plain|sealed> <calls of each run>`. Reports the records read, and those of the log.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import { isoMicros } from '../../src/kernel/time.ts';
-import { decodeCursor } from '../../src/modules/records/cursor.ts';
-import type { RecordChange } from '../../src/modules/records/events.ts';
-import { payloadsOf } from '../../src/modules/records/logged-changes.ts';
-import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { isoMicros } from '#kernel/time.ts';
+import { decodeCursor } from '#modules/records/cursor.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import { payloadsOf } from '#modules/records/logged-changes.ts';
+import { streamKey, type Stream } from '#modules/records/stream.ts';
 import {
   changesOf,
   connectionUid,

@@ -1,9 +1,9 @@
 import { createHash, createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import type { Connection } from '../../src/modules/connections/connections/state.ts';
-import type { IntegrationCredentials } from '../../src/modules/connections/integrations/state.ts';
-import { evaluate, type Verdict } from '../../src/modules/webhooks/webhooks-in/evaluate.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import type { IntegrationCredentials } from '#modules/connections/integrations/state.ts';
+import { evaluate, type Verdict } from '#modules/webhooks/webhooks-in/evaluate.ts';
 import { builtInCatalogue } from './catalogue.ts';
 
 export const now = 1_790_000_000;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
-import type { ReadMessage } from '../../src/ports/event-log.ts';
-import { isPublicTopic, topics } from '../../streams/topics.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import type { ReadMessage } from '#ports/event-log.ts';
+import { isPublicTopic, topics } from '#streams/topics.ts';
 import { readAll } from './log.ts';
 
 export type PublicValue = Readonly<Record<string, unknown>>;

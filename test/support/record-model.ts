@@ -1,15 +1,11 @@
-import type { ConnectionUid, EnvironmentUid } from '../../src/kernel/ids.ts';
-import { joinKey } from '../../src/kernel/ids.ts';
-import { partitionOf } from '../../src/kernel/partition.ts';
-import type {
-  PayloadEncoding,
-  RecordAction,
-  RecordChange,
-} from '../../src/modules/records/events.ts';
-import type { StreamId } from '../../src/modules/records/stream.ts';
-import { streamKey } from '../../src/modules/records/stream.ts';
-import type { Message } from '../../src/ports/event-log.ts';
-import type { Codec } from '../../src/ports/schemas.ts';
+import type { ConnectionUid, EnvironmentUid } from '#kernel/ids.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { PayloadEncoding, RecordAction, RecordChange } from '#modules/records/events.ts';
+import type { StreamId } from '#modules/records/stream.ts';
+import { streamKey } from '#modules/records/stream.ts';
+import type { Message } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
 
 interface Held {
   position: number;

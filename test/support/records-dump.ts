@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { splitKey } from '../../src/kernel/ids.ts';
-import type { Vault } from '../../src/modules/access/vault/vault.ts';
-import { PayloadOpener } from '../../src/modules/records/sealed-payload.ts';
-import { createAtRestEncryption } from '../../src/modules/records/owner/encryption/at-rest-encryption.ts';
-import { Payloads } from '../../src/modules/records/owner/state/payloads.ts';
-import { noPayload } from '../../src/modules/records/owner/decisions/round.ts';
+import { splitKey } from '#kernel/ids.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import { noPayload } from '#modules/records/owner/decisions/round.ts';
+import { createAtRestEncryption } from '#modules/records/owner/encryption/at-rest-encryption.ts';
+import { Payloads } from '#modules/records/owner/state/payloads.ts';
+import { PayloadOpener } from '#modules/records/sealed-payload.ts';
 
 type OpeningVault = Pick<Vault, 'sealBytes' | 'openBytes'>;
 

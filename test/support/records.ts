@@ -1,36 +1,31 @@
-import { defaultRetention } from '../../src/modules/access/environments/retention.ts';
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
-import { openSchemas } from '../../src/adapters/event-log/avro-codec.ts';
-import { openReplies } from '../../src/control-plane/replies.ts';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import type {
-  ConnectionId,
-  ConnectionUid,
-  EnvironmentUid,
-  IntegrationKey,
-} from '../../src/kernel/ids.ts';
-import { partitionOf } from '../../src/kernel/partition.ts';
-import { systemClock, type Clock } from '../../src/kernel/time.ts';
-import type { Vault } from '../../src/modules/access/vault/vault.ts';
-import { recordCommandsTopic } from '../../src/modules/records/commands.ts';
-import type { RecordChange } from '../../src/modules/records/events.ts';
-import { createRecordWriter } from '../../src/modules/records/handlers.ts';
-import { sealEach, type PayloadSealing } from '../../src/modules/records/payload-sealing.ts';
-import { PayloadSealer } from '../../src/modules/records/sealed-payload.ts';
-import { recordsTopic } from '../../src/modules/records/stream-head.ts';
-import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
-import type { RecordWriter, WriteOrigin } from '../../src/modules/records/writer.ts';
-import type { Cipher } from '../../src/ports/cipher.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
-import type { Schemas } from '../../src/ports/schemas.ts';
-import type { RecordOwnersDeps } from '../../src/modules/records/owner/deps.ts';
-import { startRecordOwners, type RecordOwners } from '../../src/modules/records/owner/start.ts';
-import { partitionsOf, topics } from '../../streams/topics.ts';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
+import { openSchemas } from '#adapters/event-log/avro-codec.ts';
+import { openReplies } from '#control-plane/replies.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import { systemClock, type Clock } from '#kernel/time.ts';
+import { defaultRetention } from '#modules/access/environments/retention.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import { recordCommandsTopic } from '#modules/records/commands.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import { createRecordWriter } from '#modules/records/handlers.ts';
+import type { RecordOwnersDeps } from '#modules/records/owner/deps.ts';
+import { startRecordOwners, type RecordOwners } from '#modules/records/owner/start.ts';
+import { sealEach, type PayloadSealing } from '#modules/records/payload-sealing.ts';
+import { PayloadSealer } from '#modules/records/sealed-payload.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import { streamKey, type Stream } from '#modules/records/stream.ts';
+import type { RecordWriter, WriteOrigin } from '#modules/records/writer.ts';
+import type { Cipher } from '#ports/cipher.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { Schemas } from '#ports/schemas.ts';
+import { partitionsOf, topics } from '#streams/topics.ts';
 import { SimulatedLog, type Client } from './simulated-log.ts';
 
 export const aStream = (more: Partial<Record<keyof Stream, string>> = {}): Stream =>

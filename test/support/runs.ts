@@ -1,54 +1,49 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { openHttpClient } from './webhook-receiver.ts';
-import { connectionRef } from '../../src/modules/connections/connections/entity.ts';
-import { createDecryptedConnectionCache } from '../../src/modules/connections/connections/decrypted-connection-cache.ts';
-import { createRefresher } from '../../src/modules/connections/connections/refresh.ts';
-import { importConnection } from '../../src/modules/connections/connections/handlers.ts';
-import type { Connection } from '../../src/modules/connections/connections/state.ts';
-import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';
-import type { Environment } from '../../src/modules/access/environments/state.ts';
-import { functionRef } from '../../src/modules/functions/functions/entity.ts';
-import type {
-  DeployedFunction,
-  FunctionKind,
-} from '../../src/modules/functions/functions/state.ts';
-import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
-import type { Services } from '../../src/api/services.ts';
-import { createReadableRuns } from '../../src/modules/records/readable.ts';
-import type { RecordReader } from '../../src/modules/records/reader.ts';
-import { systemClock, type Clock } from '../../src/kernel/time.ts';
-import type { BarrierAnswer, RecordWriter } from '../../src/modules/records/writer.ts';
-import { createRunsClient } from '../../src/modules/functions/actions/handlers.ts';
-import {
-  createPayloadStore,
-  type PayloadStore,
-} from '../../src/modules/functions/runs/payload-store.ts';
-import { DirectRuns } from '../../src/modules/functions/runs/direct-runs.ts';
-import type { RunsClient } from '../../src/modules/functions/runs/client.ts';
-import type { RunChanged } from '../../src/modules/functions/runs/events.ts';
-import { openHost } from '../../src/modules/functions/runs/open-host.ts';
-import { createConnectionFinder } from '../../src/modules/webhooks/webhooks-in/find-connections.ts';
-import { createProviderKeys } from '../../src/modules/webhooks/webhooks-in/provider-keys.ts';
-import { openIncoming } from '../../src/modules/webhooks/webhooks-in/incoming-store.ts';
-import { openDeliveries } from '../../src/modules/webhooks/webhooks-out/deliveries.ts';
-import { openDeadLetters } from '../../src/modules/operations/dead-letters/view.ts';
-import { createPublisher, type Publisher } from '../../src/control-plane/publisher.ts';
-import { consumeRunCompletions } from '../../src/modules/functions/runs/run-completions.ts';
-import { createAuditRecorder } from '../../src/modules/access/audit/recorder.ts';
-import type { OperationLogs } from '../../src/ports/operation-log.ts';
-import { createOperationLogs } from '../../src/modules/operations/logs/operation-log.ts';
-import { createTimelines } from '../../src/modules/functions/runs/timeline.ts';
-import { syncRef } from '../../src/modules/functions/syncs/entity.ts';
-import type { SyncInstance } from '../../src/modules/functions/syncs/state.ts';
-import type { HttpClient } from '../../src/ports/http-client.ts';
-import type { Sandbox } from '../../src/ports/sandbox.ts';
-import { openOperatorRequests } from '../../src/modules/operations/consumer-groups/operator-requests.ts';
-import type { OperatorRequests } from '../../streams/reactor/reactor.ts';
+import type { Services } from '#api/services.ts';
+import { createDependents } from '#app/dependents.ts';
+import { projections } from '#app/projections.ts';
+import { findRecordReaders } from '#app/record-readers.ts';
+import { createPublisher, type Publisher } from '#control-plane/publisher.ts';
+import { systemClock, type Clock } from '#kernel/time.ts';
+import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
+import { createEnvironment } from '#modules/access/environments/handlers.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypted-connection-cache.ts';
+import { connectionRef } from '#modules/connections/connections/entity.ts';
+import { importConnection } from '#modules/connections/connections/handlers.ts';
+import { createRefresher } from '#modules/connections/connections/refresh.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { createIntegration } from '#modules/connections/integrations/handlers.ts';
+import { createRunsClient } from '#modules/functions/actions/handlers.ts';
+import { functionRef } from '#modules/functions/functions/entity.ts';
+import type { DeployedFunction, FunctionKind } from '#modules/functions/functions/state.ts';
+import type { RunsClient } from '#modules/functions/runs/client.ts';
+import { DirectRuns } from '#modules/functions/runs/direct-runs.ts';
+import type { RunChanged } from '#modules/functions/runs/events.ts';
+import { openHost } from '#modules/functions/runs/open-host.ts';
+import { createPayloadStore, type PayloadStore } from '#modules/functions/runs/payload-store.ts';
+import { consumeRunCompletions } from '#modules/functions/runs/run-completions.ts';
 import {
   startFunctionRunner,
   type FunctionRunnerDeps,
-} from '../../src/modules/functions/runs/runner/function-run.ts';
-import { uncounted } from './metrics.ts';
+} from '#modules/functions/runs/runner/function-run.ts';
+import { createTimelines } from '#modules/functions/runs/timeline.ts';
+import { syncRef } from '#modules/functions/syncs/entity.ts';
+import type { SyncInstance } from '#modules/functions/syncs/state.ts';
+import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
+import { openDeadLetters } from '#modules/operations/dead-letters/view.ts';
+import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
+import { createReadableRuns } from '#modules/records/readable.ts';
+import type { RecordReader } from '#modules/records/reader.ts';
+import type { BarrierAnswer, RecordWriter } from '#modules/records/writer.ts';
+import { createConnectionFinder } from '#modules/webhooks/webhooks-in/find-connections.ts';
+import { openIncoming } from '#modules/webhooks/webhooks-in/incoming-store.ts';
+import { createProviderKeys } from '#modules/webhooks/webhooks-in/provider-keys.ts';
+import { openDeliveries } from '#modules/webhooks/webhooks-out/deliveries.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import type { OperationLogs } from '#ports/operation-log.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
+import type { OperatorRequests } from '#streams/reactor/reactor.ts';
 import {
   aProvider,
   openControlWorld,
@@ -56,9 +51,8 @@ import {
   type ControlNode,
   type ControlWorld,
 } from './control.ts';
-import { createDependents } from '../../src/app/dependents.ts';
-import { projections } from '../../src/app/projections.ts';
-import { findRecordReaders } from '../../src/app/record-readers.ts';
+import { uncounted } from './metrics.ts';
+import { openHttpClient } from './webhook-receiver.ts';
 
 const options = { actor: 'system' };
 const provider = aProvider();

@@ -1,4 +1,4 @@
-import { decodeCursor } from '../../src/modules/records/cursor.ts';
+import { decodeCursor } from '#modules/records/cursor.ts';
 
 export interface ScannedPage {
   readonly records: readonly {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 import type { Random } from './random.ts';
 
 /**

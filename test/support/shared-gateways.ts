@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../services/ports.ts';
+import { freePort } from '#test/services/ports.ts';
 import { definitionsOf } from './fake-provider.ts';
 import { startGateway, type RunningGateway } from './gateway.ts';
 

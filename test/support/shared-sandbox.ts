@@ -1,5 +1,5 @@
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
 
 let opened: Promise<Sandbox> | null = null;
 

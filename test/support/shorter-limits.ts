@@ -1,4 +1,4 @@
 // Loaded before everything else of a process: its limits are those of the test.
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '#kernel/limits.ts';
 
 Object.assign(limits, JSON.parse(process.env['SVC_TEST_LIMITS'] ?? '{}'));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { GatewayError } from '../../src/kernel/errors.ts';
-import { partitionNumbers } from '../../src/kernel/partition.ts';
-import type { Clock } from '../../src/kernel/time.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { partitionNumbers } from '#kernel/partition.ts';
+import type { Clock } from '#kernel/time.ts';
 import type {
   Batch,
   Consumed,
@@ -14,7 +14,7 @@ import type {
   ReadMessage,
   TopicSpec,
   TransactionalWriter,
-} from '../../src/ports/event-log.ts';
+} from '#ports/event-log.ts';
 
 /** What may go wrong with a write: refused, written without an answer, or lost without one. */
 export type Fault = 'none' | 'unsure-written' | 'unsure-lost';

@@ -1,9 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { DirectoryView } from '../../src/adapters/event-log/embedded/row-format.ts';
-import { isSealed, slotOf } from '../../src/adapters/event-log/embedded/sealed-row.ts';
+import { DirectoryView } from '#adapters/event-log/embedded/row-format.ts';
+import { isSealed, slotOf } from '#adapters/event-log/embedded/sealed-row.ts';
 
 const keyBytes = 32;
 

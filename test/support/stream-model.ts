@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Random } from './random.ts';
 
 interface Held {

@@ -1,7 +1,7 @@
-import { GatewayError } from '../../src/kernel/errors.ts';
-import { sync, type SyncCommand } from '../../src/modules/functions/syncs/decider.ts';
-import type { SyncEvent } from '../../src/modules/functions/syncs/events.ts';
-import { slotAfter, type SyncInstance } from '../../src/modules/functions/syncs/state.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { sync, type SyncCommand } from '#modules/functions/syncs/decider.ts';
+import type { SyncEvent } from '#modules/functions/syncs/events.ts';
+import { slotAfter, type SyncInstance } from '#modules/functions/syncs/state.ts';
 
 /** Facts of one sync of one connection, for given / when / then. */
 export const hourMs = 3_600_000;

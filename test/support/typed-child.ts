@@ -3,19 +3,19 @@
  * folder> <seed> <round>` opts in and saves until it is killed; `typed-child.ts settle <data folder> <seed> <round>`
  * ends once the typed topic has every change, and reports the live records.
  */
-import { environmentByName } from '../../src/modules/access/environments/queries.ts';
-import { functionRef } from '../../src/modules/functions/functions/entity.ts';
-import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
-import { findIntegration } from '../../src/modules/connections/integrations/queries.ts';
-import { recordsTopic } from '../../src/modules/records/stream-head.ts';
-import type { Stream } from '../../src/modules/records/stream.ts';
-import { enableTypedTopic } from '../../src/modules/operations/typed-topics/handlers.ts';
-import { addressOf, topicOf } from '../../src/modules/operations/typed-topics/names.ts';
+import { environmentByName } from '#modules/access/environments/queries.ts';
+import { createIntegration } from '#modules/connections/integrations/handlers.ts';
+import { findIntegration } from '#modules/connections/integrations/queries.ts';
+import { functionRef } from '#modules/functions/functions/entity.ts';
+import { enableTypedTopic } from '#modules/operations/typed-topics/handlers.ts';
+import { addressOf, topicOf } from '#modules/operations/typed-topics/names.ts';
 import {
   typedProgressTopic,
   type TypedTopicProgress,
-} from '../../src/modules/operations/typed-topics/progress.ts';
-import { typedTopicsGroup } from '../../src/modules/operations/typed-topics/publishing/shared.ts';
+} from '#modules/operations/typed-topics/progress.ts';
+import { typedTopicsGroup } from '#modules/operations/typed-topics/publishing/shared.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import type { Stream } from '#modules/records/stream.ts';
 import { aProvider } from './control.ts';
 import { models, operation } from './crash-model.ts';
 import { eventually } from './crm-world.ts';

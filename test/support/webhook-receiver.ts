@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
-import type { HttpClient } from '../../src/ports/http-client.ts';
+import { createHttpClient } from '#adapters/http-client/undici.ts';
+import type { HttpClient } from '#ports/http-client.ts';
 
 /** One request as it came in. */
 export interface Received {

@@ -1,6 +1,6 @@
-import { compose, type Running } from '../../src/app/compose.ts';
-import type { Config } from '../../src/app/config.ts';
-import type { Services } from '../../src/api/services.ts';
+import type { Services } from '#api/services.ts';
+import { compose, type Running } from '#app/compose.ts';
+import type { Config } from '#app/config.ts';
 
 /** A composed process whose roles need services and tables. */
 export interface WholeNode extends Running {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { limits } from '../../src/kernel/limits.ts';
+import type { limits } from '#kernel/limits.ts';
 
 /** Set for a process that has other limits. */
 export const limitsVariable = 'SVC_TEST_LIMITS';

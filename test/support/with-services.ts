@@ -4,7 +4,7 @@
  */
 import kafkajs from 'kafkajs';
 import { afterAll } from 'vitest';
-import { ownPrefix, serviceUrl } from '../services/url.ts';
+import { ownPrefix, serviceUrl } from '#test/services/url.ts';
 import { prefixVariable } from './deployment.ts';
 
 const prefix = ownPrefix();

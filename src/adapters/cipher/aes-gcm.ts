@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from 'node:crypto';
-import { GatewayError } from '../../kernel/errors.ts';
-import type { Cipher } from '../../ports/cipher.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Cipher } from '#ports/cipher.ts';
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Coordination, Lease } from '../../ports/coordination.ts';
+import type { Coordination, Lease } from '#ports/coordination.ts';
 
 interface Expiring {
   readonly untilMs: number;

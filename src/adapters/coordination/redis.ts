@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Coordination, Lease } from '../../ports/coordination.ts';
+import type { Coordination, Lease } from '#ports/coordination.ts';
 import { openInProcessCoordination } from './in-process.ts';
 import { Connection } from './redis/connection.ts';
 import { Subscriptions } from './redis/subscriptions.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import avro, { type Schema, type Type } from 'avsc';
-import { GatewayError } from '../../kernel/errors.ts';
-import type { Codec, Schemas, WrittenValue } from '../../ports/schemas.ts';
-import { topics } from '../../../streams/topics.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Codec, Schemas, WrittenValue } from '#ports/schemas.ts';
+import { topics } from '#streams/topics.ts';
 
 /** The source of schema ids: the embedded log's table, or a registry. */
 export interface Registry {

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import avro, { type Schema, type Type } from 'avsc';
-import { GatewayError } from '../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 /**
  * FULL_TRANSITIVE: every version of a subject reads what every other version wrote. A new field has a default, a

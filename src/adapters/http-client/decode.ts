@@ -1,5 +1,5 @@
 import { pipeline, type Readable } from 'node:stream';
-import { HttpFailure } from '../../ports/http-client.ts';
+import { HttpFailure } from '#ports/http-client.ts';
 import { codings, createDecoder } from './decoders.ts';
 
 /** A response with more codings is an attack. */

@@ -8,7 +8,7 @@ import {
   type Inflate,
   type InflateRaw,
 } from 'node:zlib';
-import { HttpFailure } from '../../ports/http-client.ts';
+import { HttpFailure } from '#ports/http-client.ts';
 
 type Inner = BrotliDecompress | Inflate | InflateRaw;
 

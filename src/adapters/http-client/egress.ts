@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { GatewayError } from '../../kernel/errors.ts';
-import type { Destination } from '../../ports/http-client.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Destination } from '#ports/http-client.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 

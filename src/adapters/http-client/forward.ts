@@ -4,7 +4,7 @@ import {
   type AnswerFlow,
   type AnswerSink,
   type ForwardRequest,
-} from '../../ports/http-client.ts';
+} from '#ports/http-client.ts';
 import { codingsOf } from './decode.ts';
 import { createDecoder } from './decoders.ts';
 import type { AnswerHead } from './http1/answer-head.ts';

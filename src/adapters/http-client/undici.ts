@@ -1,14 +1,14 @@
-import { LRUCache } from 'lru-cache';
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, request as send, type Dispatcher } from 'undici';
-import { GatewayError } from '../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import {
   HttpFailure,
   type HttpClient,
   type HttpReply,
   type OutgoingRequest,
-} from '../../ports/http-client.ts';
+} from '#ports/http-client.ts';
 import { codingsOf, readBody, tooLarge } from './decode.ts';
 import { createEgressPolicy, type EgressPolicy } from './egress.ts';
 import { forwardOver } from './forward.ts';

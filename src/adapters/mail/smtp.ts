@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer';
-import { MailFailure, type Mailer } from '../../ports/mailer.ts';
+import { MailFailure, type Mailer } from '#ports/mailer.ts';
 
 /** How long the server may take for each step of the protocol. */
 const stepMs = 20_000;

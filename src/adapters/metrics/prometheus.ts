@@ -10,7 +10,7 @@ import {
   type LabelValues,
   type MetricName,
   type Metrics,
-} from '../../ports/metrics.ts';
+} from '#ports/metrics.ts';
 
 type Entry = readonly [
   MetricName,

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type {
   Insert,
   QueryClass,
@@ -6,7 +6,7 @@ import type {
   SqlParams,
   TableDefinition,
   ViewDefinition,
-} from '../../ports/projection-store.ts';
+} from '#ports/projection-store.ts';
 import type { Connection } from './connection.ts';
 import { createStatement, dropStatement } from './ddl.ts';
 import { openEmbedded, startEngine } from './embedded.ts';

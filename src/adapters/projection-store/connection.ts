@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Insert, SqlParams } from '../../ports/projection-store.ts';
+import type { Insert, SqlParams } from '#ports/projection-store.ts';
 
 /** One connection: statements are sequential. */
 export interface Connection {

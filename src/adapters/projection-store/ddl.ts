@@ -1,4 +1,4 @@
-import type { TableDefinition, ViewDefinition } from '../../ports/projection-store.ts';
+import type { TableDefinition, ViewDefinition } from '#ports/projection-store.ts';
 
 /** How long a replicated table remembers tokens; their number is a setting of the table. */
 const tokensKeptS = 7 * 86_400;

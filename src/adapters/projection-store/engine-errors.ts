@@ -1,4 +1,4 @@
-import { GatewayError } from '../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 /** Errors of the rows, not of the store: the same insert can never succeed. */
 const refusals = new Set([

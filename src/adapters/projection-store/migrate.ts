@@ -1,4 +1,4 @@
-import type { Migration, ProjectionStore, TableDefinition } from '../../ports/projection-store.ts';
+import type { Migration, ProjectionStore, TableDefinition } from '#ports/projection-store.ts';
 
 /** Completed steps. */
 const notes: TableDefinition = {

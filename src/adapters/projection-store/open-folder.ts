@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { ProjectionStore } from '../../ports/projection-store.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 
 /** Its message is a whole sentence that names the folder and the fix. */
 export class UnusableFolder extends Error {

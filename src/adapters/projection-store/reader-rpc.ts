@@ -1,14 +1,14 @@
 import type { Transferable } from 'node:worker_threads';
+import type { Clock } from '#kernel/time.ts';
+import { createRecordReader } from '#modules/records/read-ahead.ts';
 import type {
   Dropped,
   PageQuery,
   RecordReader,
   RecordSource,
   Slice,
-} from '../../modules/records/reader.ts';
-import { createRecordReader } from '../../modules/records/read-ahead.ts';
-import type { StreamId } from '../../modules/records/stream.ts';
-import type { Clock } from '../../kernel/time.ts';
+} from '#modules/records/reader.ts';
+import type { StreamId } from '#modules/records/stream.ts';
 import type { Methods, Peer } from '../threads/rpc.ts';
 import { Moved } from '../threads/rpc.ts';
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { ClickHouseSettings } from '@clickhouse/client';
-import type { Insert } from '../../ports/projection-store.ts';
+import type { Insert } from '#ports/projection-store.ts';
 import {
   drain,
   settingsOf,

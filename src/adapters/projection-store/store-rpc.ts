@@ -1,4 +1,4 @@
-import type { QueryClass, ProjectionStore, SqlParams } from '../../ports/projection-store.ts';
+import type { QueryClass, ProjectionStore, SqlParams } from '#ports/projection-store.ts';
 import type { Methods, Peer } from '../threads/rpc.ts';
 
 /** The calls of other threads to the one that owns the tables. */

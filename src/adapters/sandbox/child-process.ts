@@ -3,14 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority, platform, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GatewayError } from '../../kernel/errors.ts';
-import type {
-  HostAnswer,
-  HostCalls,
-  RunFailure,
-  RunLimits,
-  RunResult,
-} from '../../ports/sandbox.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { HostAnswer, HostCalls, RunFailure, RunLimits, RunResult } from '#ports/sandbox.ts';
 import { interrupted, outOfMemory } from './failures.ts';
 import type { AbortReason, ChildSettings, FromChild, ToChild } from './messages.ts';
 

@@ -1,7 +1,7 @@
 import { outOfMemory, timedOut } from './failures.ts';
 import { GuestRun } from './guest-run.ts';
-import type { ChildSettings, FromChild, ToChild } from './messages.ts';
 import { openIsolate, takeSnapshot, type RunIsolate, type Snapshot } from './isolate.ts';
+import type { ChildSettings, FromChild, ToChild } from './messages.ts';
 
 /**
  * The process that holds the isolates of untrusted code: started without environment, write access or secrets, so

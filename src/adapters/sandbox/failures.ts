@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
-import type { RunFailure } from '../../ports/sandbox.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
+import type { RunFailure } from '#ports/sandbox.ts';
 import type { AbortReason } from './messages.ts';
 
 /** Limit of a run's report about its own end. */

@@ -1,7 +1,7 @@
-import type { RunFailure, RunLimits, RunResult } from '../../ports/sandbox.ts';
+import type { RunFailure, RunLimits, RunResult } from '#ports/sandbox.ts';
 import { aborted, outOfMemory, reportOf, stuck, tooMany } from './failures.ts';
-import type { AbortReason } from './messages.ts';
 import type { RunIsolate } from './isolate.ts';
+import type { AbortReason } from './messages.ts';
 import { answerSync } from './sync-calls.ts';
 
 /** Bytes of one call's arguments, and calls in flight (docs/reference/functions.md#limits). */

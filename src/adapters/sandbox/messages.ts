@@ -1,4 +1,4 @@
-import type { RunFailure, RunLimits, RunResult } from '../../ports/sandbox.ts';
+import type { RunFailure, RunLimits, RunResult } from '#ports/sandbox.ts';
 
 /** Messages of the supervisor to a child. Plain data. */
 export type ToChild =

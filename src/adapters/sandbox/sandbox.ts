@@ -1,5 +1,7 @@
-import { GatewayError } from '../../kernel/errors.ts';
-import { limits as promised } from '../../kernel/limits.ts';
+import { z } from 'zod';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits as promised } from '#kernel/limits.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import type {
   FunctionDefinition,
   HostCalls,
@@ -7,12 +9,10 @@ import type {
   RunRequest,
   RunResult,
   Sandbox,
-} from '../../ports/sandbox.ts';
+} from '#ports/sandbox.ts';
 import { SandboxChild } from './child-process.ts';
 import { guestRuntime } from './guest-runtime.ts';
 import type { GuestOrder } from './guest/runtime.ts';
-import { z } from 'zod';
-import { isJsonObject, type JsonObject } from '../../kernel/stable-json.ts';
 
 export interface SandboxOptions {
   /** Concurrent runs in one process; a crash interrupts all of them. Default 8. */

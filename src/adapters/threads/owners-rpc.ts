@@ -1,4 +1,4 @@
-import type { InProcessOwners } from '../../control-plane/in-process-owners.ts';
+import type { InProcessOwners } from '#control-plane/in-process-owners.ts';
 import type { Methods, Peer } from './rpc.ts';
 
 const method = 'control.decide';

@@ -1,5 +1,5 @@
 import type { MessagePort, Transferable } from 'node:worker_threads';
-import { GatewayError } from '../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 /** Calls between the threads of one process, over a MessagePort. */
 interface Call {

@@ -6,8 +6,8 @@ import {
   type ResourceLimits,
   type Transferable,
 } from 'node:worker_threads';
+import { ThreadFailure } from '#kernel/thread-failure.ts';
 import { connect, type Peer } from './rpc.ts';
-import { ThreadFailure } from '../../kernel/thread-failure.ts';
 
 /** Start data of every thread: its end of the calls, for `connect`. */
 export interface PeerData {

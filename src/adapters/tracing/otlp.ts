@@ -23,7 +23,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
-import type { Span, SpanStart, Tracer } from '../../ports/tracer.ts';
+import type { Span, SpanStart, Tracer } from '#ports/tracer.ts';
 import type { SamplerName } from './samplers.ts';
 
 export interface OtlpTracerOptions {

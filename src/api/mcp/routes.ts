@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { anyJson, json, nothing } from '../../http/responses.ts';
+import { type AnyRoute, errorAt } from '#http/define-route.ts';
+import { connectionId, integrationKey, jsonObject } from '#http/fields.ts';
+import { anyJson, json, nothing } from '#http/responses.ts';
+import { requireConnection } from '#modules/connections/connections/queries.ts';
 import { defineRoute } from '../services.ts';
-import { type AnyRoute, errorAt } from '../../http/define-route.ts';
-import { connectionId, integrationKey, jsonObject } from '../../http/fields.ts';
-import { requireConnection } from '../../modules/connections/connections/queries.ts';
 
 const id = z.union([z.string(), z.number()]).nullable().describe('Id of the request.');
 

@@ -6,20 +6,20 @@ import {
   type CallToolResult,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { RouteAnswer } from '../../http/define-route.ts';
-import { jsonObject } from '../../http/fields.ts';
-import type { Services } from '../services.ts';
-import { problemLine } from '../../json-schema/problems.ts';
-import { TenantSchemas } from '../../json-schema/tenant-schemas.ts';
-import { GatewayError } from '../../kernel/errors.ts';
-import type { Json } from '../../kernel/stable-json.ts';
-import type { Connection } from '../../modules/connections/connections/state.ts';
+import type { RouteAnswer } from '#http/define-route.ts';
+import { jsonObject } from '#http/fields.ts';
+import { problemLine } from '#json-schema/problems.ts';
+import { TenantSchemas } from '#json-schema/tenant-schemas.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
 import {
   inputSchema,
   objectSchema,
   toolParameters,
-} from '../../modules/functions/functions/presenter.ts';
-import { findFunction, listFunctions } from '../../modules/functions/functions/queries.ts';
+} from '#modules/functions/functions/presenter.ts';
+import { findFunction, listFunctions } from '#modules/functions/functions/queries.ts';
+import type { Services } from '../services.ts';
 
 /** The part of a request that the protocol needs. */
 interface Message {

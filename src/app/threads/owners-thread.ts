@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { inProcessOwnersMethods } from '../../adapters/threads/owners-rpc.ts';
+import { inProcessOwnersMethods } from '#adapters/threads/owners-rpc.ts';
+import { followRetention } from '#modules/records/owner/decisions/retention-policies.ts';
+import { startRecordOwners } from '#modules/records/owner/start.ts';
+import { startControlOwners } from '#streams/owner/start.ts';
 import { definitions } from '../entities.ts';
-import { startControlOwners } from '../../../streams/owner/start.ts';
-import { followRetention } from '../../modules/records/owner/decisions/retention-policies.ts';
-import { startRecordOwners } from '../../modules/records/owner/start.ts';
 import { startSealing } from './sealing.ts';
 import { serveThread } from './serve-thread.ts';
 

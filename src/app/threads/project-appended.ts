@@ -1,26 +1,23 @@
-import type { Ports } from '../../control-plane/ports.ts';
-import { migrate } from '../../adapters/projection-store/migrate.ts';
-import type { ProjectionStore } from '../../ports/projection-store.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import { openCommandSender } from '../../control-plane/command-sender.ts';
-import { projectionRef } from '../../modules/operations/projections/entity.ts';
-import { followProjection } from '../../../streams/projector/consume-projections.ts';
-import { appendedProjections } from '../projections.ts';
+import { migrate } from '#adapters/projection-store/migrate.ts';
+import { openCommandSender } from '#control-plane/command-sender.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { projectionRef } from '#modules/operations/projections/entity.ts';
+import type { Metrics } from '#ports/metrics.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 import {
   startAppendedProjector,
   type AppendedProjectorDeps,
-} from '../../../streams/projector/appended-projector.ts';
-import type { AnyAppendedProjection } from '../../../streams/projector/appended.ts';
-import type { Feed, FeedOptions } from '../../../streams/projector/generation-feed.ts';
-import { startGenerations, type Active } from '../../../streams/projector/generations.ts';
-import { createSharedPublication } from '../../../streams/projector/shared-publication.ts';
-import {
-  projectorGroup,
-  startSharedProjector,
-} from '../../../streams/projector/shared-projector.ts';
-import { verifyAppended } from '../../../streams/projector/verify-appended.ts';
-import type { ThreadData } from './thread-context.ts';
+} from '#streams/projector/appended-projector.ts';
+import type { AnyAppendedProjection } from '#streams/projector/appended.ts';
+import { followProjection } from '#streams/projector/consume-projections.ts';
+import type { Feed, FeedOptions } from '#streams/projector/generation-feed.ts';
+import { startGenerations, type Active } from '#streams/projector/generations.ts';
+import { projectorGroup, startSharedProjector } from '#streams/projector/shared-projector.ts';
+import { createSharedPublication } from '#streams/projector/shared-publication.ts';
+import { verifyAppended } from '#streams/projector/verify-appended.ts';
+import { appendedProjections } from '../projections.ts';
 import { counted, nothingFed, reachOfOwn } from './project-records.ts';
+import type { ThreadData } from './thread-context.ts';
 
 interface ProjectionPorts extends Ports {
   readonly store: ProjectionStore;

@@ -1,26 +1,23 @@
-import type { Ports } from '../../control-plane/ports.ts';
-import { GatewayError } from '../../kernel/errors.ts';
-import type { ProjectionNotifications } from '../../modules/records/projection-notifications.ts';
-import type { RecordReader } from '../../modules/records/reader.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { Feed, Reach } from '../../../streams/projector/generation-feed.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { ProjectionNotifications } from '#modules/records/projection-notifications.ts';
+import { records } from '#modules/records/projection/definition.ts';
 import type {
   RecordFeedOptions as FeedOptions,
   RecordGenerationsDeps,
-} from '../../modules/records/projection/generations.ts';
-import { records } from '../../modules/records/projection/definition.ts';
+} from '#modules/records/projection/generations.ts';
 import {
   startProjector,
   type Projector,
   type ProjectorDeps,
-} from '../../modules/records/projection/projector.ts';
-import { createPublication } from '../../../streams/projector/publication.ts';
-import { createReadAtEnd } from '../../modules/records/projection/read-at-end.ts';
-import {
-  projectorGroup,
-  startSharedProjector,
-} from '../../../streams/projector/shared-projector.ts';
-import { createSharedPublication } from '../../../streams/projector/shared-publication.ts';
+} from '#modules/records/projection/projector.ts';
+import { createReadAtEnd } from '#modules/records/projection/read-at-end.ts';
+import type { RecordReader } from '#modules/records/reader.ts';
+import type { Metrics } from '#ports/metrics.ts';
+import type { Feed, Reach } from '#streams/projector/generation-feed.ts';
+import { createPublication } from '#streams/projector/publication.ts';
+import { projectorGroup, startSharedProjector } from '#streams/projector/shared-projector.ts';
+import { createSharedPublication } from '#streams/projector/shared-publication.ts';
 import type { ThreadContext, ThreadData } from './thread-context.ts';
 
 type Projecting = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;

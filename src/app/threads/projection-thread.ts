@@ -1,22 +1,19 @@
-import {
-  recordSourceMethods,
-  announceDropped,
-} from '../../adapters/projection-store/reader-rpc.ts';
-import { migrate } from '../../adapters/projection-store/migrate.ts';
-import { projectionStoreMethods } from '../../adapters/projection-store/store-rpc.ts';
-import { openCommandSender } from '../../control-plane/command-sender.ts';
-import { projectionRef } from '../../modules/operations/projections/entity.ts';
-import { followProjection } from '../../../streams/projector/consume-projections.ts';
-import type { RecordChange } from '../../modules/records/events.ts';
-import { openProjectionNotifications } from '../../modules/records/projection-notifications.ts';
-import { createRecordSource } from '../../modules/records/source.ts';
-import { startRecordGenerations } from '../../modules/records/projection/generations.ts';
-import { serializeInserts } from '../../../streams/projector/serialized-inserts.ts';
-import { records } from '../../modules/records/projection/definition.ts';
-import type { TableSet } from '../../../streams/projector/define.ts';
+import { migrate } from '#adapters/projection-store/migrate.ts';
+import { recordSourceMethods, announceDropped } from '#adapters/projection-store/reader-rpc.ts';
+import { projectionStoreMethods } from '#adapters/projection-store/store-rpc.ts';
+import { openCommandSender } from '#control-plane/command-sender.ts';
+import { projectionRef } from '#modules/operations/projections/entity.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import { openProjectionNotifications } from '#modules/records/projection-notifications.ts';
+import { records } from '#modules/records/projection/definition.ts';
+import { startRecordGenerations } from '#modules/records/projection/generations.ts';
+import { verifyGeneration } from '#modules/records/projection/verify.ts';
+import { createRecordSource } from '#modules/records/source.ts';
+import { followProjection } from '#streams/projector/consume-projections.ts';
+import type { TableSet } from '#streams/projector/define.ts';
+import { serializeInserts } from '#streams/projector/serialized-inserts.ts';
 import { openCoordination } from '../open-coordination.ts';
 import { openTables } from '../open-tables.ts';
-import { verifyGeneration } from '../../modules/records/projection/verify.ts';
 import { projectAllAppended } from './project-appended.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';

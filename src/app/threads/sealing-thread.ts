@@ -1,11 +1,11 @@
 import { workerData } from 'node:worker_threads';
-import { createAesGcm } from '../../adapters/cipher/aes-gcm.ts';
-import { connect } from '../../adapters/threads/rpc.ts';
-import type { PeerData } from '../../adapters/threads/start-peer.ts';
-import { trimWhenQuiet } from '../../adapters/threads/trim-memory.ts';
-import { sealEach, type UnsealedPayloads } from '../../modules/records/payload-sealing.ts';
-import { PayloadSealer, type PayloadOwner } from '../../modules/records/sealed-payload.ts';
-import type { Cipher } from '../../ports/cipher.ts';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
+import { connect } from '#adapters/threads/rpc.ts';
+import type { PeerData } from '#adapters/threads/start-peer.ts';
+import { trimWhenQuiet } from '#adapters/threads/trim-memory.ts';
+import { sealEach, type UnsealedPayloads } from '#modules/records/payload-sealing.ts';
+import { PayloadSealer, type PayloadOwner } from '#modules/records/sealed-payload.ts';
+import type { Cipher } from '#ports/cipher.ts';
 
 export interface ToSeal extends UnsealedPayloads {
   readonly owner: PayloadOwner;

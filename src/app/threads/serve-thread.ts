@@ -1,13 +1,13 @@
 import { workerData } from 'node:worker_threads';
-import { connect, type Methods, type Peer } from '../../adapters/threads/rpc.ts';
-import { systemClock } from '../../kernel/time.ts';
+import { connect, type Methods, type Peer } from '#adapters/threads/rpc.ts';
+import { trimWhenQuiet } from '#adapters/threads/trim-memory.ts';
+import { systemClock } from '#kernel/time.ts';
 import { createLogger } from '../logger.ts';
 import { openThreadLog } from '../open-log.ts';
 import { openTracing } from '../open-tracing.ts';
 import { startOnLog } from '../start-on-log.ts';
 import { openThreadContext, type ThreadContext, type ThreadData } from './thread-context.ts';
 import { lowerThreadPriority } from './thread-priority.ts';
-import { trimWhenQuiet } from '../../adapters/threads/trim-memory.ts';
 
 /**
  * The part of a role that runs in a thread: opens its resources on the stack and returns the methods that it

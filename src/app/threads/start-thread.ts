@@ -1,6 +1,6 @@
-import type { Peer } from '../../adapters/threads/rpc.ts';
-import { startPeer } from '../../adapters/threads/start-peer.ts';
-import { ThreadFailure } from '../../kernel/thread-failure.ts';
+import type { Peer } from '#adapters/threads/rpc.ts';
+import { startPeer } from '#adapters/threads/start-peer.ts';
+import { ThreadFailure } from '#kernel/thread-failure.ts';
 import { transferOf } from '../open-log.ts';
 import type { ThreadData } from './thread-context.ts';
 

@@ -1,4 +1,4 @@
-import type { AlertDestination, Client, Input } from '../../client/index.ts';
+import type { AlertDestination, Client, Input } from '#client/index.ts';
 import { confirm } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';

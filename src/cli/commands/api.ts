@@ -1,4 +1,4 @@
-import type { Client } from '../../client/index.ts';
+import type { Client } from '#client/index.ts';
 import { confirm, withAccount } from '../account.ts';
 import { defineCommand } from '../command.ts';
 import { usageError } from '../exit.ts';

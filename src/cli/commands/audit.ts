@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { Answer, Client } from '../../client/index.ts';
-import { chainHash, chainStart, type ChainedEntry } from '../../kernel/audit-chain.ts';
+import type { Answer, Client } from '#client/index.ts';
+import { chainHash, chainStart, type ChainedEntry } from '#kernel/audit-chain.ts';
 import { accountHelp, withAccount } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';

@@ -1,13 +1,13 @@
-import type { Sandbox } from '../../ports/sandbox.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
+import { defineCommand } from '../command.ts';
+import { framedProblem } from '../compiler/code-frame.ts';
 import { compareWithBuild, type Difference } from '../compiler/compare.ts';
 import type { Compiled } from '../compiler/compile.ts';
-import { framedProblem } from '../compiler/code-frame.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
-import { defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
-import { changeTexts } from '../deploy/changes.ts';
 import { alignDependencies } from '../dependencies.ts';
+import { changeTexts } from '../deploy/changes.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { requireProject } from '../project.ts';

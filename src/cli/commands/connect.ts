@@ -1,5 +1,5 @@
+import { ApiError, type Client, type ConnectToken } from '#client/index.ts';
 import { defineCommand } from '../command.ts';
-import { ApiError, type Client, type ConnectToken } from '../../client/index.ts';
 import { jsonOption } from '../json-option.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
 

@@ -1,6 +1,6 @@
-import { defineCommand } from '../command.ts';
-import type { ConnectionEntry } from '../../client/index.ts';
+import type { ConnectionEntry } from '#client/index.ts';
 import { showRows } from '../columns.ts';
+import { defineCommand } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { entriesOf } from '../options.ts';
 import { inEnvironment, limitOf, serviceHelp, serviceOptions } from '../service-command.ts';

@@ -1,7 +1,7 @@
-import { defineCommand } from '../command.ts';
 import { spawn } from 'node:child_process';
-import type { Client } from '../../client/index.ts';
+import type { Client } from '#client/index.ts';
 import { withAccount } from '../account.ts';
+import { defineCommand } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
 

@@ -1,4 +1,4 @@
-import type { Client, ConsumerGroup, ConsumerGroupReset, Input } from '../../client/index.ts';
+import type { Client, ConsumerGroup, ConsumerGroupReset, Input } from '#client/index.ts';
 import { accountHelp, confirm, withAccount } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';

@@ -1,4 +1,4 @@
-import type { Client, DeadLetter } from '../../client/index.ts';
+import type { Client, DeadLetter } from '#client/index.ts';
 import { accountHelp, confirm, withAccount } from '../account.ts';
 import { columns, showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';

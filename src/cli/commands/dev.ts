@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError } from '../../client/index.ts';
-import type { Compiled, ProjectCompiler } from '../compiler/compile.ts';
+import { ApiError } from '#client/index.ts';
+import { defineCommand } from '../command.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
+import type { Compiled, ProjectCompiler } from '../compiler/compile.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
-import { defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { HotDeployment } from '../dev/hot-deploy.ts';
 import { FileWatch } from '../dev/watch-files.ts';

@@ -1,13 +1,13 @@
-import { ApiError } from '../../client/index.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
-import type { CompiledFunction } from '../compiler/compile.ts';
+import { ApiError } from '#client/index.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
+import type { CompiledFunction } from '../compiler/compile.ts';
 import { mayPrompt, stopOnInterrupt, type Context } from '../context.ts';
 import type { DryConnections } from '../dryrun/connections.ts';
 import { Journal } from '../dryrun/journal.ts';
 import { saveMocks } from '../dryrun/save.ts';
-import { failureOf, isOk, showEnd } from '../dryrun/show.ts';
 import type { DryRunRequest, DryRunSession } from '../dryrun/session.ts';
+import { failureOf, isOk, showEnd } from '../dryrun/show.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { jsonOption } from '../json-option.ts';
 import { requireProject } from '../project.ts';

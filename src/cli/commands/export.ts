@@ -1,12 +1,12 @@
 import { createPublicKey, type JsonWebKeyInput } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { systemClock } from '#kernel/time.ts';
 import { withAccount } from '../account.ts';
 import { defineCommand } from '../command.ts';
 import { CommandFailure, usageError } from '../exit.ts';
 import { inEnvironment } from '../service-command.ts';
-import type { JsonObject } from '../../kernel/stable-json.ts';
-import { systemClock } from '../../kernel/time.ts';
 
 export const exportCommand = defineCommand({
   name: 'export',

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { isJsonObject, objectOf, type Json } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json } from '#kernel/stable-json.ts';
 import { defineCommand } from '../command.ts';
 import { clientText } from '../generate/client.ts';
 import {

@@ -1,6 +1,6 @@
-import { defineCommand } from '../command.ts';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { defineCommand } from '../command.ts';
 import { docsText } from '../generate/docs.ts';
 import { requireProject } from '../project.ts';
 import { compileStep } from './compile.ts';

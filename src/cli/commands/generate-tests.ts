@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { defineCommand, type Options } from '../command.ts';
 import type { Entry } from '../compiler/entries.ts';
 import { CompileError } from '../compiler/problem.ts';
-import { defineCommand, type Options } from '../command.ts';
 import { mayPrompt, type Context } from '../context.ts';
 import { alignTestRunner } from '../dependencies.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';

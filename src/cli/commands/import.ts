@@ -1,14 +1,14 @@
+import { objectOf } from '#kernel/stable-json.ts';
+import { systemClock } from '#kernel/time.ts';
+import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 import { confirm } from '../account.ts';
 import { defineCommand } from '../command.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
-import { jsonOption } from '../json-option.ts';
-import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
-import { objectOf } from '../../kernel/stable-json.ts';
-import { systemClock } from '../../kernel/time.ts';
-import { withoutTrailingSlashes } from '../../kernel/trailing-slashes.ts';
 import type { Mapping } from '../import/mapping.ts';
 import type { Source } from '../import/source.ts';
+import { jsonOption } from '../json-option.ts';
+import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
 
 export const importCommand = defineCommand({
   name: 'import',

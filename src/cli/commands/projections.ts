@@ -1,16 +1,16 @@
-import type { Client, Projection } from '../../client/index.ts';
+import type { Client, Projection } from '#client/index.ts';
 import { accountHelp, confirm, withAccount } from '../account.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { wholeNumber } from '../options.ts';
+import { sizeText, tableLines, verificationLines } from '../projections/table.ts';
 import {
   besideOf,
   followBuilding,
   followVerification,
   projectionOf,
 } from '../projections/watch.ts';
-import { sizeText, tableLines, verificationLines } from '../projections/table.ts';
 
 const options = {
   pace: ['--pace <1-100>', 'rebuild: share of the time it may take, in percent (75)'],

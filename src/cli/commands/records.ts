@@ -1,4 +1,4 @@
-import { ApiError, type Answer, type Client } from '../../client/index.ts';
+import { ApiError, type Answer, type Client } from '#client/index.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';

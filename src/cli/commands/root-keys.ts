@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, RootKeys } from '../../client/index.ts';
+import type { Client, RootKeys } from '#client/index.ts';
 import { accountHelp, withAccount } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';

@@ -1,4 +1,4 @@
-import type { Answer, Client, Input } from '../../client/index.ts';
+import type { Answer, Client, Input } from '#client/index.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';

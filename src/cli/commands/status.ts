@@ -1,4 +1,4 @@
-import type { Client } from '../../client/index.ts';
+import type { Client } from '#client/index.ts';
 import { accountHelp, withAccount } from '../account.ts';
 import { columns } from '../columns.ts';
 import { defineCommand } from '../command.ts';

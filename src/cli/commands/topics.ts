@@ -1,4 +1,4 @@
-import type { Client, Topic, TopicMessage } from '../../client/index.ts';
+import type { Client, Topic, TopicMessage } from '#client/index.ts';
 import { accountHelp, withAccount } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';

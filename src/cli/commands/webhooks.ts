@@ -1,4 +1,4 @@
-import type { Client } from '../../client/index.ts';
+import type { Client } from '#client/index.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
 import type { Context } from '../context.ts';

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import type { FunctionDefinition } from '../../ports/sandbox.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import type { FunctionDefinition } from '#ports/sandbox.ts';
 import type { Entry } from './entries.ts';
 
 /** A type, because an interface would not be assignable to JSON. */

@@ -4,7 +4,7 @@ import {
   changesOf,
   type Content,
   type FunctionChange,
-} from '../../modules/functions/functions/changes.ts';
+} from '#modules/functions/functions/changes.ts';
 import { functionPath } from '../project-layout.ts';
 import type { Artifact, IntegrationArtifacts } from './artifacts.ts';
 import type { Compiled } from './compile.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { GatewayError } from '../../kernel/errors.ts';
-import type { FunctionDefinition, Sandbox } from '../../ports/sandbox.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { FunctionDefinition, Sandbox } from '#ports/sandbox.ts';
 import { artifactOf, type Artifact } from './artifacts.ts';
 import type { DefinitionCall } from './definition-call.ts';
 import { definitionProblems, deprecations, type Loaded } from './definition-rules.ts';

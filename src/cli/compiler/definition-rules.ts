@@ -1,7 +1,7 @@
 import type ts from 'typescript';
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
-import { parseFrequency } from '../../modules/functions/functions/frequency.ts';
-import type { FunctionDefinition } from '../../ports/sandbox.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { parseFrequency } from '#modules/functions/functions/frequency.ts';
+import type { FunctionDefinition } from '#ports/sandbox.ts';
 import { optionNode, type DefinitionCall } from './definition-call.ts';
 import type { Entry } from './entries.ts';
 import { problemAt, type Problem } from './problem.ts';

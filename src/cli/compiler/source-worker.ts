@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parentPort, resourceLimits, workerData } from 'node:worker_threads';
-import { openSandbox } from '../../adapters/sandbox/sandbox.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
 import {
   tooMuchMemory,
   type SourceCompiled,
   type SourceOrder,
   type SourceTarget,
-} from '../../modules/functions/functions/compile-source.ts';
-import type { FunctionKind } from '../../modules/functions/functions/state.ts';
+} from '#modules/functions/functions/compile-source.ts';
+import type { FunctionKind } from '#modules/functions/functions/state.ts';
 import { flowConfig } from '../deploy/package.ts';
 import { ownPackage } from '../package.ts';
 import { functionPath, importLine } from '../project-layout.ts';

@@ -1,4 +1,4 @@
-import type { FunctionChange } from '../../modules/functions/functions/changes.ts';
+import type { FunctionChange } from '#modules/functions/functions/changes.ts';
 import { printable } from '../output.ts';
 
 type FieldChange = FunctionChange['fields'][number];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Input } from '../../client/index.ts';
-import type { JsonObject } from '../../kernel/stable-json.ts';
+import type { Input } from '#client/index.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import { CommandFailure, usageError } from '../exit.ts';
 

@@ -1,4 +1,4 @@
-import { ApiError, type Client, type DeployPlan } from '../../client/index.ts';
+import { ApiError, type Client, type DeployPlan } from '#client/index.ts';
 import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { refusalText } from '../refusal-text.ts';

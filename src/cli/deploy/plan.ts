@@ -1,4 +1,4 @@
-import type { DeployedItem, DeployPlan, DeployPreview } from '../../client/index.ts';
+import type { DeployedItem, DeployPlan, DeployPreview } from '#client/index.ts';
 import { printable, type Output } from '../output.ts';
 import { changeTexts, fieldTexts } from './changes.ts';
 

@@ -1,4 +1,4 @@
-import type { Client } from '../../client/index.ts';
+import type { Client } from '#client/index.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import {
   deployRequest,

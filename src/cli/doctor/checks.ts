@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ApiError, type Client, type Projection } from '../../client/index.ts';
-import { objectOf } from '../../kernel/stable-json.ts';
-import { systemClock } from '../../kernel/time.ts';
+import { ApiError, type Client, type Projection } from '#client/index.ts';
+import { objectOf } from '#kernel/stable-json.ts';
+import { systemClock } from '#kernel/time.ts';
 import { CompileError } from '../compiler/problem.ts';
 import type { Context } from '../context.ts';
 import { missingDependencies } from '../dependencies.ts';

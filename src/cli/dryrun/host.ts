@@ -1,10 +1,10 @@
-import { ApiError } from '../../client/index.ts';
-import { GatewayError } from '../../kernel/errors.ts';
-import { isJsonObject, objectOf, type Json } from '../../kernel/stable-json.ts';
-import { parseArgs, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
-import { failureOf } from '../../modules/functions/runs/runtime/failure.ts';
-import { InMemoryState } from '../../modules/functions/runs/runtime/in-memory-state.ts';
-import type { HostCall, HostCalls } from '../../ports/sandbox.ts';
+import { ApiError } from '#client/index.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isJsonObject, objectOf, type Json } from '#kernel/stable-json.ts';
+import { parseArgs, shapes } from '#modules/functions/runs/runtime/arguments.ts';
+import { failureOf } from '#modules/functions/runs/runtime/failure.ts';
+import { InMemoryState } from '#modules/functions/runs/runtime/in-memory-state.ts';
+import type { HostCall, HostCalls } from '#ports/sandbox.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import { savedArgs } from '../mocks/identity.ts';
 import type { ConnectionName } from './connections.ts';

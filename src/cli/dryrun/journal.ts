@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { savedRequest, type RequestedCall } from '../mocks/identity.ts';
 import type { SavedAnswer, SavedAnswers, SavedCall } from '../mocks/mocks.ts';
 

@@ -1,10 +1,10 @@
-import { ApiError } from '../../client/index.ts';
-import { GatewayError } from '../../kernel/errors.ts';
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import { isoMillis, systemClock } from '../../kernel/time.ts';
-import { parseArgs, parseJson, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
-import { merge } from '../../modules/records/merge.ts';
-import type { FunctionDefinition, HostCalls } from '../../ports/sandbox.ts';
+import { ApiError } from '#client/index.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import { isoMillis, systemClock } from '#kernel/time.ts';
+import { parseArgs, parseJson, shapes } from '#modules/functions/runs/runtime/arguments.ts';
+import { merge } from '#modules/records/merge.ts';
+import type { FunctionDefinition, HostCalls } from '#ports/sandbox.ts';
 import type { ConnectionName } from './connections.ts';
 import type { Batch } from './journal.ts';
 import { schemaCheck, type Violation } from './schema.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '../../kernel/stable-json.ts';
-import type { Sandbox } from '../../ports/sandbox.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { mocksPath, type Mocks } from '../mocks/mocks.ts';

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import type { RunFailure } from '../../ports/sandbox.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import type { RunFailure } from '#ports/sandbox.ts';
 import type { Batch, Journal } from './journal.ts';
 import type { DryRunResult } from './session.ts';
 

@@ -1,7 +1,7 @@
-import type { Json } from '../../kernel/stable-json.ts';
-import { functionTypeOf } from '../../modules/functions/functions/state.ts';
-import { runLimits } from '../../modules/functions/runs/runtime/run-limits.ts';
-import type { HostCalls, RunContext, RunFailure, Sandbox } from '../../ports/sandbox.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import { functionTypeOf } from '#modules/functions/functions/state.ts';
+import { runLimits } from '#modules/functions/runs/runtime/run-limits.ts';
+import type { HostCalls, RunContext, RunFailure, Sandbox } from '#ports/sandbox.ts';
 import type { Entry } from '../compiler/entries.ts';
 
 /** Between Ctrl-C and the forced end: short, because the user is waiting. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { dryHost } from './host.ts';
 import { DryRecords } from './record-calls.ts';
 import { runFunction } from './run-function.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { mocksPath, type Mocks } from '../mocks/mocks.ts';
 import type { DryRunResult, DryRunRequest, DryRunSession } from './session.ts';
 

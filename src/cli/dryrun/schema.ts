@@ -1,7 +1,7 @@
-import { draft7 } from '../../json-schema/ajv.ts';
-import { problemLine, problemsOf } from '../../json-schema/problems.ts';
-import { protoKeysIn } from '../../kernel/json-path.ts';
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import { draft7 } from '#json-schema/ajv.ts';
+import { problemLine, problemsOf } from '#json-schema/problems.ts';
+import { protoKeysIn } from '#kernel/json-path.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 
 /** A value that violates its schema. */
 export interface Violation {

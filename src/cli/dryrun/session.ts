@@ -1,6 +1,6 @@
-import type { Client } from '../../client/index.ts';
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import type { LogLevel, Sandbox } from '../../ports/sandbox.ts';
+import type { Client } from '#client/index.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import type { LogLevel, Sandbox } from '#ports/sandbox.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import type { DryConnections } from './connections.ts';
 import type { Journal } from './journal.ts';

@@ -1,5 +1,5 @@
-import { quoted, typeOf } from '../../json-schema/typescript.ts';
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { quoted, typeOf } from '#json-schema/typescript.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 
 /** A deployed function, as far as its types go. */
 interface TypedFunction {

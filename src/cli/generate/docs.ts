@@ -1,4 +1,4 @@
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 
 /** The text between these marks is regenerated; the rest is the user's. */

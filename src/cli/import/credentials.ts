@@ -1,5 +1,5 @@
-import { textAt } from '../../kernel/json-path.ts';
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { textAt } from '#kernel/json-path.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { mappedFields, type Mapping } from './mapping.ts';
 import { CannotCome, type Problem } from './problem.ts';
 

@@ -1,5 +1,5 @@
-import type { Client, ConnectionEntry } from '../../client/index.ts';
-import { objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import type { Client, ConnectionEntry } from '#client/index.ts';
+import { objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { connectionIdPattern } from '../project-layout.ts';
 import { areNewer, connectionCredentials } from './credentials.ts';
 import {

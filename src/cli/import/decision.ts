@@ -1,5 +1,5 @@
-import type { Client } from '../../client/index.ts';
-import { stableJson, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import type { Client } from '#client/index.ts';
+import { stableJson, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { Mapping, SectionName } from './mapping.ts';
 import { CannotCome, type Problem } from './problem.ts';
 import type { Target } from './target.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { load } from 'js-yaml';
-import { draft2020 } from '../../json-schema/ajv.ts';
-import { problemLine, problemsOf } from '../../json-schema/problems.ts';
-import { atPath } from '../../kernel/json-path.ts';
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import { draft2020 } from '#json-schema/ajv.ts';
+import { problemLine, problemsOf } from '#json-schema/problems.ts';
+import { atPath } from '#kernel/json-path.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { CommandFailure } from '../exit.ts';
 import gatewayMapping from './gateway-mapping.json' with { type: 'json' };
 import schema from './mapping.schema.json' with { type: 'json' };

@@ -1,5 +1,5 @@
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
-import { parseFrequency } from '../../modules/functions/functions/frequency.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { parseFrequency } from '#modules/functions/functions/frequency.ts';
 import { integrationKeyPattern } from '../project-layout.ts';
 import { integrationCredentials } from './credentials.ts';
 import { decideConnection } from './decide-connection.ts';

@@ -1,7 +1,7 @@
-import { isSecretName } from '../../kernel/redact.ts';
-import { Mask } from '../../kernel/mask.ts';
-import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
-import { ApiError } from '../../client/index.ts';
+import { ApiError } from '#client/index.ts';
+import { Mask } from '#kernel/mask.ts';
+import { isSecretName } from '#kernel/redact.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import type { SectionName } from './mapping.ts';
 
 /** Why something did not come, or not all of it. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { inParallel } from './in-parallel.ts';
 import type { SectionName } from './mapping.ts';
 import type { Problem } from './problem.ts';

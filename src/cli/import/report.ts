@@ -1,9 +1,9 @@
 import { columns } from '../columns.ts';
 import { printable, type Output } from '../output.ts';
-import { sectionNames, type SectionName } from './mapping.ts';
-import { problemCodes, type Problem } from './problem.ts';
 import type { Step } from './decision.ts';
+import { sectionNames, type SectionName } from './mapping.ts';
 import type { Plan } from './plan.ts';
+import { problemCodes, type Problem } from './problem.ts';
 
 type Counts = Readonly<Record<'create' | 'update' | 'unchanged' | 'failed', number>>;
 

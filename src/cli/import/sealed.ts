@@ -7,8 +7,8 @@ import {
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { calculateJwkThumbprint, compactDecrypt, decodeProtectedHeader, exportJWK } from 'jose';
-import { textAt } from '../../kernel/json-path.ts';
-import { isJsonObject, type JsonObject } from '../../kernel/stable-json.ts';
+import { textAt } from '#kernel/json-path.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import { CommandFailure } from '../exit.ts';
 import type { SectionName } from './mapping.ts';
 import { idOf } from './read.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
-import { systemClock } from '../../kernel/time.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { systemClock } from '#kernel/time.ts';
 import { CommandFailure } from '../exit.ts';
 import { filledPath, mappedFields, valueAt, type Mapping, type Section } from './mapping.ts';
 import type { SectionName } from './mapping.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer, Arguments, Client, ConnectionEntry } from '../../client/index.ts';
-import type { JsonObject } from '../../kernel/stable-json.ts';
+import type { Answer, Arguments, Client, ConnectionEntry } from '#client/index.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { configuredIntegrations } from '../service-command.ts';
 import type { CatalogProvider } from './credentials.ts';
 import { inParallel } from './in-parallel.ts';

@@ -1,5 +1,5 @@
-import { systemClock } from '../../kernel/time.ts';
-import { signDelivery } from '../../modules/webhooks/webhooks-out/signature.ts';
+import { systemClock } from '#kernel/time.ts';
+import { signDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import type { HeardWebhook } from './webhook-feed.ts';
 
 /** Same as the service's timeout for an application. */

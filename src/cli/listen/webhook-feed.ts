@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Answer, Client, Input, WebhookMessage } from '../../client/index.ts';
+import type { Answer, Client, Input, WebhookMessage } from '#client/index.ts';
 
 const askEveryMs = 1_000;
 /** The order in which two nodes record webhooks may differ from the order of their times. */

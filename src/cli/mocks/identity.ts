@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, stableJson, type Json, type JsonObject } from '../../kernel/stable-json.ts';
-import type { HttpCall, WireBody } from '../../ports/sandbox.ts';
+import { isJsonObject, stableJson, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import type { HttpCall, WireBody } from '#ports/sandbox.ts';
 
 /** A request of a function as stored in mocks. */
 export interface SavedRequest {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import type { SavedRequest } from './identity.ts';
 
 /** A provider's response as saved in the mocks. */

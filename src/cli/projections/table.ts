@@ -1,4 +1,4 @@
-import type { Projection, ProjectionGeneration } from '../../client/index.ts';
+import type { Projection, ProjectionGeneration } from '#client/index.ts';
 import { columns } from '../columns.ts';
 
 export type Verification = NonNullable<ProjectionGeneration['verification']>;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, Projection, ProjectionGeneration } from '../../client/index.ts';
+import type { Client, Projection, ProjectionGeneration } from '#client/index.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { progressLine } from './progress.ts';

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openSandbox } from '../../adapters/sandbox/sandbox.ts';
-import type { FunctionKind } from '../../modules/functions/functions/state.ts';
-import type { Sandbox } from '../../ports/sandbox.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+import type { FunctionKind } from '#modules/functions/functions/state.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
 import { Bundler } from '../compiler/bundle.ts';
 import type { Entry } from '../compiler/entries.ts';
 import { mocksPath, type Mocks } from '../mocks/mocks.ts';

@@ -1,8 +1,8 @@
-import { stableJson, type Json } from '../../kernel/stable-json.ts';
-import { GatewayError } from '../../kernel/errors.ts';
-import { parseArgs, parseJson, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
-import { InMemoryState } from '../../modules/functions/runs/runtime/in-memory-state.ts';
-import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { stableJson, type Json } from '#kernel/stable-json.ts';
+import { parseArgs, parseJson, shapes } from '#modules/functions/runs/runtime/arguments.ts';
+import { InMemoryState } from '#modules/functions/runs/runtime/in-memory-state.ts';
+import type { HostAnswer, HostCalls, HttpAnswer } from '#ports/sandbox.ts';
 import { savedArgs, savedRequest, type RequestedCall } from '../mocks/identity.ts';
 import type { Mocks, SavedAnswer, SavedAnswers } from '../mocks/mocks.ts';
 

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../ports/sandbox.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
 import { runFunction, type BuiltFunction, type FunctionEnd } from '../dryrun/run-function.ts';
 import type { Mocks } from '../mocks/mocks.ts';
 import { replayHost, type Replayed } from './replay-host.ts';

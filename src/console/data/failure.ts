@@ -1,4 +1,4 @@
-import { ApiError } from '../../client/index.ts';
+import { ApiError } from '#client/index.ts';
 import type { Failure } from '../design/states.tsx';
 
 /** What a page shows of an error. */

@@ -7,14 +7,7 @@ import {
   type UseQueryResult,
 } from '@tanstack/preact-query';
 import { useRef } from 'preact/hooks';
-import type {
-  Answer,
-  Arguments,
-  Client,
-  Input,
-  Operation,
-  PagedOperation,
-} from '../../client/index.ts';
+import type { Answer, Arguments, Client, Input, Operation, PagedOperation } from '#client/index.ts';
 import { toast } from '../design/toast.tsx';
 import { useAccess } from '../session/context.tsx';
 import { failureOf } from './failure.ts';

@@ -1,6 +1,6 @@
 import { useQueries, useQueryClient } from '@tanstack/preact-query';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { Answer, Input, PagedOperation } from '../../client/index.ts';
+import type { Answer, Input, PagedOperation } from '#client/index.ts';
 import { useAccess } from '../session/context.tsx';
 import {
   cursorBefore,

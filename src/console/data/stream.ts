@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { EventOperation, Input } from '../../client/index.ts';
+import type { EventOperation, Input } from '#client/index.ts';
 import { useAccess } from '../session/context.tsx';
 
 /** Between an event and what it calls: the tables follow the log. */

@@ -2,8 +2,8 @@ import * as menu from '@zag-js/menu';
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import { Portal } from './portal.tsx';
 import { Icon, type IconName } from './icon.tsx';
+import { Portal } from './portal.tsx';
 
 export interface MenuItem {
   readonly id: string;

@@ -1,11 +1,11 @@
-import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 import {
   elementScroll,
   observeElementOffset,
   observeElementRect,
   Virtualizer,
 } from '@tanstack/virtual-core';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 
 export interface Column<Row> {
   readonly title: string;

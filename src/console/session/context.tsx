@@ -1,6 +1,6 @@
 import { createContext, type ComponentChildren, type JSX } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
-import type { Client } from '../../client/index.ts';
+import type { Client } from '#client/index.ts';
 import { clientOf, covers, type Session, type SessionKey } from './session.ts';
 
 const SessionContext = createContext<Session | null>(null);

@@ -1,4 +1,4 @@
-import { createClient, type Client } from '../../client/index.ts';
+import { createClient, type Client } from '#client/index.ts';
 
 /** A key of the session; its secret stays with the service. */
 export interface SessionKey {

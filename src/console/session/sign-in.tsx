@@ -1,6 +1,6 @@
+import { useMutation, useQueryClient } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { useMutation, useQueryClient } from '@tanstack/preact-query';
 import { failureOf } from '../data/failure.ts';
 import { Button } from '../design/button.tsx';
 import { TextField } from '../design/field.tsx';

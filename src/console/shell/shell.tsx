@@ -9,11 +9,11 @@ import { Menu } from '../design/menu.tsx';
 import { Drawer } from '../design/overlay.tsx';
 import { toast, Toasts } from '../design/toast.tsx';
 import { accountKeyOf, environmentKeysOf, sectionOf, useSession } from '../session/context.tsx';
-import { AddKey, sessionQuery } from '../session/sign-in.tsx';
 import { covers, removeKey, signOut, type SessionKey } from '../session/session.ts';
+import { AddKey, sessionQuery } from '../session/sign-in.tsx';
 import { accountPages, environmentPages, type NavigationItem } from './navigation.ts';
-import { useTheme } from './theme.ts';
 import type { ThemeChoice } from './theme-choice.ts';
+import { useTheme } from './theme.ts';
 
 interface ShellProps {
   /** The environment that the page is about, or that was last chosen. */

@@ -1,5 +1,5 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import type { AnyRoute } from '../define-route.ts';
 import type { AnyStreamRoute } from '../stream-route.ts';
 import { operationOf, streamOperation } from './operation.ts';

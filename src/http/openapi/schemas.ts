@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 
 /** Collects the named schemas of a document. */
 export interface SchemaPool {

@@ -1,5 +1,5 @@
-import { typeOf as typeOfSchema } from '../../json-schema/typescript.ts';
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { typeOf as typeOfSchema } from '#json-schema/typescript.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 
 const listOf = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : [];

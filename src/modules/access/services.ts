@@ -1,10 +1,10 @@
-import type { Ports } from '../../control-plane/ports.ts';
-import type { ControlPlane } from '../../control-plane/control-plane.ts';
-import { routesWith } from '../../http/define-route.ts';
-import type { Coordination } from '../../ports/coordination.ts';
-import type { HttpClient } from '../../ports/http-client.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { ProjectionStore } from '../../ports/projection-store.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { routesWith } from '#http/define-route.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import type { Metrics } from '#ports/metrics.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 import type { AuditRecorder } from './audit/recorder.ts';
 import type { EnvironmentDependents } from './environments/dependents.ts';
 import type { RootKeyRing } from './vault/open-vault.ts';

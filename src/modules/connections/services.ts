@@ -1,6 +1,6 @@
-import { routesWith } from '../../http/define-route.ts';
-import type { OperationLogs } from '../../ports/operation-log.ts';
-import type { AccessServices } from '../access/services.ts';
+import { routesWith } from '#http/define-route.ts';
+import type { AccessServices } from '#modules/access/services.ts';
+import type { OperationLogs } from '#ports/operation-log.ts';
 import type { AuthorizationOutcomes } from './authorizations/outcomes.ts';
 import type { ConnectionDependents, LifecycleFunctions } from './connections/dependents.ts';
 import type { OpenedConnections } from './connections/opened-connections.ts';

@@ -1,5 +1,5 @@
-import { routesWith } from '../../http/define-route.ts';
-import type { RecordsServices } from '../records/services.ts';
+import { routesWith } from '#http/define-route.ts';
+import type { RecordsServices } from '#modules/records/services.ts';
 import type { FindRecordReaders } from './functions/record-readers.ts';
 import type { RunsClient } from './runs/client.ts';
 

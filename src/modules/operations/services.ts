@@ -1,7 +1,7 @@
-import type { ProjectionTables } from '../../../streams/projector/define.ts';
-import { routesWith } from '../../http/define-route.ts';
-import type { WebhooksServices } from '../webhooks/services.ts';
-import type { Mailer } from '../../ports/mailer.ts';
+import { routesWith } from '#http/define-route.ts';
+import type { WebhooksServices } from '#modules/webhooks/services.ts';
+import type { Mailer } from '#ports/mailer.ts';
+import type { ProjectionTables } from '#streams/projector/define.ts';
 import type { DeadLetters } from './dead-letters/view.ts';
 
 export interface OperationsServices extends WebhooksServices {

@@ -1,4 +1,4 @@
-import type { AnswerHeaders } from '../../ports/http-client.ts';
+import type { AnswerHeaders } from '#ports/http-client.ts';
 import { isOfBoth, proxyPrefix } from './provider-headers.ts';
 
 /** Hop-by-hop headers (RFC 9110 section 7.6.1), and headers that the gateway sets. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import { GatewayError, type Issue } from '../../kernel/errors.ts';
-import { connectionId, flag, integrationKey, wholeNumber } from '../../http/fields.ts';
+import { connectionId, flag, integrationKey, wholeNumber } from '#http/fields.ts';
+import { GatewayError, type Issue } from '#kernel/errors.ts';
 import { proxyPrefix } from './provider-headers.ts';
 
 /** The options in the headers of a proxied call (docs/reference/http.md#proxy). */

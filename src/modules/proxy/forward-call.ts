@@ -1,28 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readBytes } from '../../http/body.ts';
-import type { StreamCall } from '../../http/stream-route.ts';
-import { limits } from '../../kernel/limits.ts';
+import { readBytes } from '#http/body.ts';
+import type { StreamCall } from '#http/stream-route.ts';
+import { limits } from '#kernel/limits.ts';
+import type {
+  OpenedConnections,
+  OpenedForCall,
+} from '#modules/connections/connections/opened-connections.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import { buildProviderRequest, needsWholeBody } from '#modules/connections/providers/inject.ts';
+import { prepareCalls, type PreparedCalls } from '#modules/connections/providers/prepared-calls.ts';
+import { isRetriedStatus, retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
+import type { FunctionsServices } from '#modules/functions/services.ts';
 import {
   HttpFailure,
   mayPass,
   type AnswerFlow,
   type AnswerHeaders,
   type AnswerSink,
-} from '../../ports/http-client.ts';
-import type {
-  OpenedConnections,
-  OpenedForCall,
-} from '../connections/connections/opened-connections.ts';
-import type { Provider } from '../connections/providers/definition.ts';
-import { buildProviderRequest, needsWholeBody } from '../connections/providers/inject.ts';
-import { prepareCalls, type PreparedCalls } from '../connections/providers/prepared-calls.ts';
-import { isRetriedStatus, retryWaitMs } from '../functions/runs/runtime/retry.ts';
+} from '#ports/http-client.ts';
 import { callerHeaders, firstOf, joined } from './answer-headers.ts';
 import type { CallHeaders } from './call-headers.ts';
 import { redirectedTo, type ProxyRequest } from './redirect.ts';
-import type { FunctionsServices } from '../functions/services.ts';
 
 const redirectsMax = 5;
 /** Limit of a response body that is read for a retry, for definitions that read the wait from the body. */

@@ -1,6 +1,6 @@
-import { GatewayError } from '../../kernel/errors.ts';
-import type { Destination } from '../../ports/http-client.ts';
-import type { ProviderRequest } from '../connections/providers/inject.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { ProviderRequest } from '#modules/connections/providers/inject.ts';
+import type { Destination } from '#ports/http-client.ts';
 
 /** A call ready for the HTTP client. */
 export interface ProxyRequest extends Omit<ProviderRequest, 'url' | 'headers'> {

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { errorAt } from '../../http/define-route.ts';
-import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
-import { GatewayError } from '../../kernel/errors.ts';
-import { limits } from '../../kernel/limits.ts';
-import { uuidV4 } from '../../kernel/ids.ts';
-import { HttpFailure } from '../../ports/http-client.ts';
-import type { NotedOperation } from '../../ports/operation-log.ts';
+import { errorAt } from '#http/define-route.ts';
+import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { uuidV4 } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import type { FunctionsServices } from '#modules/functions/services.ts';
+import { HttpFailure } from '#ports/http-client.ts';
+import type { NotedOperation } from '#ports/operation-log.ts';
 import { callHeadersShape, readCallHeaders, type CallHeaders } from './call-headers.ts';
 import { failureBody, forwardCall, type CallOutcome } from './forward-call.ts';
-import type { FunctionsServices } from '../functions/services.ts';
 
 const withBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 

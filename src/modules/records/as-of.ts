@@ -1,12 +1,12 @@
-import { GatewayError } from '../../kernel/errors.ts';
-import { limits } from '../../kernel/limits.ts';
-import { isoMillis, type Instant, type Micros } from '../../kernel/time.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { isoMillis, type Instant, type Micros } from '#kernel/time.ts';
 import { decodeCursor, encodeCursor, generationOf } from './cursor.ts';
 import { lastActionOf, type RecordChange } from './events.ts';
 import { historyTable, standingAt } from './history-queries.ts';
 import { changesByOffset, payloadsOf, untilShown } from './logged-changes.ts';
-import { parseTimestamp } from './parse-timestamp.ts';
 import { recordText } from './page-json.ts';
+import { parseTimestamp } from './parse-timestamp.ts';
 import { answerBytesMax, refuseTime } from './queries.ts';
 import type { Page, PageQuery } from './reader.ts';
 import type { RecordsServices } from './services.ts';

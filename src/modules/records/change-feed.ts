@@ -1,18 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { content } from '../../http/responses.ts';
-import { openSse } from '../../http/sse.ts';
-import { functionName, modelName } from '../../http/fields.ts';
-import { checkHeaders, checkQuery } from '../../http/check-parts.ts';
-import { errorAt } from '../../http/define-route.ts';
-import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
-import { GatewayError, isOutage } from '../../kernel/errors.ts';
-import { isStillAuthorized } from '../access/console-sessions/handlers.ts';
-import { findConnection } from '../connections/connections/queries.ts';
-import { connectionHeaders, streamOf } from './stream-of-request.ts';
+import { checkHeaders, checkQuery } from '#http/check-parts.ts';
+import { errorAt } from '#http/define-route.ts';
+import { functionName, modelName } from '#http/fields.ts';
+import { content } from '#http/responses.ts';
+import { openSse } from '#http/sse.ts';
+import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
+import { GatewayError, isOutage } from '#kernel/errors.ts';
+import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
+import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { RecordReader } from './reader.ts';
-import type { Stream } from './stream.ts';
 import type { RecordsServices } from './services.ts';
+import { connectionHeaders, streamOf } from './stream-of-request.ts';
+import type { Stream } from './stream.ts';
 
 /** Limit of open streams of one process; each polls at this interval, which costs no query if the head is cached. */
 const streamsMax = 200;

@@ -1,6 +1,6 @@
-import { GatewayError } from '../../kernel/errors.ts';
-import { limits } from '../../kernel/limits.ts';
-import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 
 /** The records of one call in their stored form, each id once. */
 export interface CheckedRecords {

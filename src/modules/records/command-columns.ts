@@ -1,4 +1,4 @@
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '#kernel/limits.ts';
 import type { CheckedRecords } from './checked-records.ts';
 import type { RecordCommandValue } from './commands.ts';
 

@@ -1,5 +1,5 @@
-import type * as values from '../../../streams/values.ts';
-import type { Micros } from '../../kernel/time.ts';
+import type { Micros } from '#kernel/time.ts';
+import type * as values from '#streams/values.ts';
 import type { PayloadEncoding } from './events.ts';
 
 export const recordCommandsTopic = 'svc.internal.record-commands.v1';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '../../kernel/errors.ts';
-import type { Micros } from '../../kernel/time.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Micros } from '#kernel/time.ts';
 
 /** The contents of a cursor: the position of a record in its stream, and the time of that modification. */
 export interface Cursor {

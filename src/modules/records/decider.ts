@@ -1,5 +1,5 @@
-import type { Decider } from '../../kernel/decider.ts';
-import type { Micros } from '../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import type { Micros } from '#kernel/time.ts';
 import type { RecordAction } from './events.ts';
 import type { RecordState } from './state.ts';
 

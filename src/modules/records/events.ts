@@ -1,4 +1,4 @@
-import type * as values from '../../../streams/values.ts';
+import type * as values from '#streams/values.ts';
 
 export type RecordAction = 'added' | 'updated' | 'deleted' | 'pruned' | 'purged' | 'restored';
 /**

@@ -1,13 +1,14 @@
-import type { Ports } from '../../control-plane/ports.ts';
 import { randomUUID } from 'node:crypto';
-import { joinKey } from '../../kernel/ids.ts';
-import { partitionOf } from '../../kernel/partition.ts';
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import type { Codec } from '../../ports/schemas.ts';
-import type { Replies } from '../../control-plane/replies.ts';
-import { inSendSpan, sampledTrace, traceHeaders } from '../../control-plane/trace.ts';
-import type { Vault } from '../access/vault/vault.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { Replies } from '#control-plane/replies.ts';
+import { inSendSpan, sampledTrace, traceHeaders } from '#control-plane/trace.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import type { Codec } from '#ports/schemas.ts';
 import { checkRecords, storableId, type CheckedRecords } from './checked-records.ts';
+import { noColumns, commandColumns, type Columns } from './command-columns.ts';
 import {
   recordCommandsTopic,
   type BarrierReply,
@@ -26,7 +27,6 @@ import {
   type StrategyArgs,
 } from './commands.ts';
 import { createOutbox, type CommandChannel, type Outbox } from './outbox.ts';
-import { noColumns, commandColumns, type Columns } from './command-columns.ts';
 import { previewRetention } from './retention-preview.ts';
 import { blockContext, payloadContext } from './sealed-payload.ts';
 import { streamKey, type Stream } from './stream.ts';

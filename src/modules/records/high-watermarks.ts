@@ -1,5 +1,5 @@
-import { growingCache } from '../../kernel/cache.ts';
-import type { Micros } from '../../kernel/time.ts';
+import { growingCache } from '#kernel/cache.ts';
+import type { Micros } from '#kernel/time.ts';
 import type { Dropped } from './reader.ts';
 import { RecentChanges } from './recent-changes.ts';
 

@@ -1,13 +1,13 @@
-import { partitionOf } from '../../kernel/partition.ts';
-import type { Micros } from '../../kernel/time.ts';
-import type { SqlParams } from '../../ports/projection-store.ts';
-import { micros, timestamp } from '../../ports/where.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Micros } from '#kernel/time.ts';
+import type { SqlParams } from '#ports/projection-store.ts';
+import { micros, timestamp } from '#ports/where.ts';
+import { activeGeneration } from '#streams/projector/active-generation.ts';
 import { records } from './projection/definition.ts';
-import { activeGeneration } from '../../../streams/projector/active-generation.ts';
 import type { PageQuery } from './reader.ts';
+import type { RecordsServices } from './services.ts';
 import { streamKey, streamNumber, type StreamId } from './stream.ts';
 import { recordTables } from './tables.ts';
-import type { RecordsServices } from './services.ts';
 
 type Deps = Pick<RecordsServices, 'control' | 'tables' | 'settings'>;
 

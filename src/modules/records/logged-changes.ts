@@ -1,10 +1,10 @@
-import { GatewayError } from '../../kernel/errors.ts';
-import type { ReadMessage } from '../../ports/event-log.ts';
-import type { Codec } from '../../ports/schemas.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { ReadMessage } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
 import type { RecordChange } from './events.ts';
 import { isSealed, PayloadOpener } from './sealed-payload.ts';
-import { recordsTopic } from './stream-head.ts';
 import type { RecordsServices } from './services.ts';
+import { recordsTopic } from './stream-head.ts';
 
 type Deps = Pick<RecordsServices, 'log' | 'schemas'>;
 

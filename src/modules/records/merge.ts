@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 
 /**
  * The deep merge of docs/reference/functions.md#records: objects merge recursively, everything else (arrays and null

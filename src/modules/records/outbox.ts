@@ -1,7 +1,7 @@
-import type { Ports } from '../../control-plane/ports.ts';
-import { GatewayError } from '../../kernel/errors.ts';
-import { retrying } from '../../kernel/retry.ts';
-import type { EventLog, Message } from '../../ports/event-log.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { retrying } from '#kernel/retry.ts';
+import type { EventLog, Message } from '#ports/event-log.ts';
 import { recordCommandsTopic } from './commands.ts';
 
 /** Commands of one attempt of a run to one stream: they must be decided in order. */

@@ -1,6 +1,6 @@
-import type { Micros } from '../../kernel/time.ts';
-import { isoMicros } from '../../kernel/time.ts';
-import { RowReader, RowWriter } from '../../ports/rows.ts';
+import type { Micros } from '#kernel/time.ts';
+import { isoMicros } from '#kernel/time.ts';
+import { RowReader, RowWriter } from '#ports/rows.ts';
 import { cursorChars, encodeCursor } from './cursor.ts';
 import { lastActionOf, type PayloadEncoding, type RecordChange } from './events.ts';
 import type { Slice } from './reader.ts';

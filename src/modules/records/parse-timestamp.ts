@@ -1,4 +1,4 @@
-import type { Micros } from '../../kernel/time.ts';
+import type { Micros } from '#kernel/time.ts';
 
 const rfc3339 =
   /^(\d{4}-\d\d-\d\d)[Tt ]((?:[01]\d|2[0-3]):\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/;

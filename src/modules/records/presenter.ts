@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from '../../http/responses.ts';
+import { timestamp } from '#http/responses.ts';
 
 /** ISO 8601 with microseconds and offset. */
 const micros = timestamp.meta({ examples: ['2026-02-01T08:00:00.000000+00:00'] });

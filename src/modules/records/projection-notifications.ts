@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Coordination } from '../../ports/coordination.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import type { Dropped } from './reader.ts';
 
 const channel = 'records';

@@ -1,9 +1,9 @@
-import { GatewayError } from '../../kernel/errors.ts';
-import { partitionOf } from '../../kernel/partition.ts';
-import type { Micros } from '../../kernel/time.ts';
-import type { ProjectionStore, SqlParams } from '../../ports/projection-store.ts';
-import { RowReader } from '../../ports/rows.ts';
-import { timestamp, where } from '../../ports/where.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Micros } from '#kernel/time.ts';
+import type { ProjectionStore, SqlParams } from '#ports/projection-store.ts';
+import { RowReader } from '#ports/rows.ts';
+import { timestamp, where } from '#ports/where.ts';
 import type { Cursor } from './cursor.ts';
 import { generationOf } from './cursor.ts';
 import type { HighWatermark } from './high-watermarks.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Instant } from '../../kernel/time.ts';
+import type { Clock, Instant } from '#kernel/time.ts';
 import type { Cursor } from './cursor.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { firstAtLeast } from './queries.ts';

@@ -1,5 +1,5 @@
-import { endsOf } from '../../control-plane/consume.ts';
-import type { EventLog } from '../../ports/event-log.ts';
+import { endsOf } from '#control-plane/consume.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import type { RecordReader } from './reader.ts';
 
 const runsTopic = 'svc.runs.v1';

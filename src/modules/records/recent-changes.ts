@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Micros } from '../../kernel/time.ts';
+import type { Micros } from '#kernel/time.ts';
 import { lastActionOf, type RecordChange } from './events.ts';
 import { encodePageRow } from './page-json.ts';
 import type { Dropped, PageQuery } from './reader.ts';

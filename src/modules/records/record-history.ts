@@ -1,5 +1,5 @@
-import { GatewayError } from '../../kernel/errors.ts';
-import { isoMicros, type Micros } from '../../kernel/time.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isoMicros, type Micros } from '#kernel/time.ts';
 import { cursorOf, type HistoryDeps } from './as-of.ts';
 import type { RecordChange } from './events.ts';
 import { changesOf, historyTable, takenOf, type ChangeRow } from './history-queries.ts';

@@ -1,8 +1,9 @@
-import type { Ports } from '../../control-plane/ports.ts';
-import { partitionNumbers } from '../../kernel/partition.ts';
 import { randomUUID } from 'node:crypto';
-import type { Codec } from '../../ports/schemas.ts';
-import type { Replies } from '../../control-plane/replies.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { Replies } from '#control-plane/replies.ts';
+import { partitionNumbers } from '#kernel/partition.ts';
+import type { Codec } from '#ports/schemas.ts';
+import { noColumns } from './command-columns.ts';
 import {
   recordCommandsTopic,
   retentionPreview,
@@ -11,7 +12,6 @@ import {
   type RetentionPreviewAnswer,
   type RetentionPreviewArgs,
 } from './commands.ts';
-import { noColumns } from './command-columns.ts';
 import { reservedKey } from './stream-head.ts';
 
 /** Data of one environment that retention would remove now. */

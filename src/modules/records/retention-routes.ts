@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { AnyRoute } from '../../http/define-route.ts';
-import { wholeNumber } from '../../http/fields.ts';
-import { data, json } from '../../http/responses.ts';
-import { isoMicrosOrNull } from '../../kernel/time.ts';
-import { requireEnvironmentById } from '../access/environments/queries.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { wholeNumber } from '#http/fields.ts';
+import { data, json } from '#http/responses.ts';
+import { isoMicrosOrNull } from '#kernel/time.ts';
+import { requireEnvironmentById } from '#modules/access/environments/queries.ts';
 import {
   defaultRetention,
   presentRetention,
   type Retention,
-} from '../access/environments/retention.ts';
+} from '#modules/access/environments/retention.ts';
 import type { RetentionDue } from './retention-preview.ts';
 import { defineRoute } from './services.ts';
 

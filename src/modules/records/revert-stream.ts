@@ -1,15 +1,15 @@
-import { changesAt, changesByOffset, payloadsOf, untilShown } from './logged-changes.ts';
+import type { ModelPosition } from './events.ts';
 import {
   historyTable,
   recordsModified,
   type ChangeRow,
   type HistoryTable,
 } from './history-queries.ts';
+import { changesAt, changesByOffset, payloadsOf, untilShown } from './logged-changes.ts';
 import { planOf, type LeftReason, type RecordPlan, type Written } from './revert-plan.ts';
-import type { ModelPosition } from './events.ts';
+import type { RecordsServices } from './services.ts';
 import type { Stream } from './stream.ts';
 import type { FormerRecord, WriteOrigin } from './writer.ts';
-import type { RecordsServices } from './services.ts';
 
 /** Numbers of records of one model that are … */
 export interface RevertCounts {

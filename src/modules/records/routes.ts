@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { type AnyRoute, errorAt } from '../../http/define-route.ts';
-import { json } from '../../http/responses.ts';
-import { defineRoute } from './services.ts';
-import { functionName, listOf, modelName, text, wholeNumber } from '../../http/fields.ts';
-import { limits } from '../../kernel/limits.ts';
-import { parseTimestamp } from './parse-timestamp.ts';
-import { connectionHeaders, streamOf } from './stream-of-request.ts';
+import { type AnyRoute, errorAt } from '#http/define-route.ts';
+import { functionName, listOf, modelName, text, wholeNumber } from '#http/fields.ts';
+import { json } from '#http/responses.ts';
+import { limits } from '#kernel/limits.ts';
 import { pageAsOf } from './as-of.ts';
+import { parseTimestamp } from './parse-timestamp.ts';
+import { historyShape, pageShape, prunedShape } from './presenter.ts';
 import type { PageQuery } from './reader.ts';
 import { historyOf } from './record-history.ts';
-import { historyShape, pageShape, prunedShape } from './presenter.ts';
+import { defineRoute } from './services.ts';
+import { connectionHeaders, streamOf } from './stream-of-request.ts';
 
 const headers = connectionHeaders;
 

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { GatewayError } from '../../kernel/errors.ts';
-import type { Vault } from '../access/vault/vault.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import type { PayloadEncoding } from './events.ts';
 import { learnDictionary } from './learn-dictionary.ts';
 

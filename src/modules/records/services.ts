@@ -1,6 +1,6 @@
-import type { Publisher } from '../../control-plane/publisher.ts';
-import { routesWith } from '../../http/define-route.ts';
-import type { ConnectionsServices } from '../connections/services.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
+import { routesWith } from '#http/define-route.ts';
+import type { ConnectionsServices } from '#modules/connections/services.ts';
 import type { ReadableRuns } from './readable.ts';
 import type { RecordReader } from './reader.ts';
 import type { RecordWriter } from './writer.ts';

@@ -1,14 +1,14 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { expiringCache } from '../../kernel/cache.ts';
-import { GatewayError } from '../../kernel/errors.ts';
-import type { Clock } from '../../kernel/time.ts';
-import type { ProjectionStore } from '../../ports/projection-store.ts';
-import type { Vault } from '../access/vault/vault.ts';
+import { expiringCache } from '#kernel/cache.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 import { decodeCursor } from './cursor.ts';
 import type { HighWatermark, HighWatermarks } from './high-watermarks.ts';
-import { parseTimestamp } from './parse-timestamp.ts';
 import type { OpenPayload } from './page-json.ts';
 import { RowCutter, sealedKeys } from './page-json.ts';
+import { parseTimestamp } from './parse-timestamp.ts';
 import type { Bound, StreamTable } from './queries.ts';
 import {
   answerBytesMax,

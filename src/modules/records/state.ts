@@ -1,4 +1,4 @@
-import type { Micros } from '../../kernel/time.ts';
+import type { Micros } from '#kernel/time.ts';
 
 /** State of one record for decisions; its payload is stored separately. */
 export interface RecordState {

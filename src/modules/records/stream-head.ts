@@ -1,4 +1,4 @@
-import type * as values from '../../../streams/values.ts';
+import type * as values from '#streams/values.ts';
 
 export const recordsTopic = 'svc.records.v1';
 export const headsTopic = 'svc.internal.streams.v1';

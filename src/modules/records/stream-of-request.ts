@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Caller } from '../../http/define-route.ts';
-import { connectionId, integrationKey } from '../../http/fields.ts';
-import type { ConnectionUid, EnvironmentUid } from '../../kernel/ids.ts';
-import { requireConnection } from '../connections/connections/queries.ts';
-import type { Stream } from './stream.ts';
+import type { Caller } from '#http/define-route.ts';
+import { connectionId, integrationKey } from '#http/fields.ts';
+import type { ConnectionUid, EnvironmentUid } from '#kernel/ids.ts';
+import { requireConnection } from '#modules/connections/connections/queries.ts';
 import type { RecordsServices } from './services.ts';
+import type { Stream } from './stream.ts';
 
 /** Variant of a sync that has none of its own. */
 const baseVariant = 'base';

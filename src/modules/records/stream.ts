@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
-import type {
-  ConnectionId,
-  ConnectionUid,
-  EnvironmentUid,
-  IntegrationKey,
-} from '../../kernel/ids.ts';
-import { joinKey } from '../../kernel/ids.ts';
+import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
+import { joinKey } from '#kernel/ids.ts';
 
 /** A stream of records: one order, one sequence and one head (docs/reference/records.md#streams). */
 export interface StreamId {

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import type { Micros } from '../../kernel/time.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import type { Micros } from '#kernel/time.ts';
 import type { BarrierArgs, ClosedStream } from './commands.ts';
 import type { RetentionDue } from './retention-preview.ts';
 import type { Stream } from './stream.ts';

@@ -1,5 +1,5 @@
-import { routesWith } from '../../http/define-route.ts';
-import type { FunctionsServices } from '../functions/services.ts';
+import { routesWith } from '#http/define-route.ts';
+import type { FunctionsServices } from '#modules/functions/services.ts';
 import type { ConnectionFinder } from './webhooks-in/find-connections.ts';
 import type { IncomingWebhooks } from './webhooks-in/incoming-store.ts';
 import type { ProviderKeys } from './webhooks-in/provider-keys.ts';

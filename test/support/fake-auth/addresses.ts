@@ -1,4 +1,4 @@
-import type { Provider } from '../../../src/modules/connections/providers/definition.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { Role } from './exchange.ts';
 
 const leadingToken = /^\$\{([^{}]+)\}/;

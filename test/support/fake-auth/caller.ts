@@ -1,17 +1,14 @@
-import { systemClock } from '../../../src/kernel/time.ts';
-import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { systemClock } from '#kernel/time.ts';
 import type {
   ModeContext,
   Obtained,
   RedirectContext,
-} from '../../../src/modules/connections/credentials/modes/mode.ts';
-import { authModeRules } from '../../../src/modules/connections/credentials/modes/registry.ts';
-import { parseIntegrationCredentials } from '../../../src/modules/connections/integrations/credentials.ts';
-import {
-  buildProviderRequest,
-  type ProviderCall,
-} from '../../../src/modules/connections/providers/inject.ts';
-import type { HttpClient } from '../../../src/ports/http-client.ts';
+} from '#modules/connections/credentials/modes/mode.ts';
+import { authModeRules } from '#modules/connections/credentials/modes/registry.ts';
+import { parseIntegrationCredentials } from '#modules/connections/integrations/credentials.ts';
+import { buildProviderRequest, type ProviderCall } from '#modules/connections/providers/inject.ts';
+import type { HttpClient } from '#ports/http-client.ts';
 import type { Played } from './play.ts';
 import { visit } from './server.ts';
 

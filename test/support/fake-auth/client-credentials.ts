@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
-import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import {
   clientOf,
   demand,

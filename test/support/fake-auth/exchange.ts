@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 
 /** What an address of the fake provider is for; `step1` and so on are further calls of a token exchange. */
 export type Role =

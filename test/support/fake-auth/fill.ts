@@ -1,5 +1,5 @@
 import { createHash, createPublicKey } from 'node:crypto';
-import type { FieldSchema } from '../../../src/modules/connections/providers/definition.ts';
+import type { FieldSchema } from '#modules/connections/providers/definition.ts';
 
 /** Values by the name that templates call them by: `connectionConfig.subdomain`, `apiKey`, `credentials.user`. */
 export type Known = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { plainText } from '../../../src/kernel/json-path.ts';
-import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import { plainText } from '#kernel/json-path.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import {
   clientOf,
   demand,

@@ -1,6 +1,6 @@
-import { atPath, plainText } from '../../../src/kernel/json-path.ts';
-import type { PaginateDefinition } from '../../../src/modules/connections/providers/definition.ts';
-import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import { atPath, plainText } from '#kernel/json-path.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { PaginateDefinition } from '#modules/connections/providers/definition.ts';
 import type { Answer, Incoming } from './exchange.ts';
 import { withPath } from './with-path.ts';
 

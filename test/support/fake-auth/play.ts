@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../src/kernel/stable-json.ts';
-import type { AuthMode, Provider } from '../../../src/modules/connections/providers/definition.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
 import { definitionAt, leadingAddresses, templateOf } from './addresses.ts';
 import { appRules, customRules } from './apps.ts';
 import { clientCredentialsRules } from './client-credentials.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from 'vitest';
-import type { Provider } from '../../../src/modules/connections/providers/definition.ts';
-import type { HttpClient } from '../../../src/ports/http-client.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import type { HttpClient } from '#ports/http-client.ts';
 import { aProvider } from '../control.ts';
 import { openHttpClient } from '../webhook-receiver.ts';
 import { callerOf, type Caller } from './caller.ts';

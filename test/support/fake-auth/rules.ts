@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../src/kernel/stable-json.ts';
-import type { Provider } from '../../../src/modules/connections/providers/definition.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
 import { demand, unauthorized, type Answer, type Incoming } from './exchange.ts';
 import { fill, isFilled, type Known } from './fill.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Provider } from '../../../src/modules/connections/providers/definition.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { Certified } from '../certificate.ts';
 import { Refused, type Answer, type Incoming, type Role } from './exchange.ts';
 import { openPlay, type Play, type Played } from './play.ts';

@@ -1,6 +1,6 @@
-import { plainText } from '../../../src/kernel/json-path.ts';
-import type { JsonObject } from '../../../src/kernel/stable-json.ts';
-import type { TokenStep } from '../../../src/modules/connections/providers/definition.ts';
+import { plainText } from '#kernel/json-path.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { TokenStep } from '#modules/connections/providers/definition.ts';
 import { demand, paramsOf, Refused, unauthorized, type Answer, type Incoming } from './exchange.ts';
 import { typedInto } from './fill.ts';
 import {

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
 import { jwtVerify } from 'jose';
-import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { demand, Refused, unauthorized, type Incoming } from './exchange.ts';
 import { fill, isFilled, typedInto } from './fill.ts';
 import { demandPlaced, placesAuthorization, type Rules, type Stage } from './rules.ts';

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
-import { describe, expect, it } from 'vitest';
 import { load as parse } from 'js-yaml';
-import { loadConfig, settings } from '../../../src/app/config.ts';
-import { roles } from '../../../src/app/config-rules.ts';
+import { describe, expect, it } from 'vitest';
+import { roles } from '#app/config-rules.ts';
+import { loadConfig, settings } from '#app/config.ts';
 
 const chart = new URL('../../../deploy/helm/svc/', import.meta.url);
 const textOf = (file: string) => readFileSync(new URL(file, chart), 'utf8');

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { openClickHouseStore } from '../../../src/adapters/projection-store/clickhouse.ts';
-import { audit } from '../../../src/modules/access/audit/projection.ts';
-import { runs } from '../../../src/modules/functions/runs/projection.ts';
-import { logs } from '../../../src/modules/operations/logs/projection.ts';
-import { records } from '../../../src/modules/records/projection/definition.ts';
-import { startClickHouseFront } from '../../support/clickhouse-front.ts';
-import { statementsOf } from '../../support/sql.ts';
+import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import { audit } from '#modules/access/audit/projection.ts';
+import { runs } from '#modules/functions/runs/projection.ts';
+import { logs } from '#modules/operations/logs/projection.ts';
+import { records } from '#modules/records/projection/definition.ts';
+import { startClickHouseFront } from '#test/support/clickhouse-front.ts';
+import { statementsOf } from '#test/support/sql.ts';
 
 const fileOf = (name: string): Promise<string> =>
   readFile(new URL(`../../../deploy/clickhouse/${name}`, import.meta.url), 'utf8');

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DockerfileParser } from 'dockerfile-ast';
-import { describe, expect, it } from 'vitest';
 import { load as parse } from 'js-yaml';
-import { loadConfig, settings } from '../../../src/app/config.ts';
-import { programEnv, programs } from '../../../src/cli/run-program.ts';
-import { isOnPath, run } from '../../services/commands.ts';
-import { installHadolint } from '../../services/hadolint.ts';
+import { describe, expect, it } from 'vitest';
+import { loadConfig, settings } from '#app/config.ts';
+import { programEnv, programs } from '#cli/run-program.ts';
+import { isOnPath, run } from '#test/services/commands.ts';
+import { installHadolint } from '#test/services/hadolint.ts';
 
 const root = new URL('../../../', import.meta.url);
 const textOf = (file: string) => readFileSync(new URL(file, root), 'utf8');

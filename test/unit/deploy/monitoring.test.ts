@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { metricDefinitions } from '../../../src/ports/metrics.ts';
+import { metricDefinitions } from '#ports/metrics.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (file: string): string =>

@@ -8,8 +8,8 @@ import {
   units,
   type Cost,
   type Figures,
-} from '../../bench/capacity-model.ts';
-import { withTables } from '../../bench/capacity-tables.ts';
+} from '#test/bench/capacity-model.ts';
+import { withTables } from '#test/bench/capacity-tables.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const figures = JSON.parse(read('test/bench/capacity.json')) as Figures;

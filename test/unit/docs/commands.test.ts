@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { ownPackage } from '../../../src/cli/package.ts';
-import { outputTo } from '../../../src/cli/output.ts';
-import { openProgram } from '../../../src/cli/program.ts';
+import { outputTo } from '#cli/output.ts';
+import { ownPackage } from '#cli/package.ts';
+import { openProgram } from '#cli/program.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findPhrases } from '../../language/phrases.ts';
+import { findPhrases } from '#test/language/phrases.ts';
 
 const found = (file: string, text: string) =>
   [...findPhrases(file, text)].map(({ line, text: phrase }) => `${line}: ${phrase}`);

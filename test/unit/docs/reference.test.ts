@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { authModes } from '../../../src/modules/connections/providers/schema-parts.ts';
-import { definitionSchema } from '../../../src/modules/connections/providers/schema.ts';
-import { limits } from '../../../src/kernel/limits.ts';
-import { runLimits } from '../../../src/modules/functions/runs/runtime/run-limits.ts';
-import { exitCodes } from '../../../src/cli/exit.ts';
+import { exitCodes } from '#cli/exit.ts';
+import { limits } from '#kernel/limits.ts';
+import { authModes } from '#modules/connections/providers/schema-parts.ts';
+import { definitionSchema } from '#modules/connections/providers/schema.ts';
+import { runLimits } from '#modules/functions/runs/runtime/run-limits.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import MiniSearch from 'minisearch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeApiReference } from '../../../bin/docs-site/api-reference.ts';
-import { buildDocsSite } from '../../../bin/docs-site/build.ts';
-import { renderMarkdown, type Links } from '../../../bin/docs-site/markdown.ts';
-import { readNavigation } from '../../../bin/docs-site/navigation.ts';
-import { searchOptions, type SearchSection } from '../../../src/docs-site/search-options.ts';
+import { writeApiReference } from '#bin/docs-site/api-reference.ts';
+import { buildDocsSite } from '#bin/docs-site/build.ts';
+import { renderMarkdown, type Links } from '#bin/docs-site/markdown.ts';
+import { readNavigation } from '#bin/docs-site/navigation.ts';
+import { searchOptions, type SearchSection } from '#docs-site/search-options.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 /** Any: links are resolved below it. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parseAnswerHead } from '../../../src/adapters/http-client/http1/answer-head.ts';
-import { codingsOf } from '../../../src/adapters/http-client/decode.ts';
-import { maskedUrl, origins } from '../../../src/app/addresses.ts';
-import { traceOf } from '../../../src/control-plane/trace.ts';
+import { codingsOf } from '#adapters/http-client/decode.ts';
+import { parseAnswerHead } from '#adapters/http-client/http1/answer-head.ts';
+import { maskedUrl, origins } from '#app/addresses.ts';
+import { traceOf } from '#control-plane/trace.ts';
 import {
   connectionId,
   flag,
@@ -11,30 +11,30 @@ import {
   text,
   webAddress,
   wholeNumber,
-} from '../../../src/http/fields.ts';
-import { codingFor, languageFor } from '../../../src/http/negotiate.ts';
-import { parseQuery } from '../../../src/http/query.ts';
-import { redactJson, redactText } from '../../../src/kernel/redact.ts';
-import { microsOf } from '../../../src/kernel/time.ts';
-import { withoutTrailingSlashes } from '../../../src/kernel/trailing-slashes.ts';
-import { parseFrequency } from '../../../src/modules/functions/functions/frequency.ts';
-import { tailCursor } from '../../../src/http/topic-tail.ts';
-import { fieldProblem } from '../../../src/modules/connections/providers/field-check.ts';
-import { interpolate } from '../../../src/modules/connections/providers/interpolate.ts';
-import { joinUrl, withParams } from '../../../src/modules/connections/providers/url.ts';
+} from '#http/fields.ts';
+import { codingFor, languageFor } from '#http/negotiate.ts';
+import { parseQuery } from '#http/query.ts';
+import { tailCursor } from '#http/topic-tail.ts';
+import { redactJson, redactText } from '#kernel/redact.ts';
+import { scrub } from '#kernel/scrub.ts';
+import { microsOf } from '#kernel/time.ts';
+import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
+import { fieldProblem } from '#modules/connections/providers/field-check.ts';
+import { interpolate } from '#modules/connections/providers/interpolate.ts';
+import { joinUrl, withParams } from '#modules/connections/providers/url.ts';
 import {
   webhookRules,
   type WebhookRules,
   type SignatureRule,
-} from '../../../src/modules/connections/providers/webhook-rules.ts';
-import { readCallHeaders } from '../../../src/modules/proxy/call-headers.ts';
-import { decodeCursor } from '../../../src/modules/records/cursor.ts';
-import { scrub } from '../../../src/kernel/scrub.ts';
-import { retryWaitMs } from '../../../src/modules/functions/runs/runtime/retry.ts';
-import { readRequest } from '../../../src/modules/webhooks/webhooks-in/request.ts';
-import { verify } from '../../../src/modules/webhooks/webhooks-in/verifiers/signed.ts';
-import { cpuMsOf, slowerThan } from '../../support/cpu-time.ts';
-import { hostileUnits, repeated } from '../../support/hostile-text.ts';
+} from '#modules/connections/providers/webhook-rules.ts';
+import { parseFrequency } from '#modules/functions/functions/frequency.ts';
+import { retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
+import { readCallHeaders } from '#modules/proxy/call-headers.ts';
+import { decodeCursor } from '#modules/records/cursor.ts';
+import { readRequest } from '#modules/webhooks/webhooks-in/request.ts';
+import { verify } from '#modules/webhooks/webhooks-in/verifiers/signed.ts';
+import { cpuMsOf, slowerThan } from '#test/support/cpu-time.ts';
+import { hostileUnits, repeated } from '#test/support/hostile-text.ts';
 
 const chars = 32 * 1024;
 const ratioMax = 5;

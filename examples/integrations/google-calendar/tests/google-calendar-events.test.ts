@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
 import { replay } from 'svc/testing';
+import { expect, it } from 'vitest';
 
 it('google-calendar events does what was saved', async () => {
   const run = await replay(import.meta.url, { kind: 'sync', name: 'events' });

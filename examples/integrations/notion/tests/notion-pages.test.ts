@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
 import { replay } from 'svc/testing';
+import { expect, it } from 'vitest';
 
 it('notion pages does what was saved', async () => {
   const run = await replay(import.meta.url, { kind: 'sync', name: 'pages' });

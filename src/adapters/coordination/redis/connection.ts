@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Redis, ReplyError } from 'ioredis';
 import type { Logger } from 'pino';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 export interface ConnectionOptions {
   /** `redis://` or `rediss://` (TLS), optionally with user, password and database. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
-import { checkpoint } from './checkpoint.ts';
 import type { CheckpointThreadData } from './checkpoint-thread.ts';
+import { checkpoint } from './checkpoint.ts';
 
 /** Bytes written between two checkpoints: while the log is idle, and at most. */
 const idleBytes = 4 * 1024 ** 2;

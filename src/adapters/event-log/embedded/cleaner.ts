@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { Committer } from './committer.ts';
 import { Compactor, TimeBudget } from './compactor.ts';
 import type { LogState, Partition } from './log-state.ts';

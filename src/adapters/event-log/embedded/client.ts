@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MessagePort } from 'node:worker_threads';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { systemClock, type Clock } from '../../../kernel/time.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { systemClock, type Clock } from '#kernel/time.ts';
 import type {
   Batch,
   Consumed,
@@ -13,13 +13,13 @@ import type {
   Position,
   TopicSpec,
   TransactionalWriter,
-} from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
+} from '#ports/event-log.ts';
+import type { Schemas } from '#ports/schemas.ts';
 import { connect, type Peer } from '../../threads/rpc.ts';
 import { openSchemas, type Registry } from '../avro-codec.ts';
+import { followPlaces, readPlace } from './consume.ts';
 import { isLogCorruption, type OnCorruption } from './corruption.ts';
 import { EncodeQueue } from './encode-queue.ts';
-import { followPlaces, readPlace } from './consume.ts';
 import { LogReader } from './log-reader.ts';
 import { Member } from './member.ts';
 import type { Assigned, EncodedPlaced, JoinRequest, Revoked } from './protocol.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { Checkpointer } from './checkpointer.ts';
 import type { LogState, Partition } from './log-state.ts';
 import { asLogFailure, isBusy } from './sqlite-failure.ts';

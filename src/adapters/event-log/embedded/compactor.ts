@@ -1,12 +1,12 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Cleanup, ReadMessage } from '../../../ports/event-log.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cleanup, ReadMessage } from '#ports/event-log.ts';
 import type { Committer } from './committer.ts';
 import type { LogState, Partition } from './log-state.ts';
 import { DirectoryView } from './row-format.ts';
 import { searchByPeak } from './search-by-time.ts';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 type Compaction = Extract<Cleanup, { policy: 'compact' }>;
 

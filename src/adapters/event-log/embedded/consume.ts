@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Batch } from '../../../ports/event-log.ts';
+import type { Batch } from '#ports/event-log.ts';
 import type { Cursor, LogReader, Place } from './log-reader.ts';
 import type { Watcher } from './watcher.ts';
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 /** Called with each corruption found in the log and its position. */
 export type OnCorruption = (message: string) => void;

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Clock } from '../../../kernel/time.ts';
-import type { Placed } from '../../../ports/event-log.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Placed } from '#ports/event-log.ts';
 import type { EncodedPlaced } from './protocol.ts';
 import { encodeRow, type EncodedRow } from './row-format.ts';
 

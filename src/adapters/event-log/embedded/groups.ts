@@ -1,6 +1,6 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Assigned, JoinRequest, Revoked } from './protocol.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { assignSticky } from '../sticky-assignment.ts';
+import type { Assigned, JoinRequest, Revoked } from './protocol.ts';
 
 /** How long a member may take to release a partition (ports/event-log.ts). */
 export const releaseTimeoutMs = 10_000;

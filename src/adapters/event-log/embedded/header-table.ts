@@ -1,4 +1,4 @@
-import type { Headers } from '../../../ports/event-log.ts';
+import type { Headers } from '#ports/event-log.ts';
 import type { GrowingBuffer } from './growing-buffer.ts';
 
 /** Names of headers that occur together, and the values of the first message that had them. */

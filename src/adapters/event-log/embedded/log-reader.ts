@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Batch, Cleanup, ReadMessage } from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Batch, Cleanup, ReadMessage } from '#ports/event-log.ts';
 import { corrupted, isLogCorruption, type OnCorruption } from './corruption.ts';
 import { decodeRow, isIntact, type StoredRow } from './row-format.ts';
 import { RowKeyReader } from './row-keys.ts';
-import { searchByPeak, type PeakedRow } from './search-by-time.ts';
 import { isSealed, openRow, slotOf } from './sealed-row.ts';
+import { searchByPeak, type PeakedRow } from './search-by-time.ts';
 import { asLogFailure } from './sqlite-failure.ts';
 import { openReadConnection } from './tables.ts';
 

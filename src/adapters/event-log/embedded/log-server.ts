@@ -1,13 +1,13 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Consumed, TopicSpec } from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Consumed, TopicSpec } from '#ports/event-log.ts';
 import { connect, type Peer } from '../../threads/rpc.ts';
 import type { Committer } from './committer.ts';
 import { Groups, type MemberLink } from './groups.ts';
 import type { LogState, Partition } from './log-state.ts';
 import type { ClientMethods, EncodedPlaced, Ends, JoinRequest } from './protocol.ts';
 import { registerSchema } from './schema-table.ts';
-import type { DatabaseSync } from 'node:sqlite';
 
 /** The state of one client. */
 interface Client {

@@ -1,12 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { stableJson } from '../../../kernel/stable-json.ts';
-import {
-  isErasable,
-  type Cleanup,
-  type Consumed,
-  type TopicSpec,
-} from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { stableJson } from '#kernel/stable-json.ts';
+import { isErasable, type Cleanup, type Consumed, type TopicSpec } from '#ports/event-log.ts';
 import type { EncodedRow } from './row-format.ts';
 import type { RowKeys } from './row-keys.ts';
 import { RowWriter } from './row-writer.ts';

@@ -1,13 +1,13 @@
 import { statfsSync } from 'node:fs';
 import { workerData, type MessagePort } from 'node:worker_threads';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { systemClock } from '../../../kernel/time.ts';
-import type { TopicSpec } from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { systemClock } from '#kernel/time.ts';
+import type { TopicSpec } from '#ports/event-log.ts';
 import { connect } from '../../threads/rpc.ts';
 import type { PeerData } from '../../threads/start-peer.ts';
 import { trimWhenQuiet } from '../../threads/trim-memory.ts';
-import { Cleaner } from './cleaner.ts';
 import { Checkpointer } from './checkpointer.ts';
+import { Cleaner } from './cleaner.ts';
 import { Committer } from './committer.ts';
 import { LogServer } from './log-server.ts';
 import { LogState } from './log-state.ts';

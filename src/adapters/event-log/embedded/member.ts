@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GroupHandler, Membership } from '../../../ports/event-log.ts';
+import type { GroupHandler, Membership } from '#ports/event-log.ts';
 import type { Peer } from '../../threads/rpc.ts';
 import { releaseTimeoutMs } from './groups.ts';
 import type { Assigned, Revoked } from './protocol.ts';

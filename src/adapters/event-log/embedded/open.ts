@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Clock } from '../../../kernel/time.ts';
-import type { EventLog, TopicSpec } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { EventLog, TopicSpec } from '#ports/event-log.ts';
+import type { Schemas } from '#ports/schemas.ts';
 import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
 import { openEmbeddedLogClient } from './client.ts';
 import type { OnCorruption } from './corruption.ts';

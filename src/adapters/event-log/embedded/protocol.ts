@@ -1,4 +1,4 @@
-import type { Consumed, TopicSpec } from '../../../ports/event-log.ts';
+import type { Consumed, TopicSpec } from '#ports/event-log.ts';
 import type { EncodedRow } from './row-format.ts';
 
 /** Encoded messages for one partition. The rows' data is transferred to the log thread. */

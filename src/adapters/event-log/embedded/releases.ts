@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { CannotStart } from '../../../kernel/cannot-start.ts';
-import { systemClock } from '../../../kernel/time.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { systemClock } from '#kernel/time.ts';
 import { formatOf, formatVersions, logFile } from './tables.ts';
 
 /** A version of this package, and the earliest one that can open what it writes. */

@@ -1,5 +1,5 @@
 import { crc32, constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { Headers, ReadMessage } from '../../../ports/event-log.ts';
+import type { Headers, ReadMessage } from '#ports/event-log.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { HeaderTable, HeaderTableWriter } from './header-table.ts';
 

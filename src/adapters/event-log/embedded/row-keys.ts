@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 const keyBytes = 32;
 /** The file grows by this many slots. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { ReadMessage } from '../../../ports/event-log.ts';
+import type { ReadMessage } from '#ports/event-log.ts';
 import { corrupted } from './corruption.ts';
 import {
   crcAtPlace,

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { mustBeCompatible } from '../schema-compatibility.ts';
 
 /** `crc` binds the text to its id and subject; null if an earlier release wrote the row. */

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { createAesGcm } from '../../cipher/aes-gcm.ts';
 import { bodySealed, crcAtPlace, type StoredRow } from './row-format.ts';
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 /** The tables beside the batches whose rows carry a checksum, `crc`, and what it covers. */
 const covered = {

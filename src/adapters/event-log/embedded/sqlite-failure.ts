@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { isDatabaseCorruption } from '../../../kernel/sqlite-corruption.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isDatabaseCorruption } from '#kernel/sqlite-corruption.ts';
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html); the low byte of an extended code. */
 const busy = 5;

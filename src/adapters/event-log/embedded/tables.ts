@@ -1,9 +1,9 @@
 import { mkdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CannotStart } from '../../../kernel/cannot-start.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { isDatabaseCorruption } from '../../../kernel/sqlite-corruption.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isDatabaseCorruption } from '#kernel/sqlite-corruption.ts';
 import { checkSchemas, schemaTable } from './schema-table.ts';
 import { addRowCrc, checkSmallTables, missingColumns, writeChecksums } from './small-tables.ts';
 import { isBusy } from './sqlite-failure.ts';

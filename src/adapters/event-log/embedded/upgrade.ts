@@ -1,10 +1,10 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { stableJson } from '../../../kernel/stable-json.ts';
-import type { TopicSpec } from '../../../ports/event-log.ts';
+import { stableJson } from '#kernel/stable-json.ts';
+import type { TopicSpec } from '#ports/event-log.ts';
+import type { StoredRow } from './row-format.ts';
 import { syncFolder, type RowKeys } from './row-keys.ts';
 import { sealRow } from './sealed-row.ts';
-import type { StoredRow } from './row-format.ts';
 import { formatOf, formatVersions, logFile, openWriteConnection } from './tables.ts';
 
 /** Left free on the disk besides the copy. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { Peer } from '../../threads/rpc.ts';
 import type { Ends } from './protocol.ts';
 

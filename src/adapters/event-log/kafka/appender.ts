@@ -1,6 +1,8 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Clock } from '../../../kernel/time.ts';
-import type { Placed } from '../../../ports/event-log.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Placed } from '#ports/event-log.ts';
+import type { BrokerConnection } from './broker-connection.ts';
+import { requestTimeoutMs } from './broker-socket.ts';
 import type { ClusterMetadata } from './cluster-metadata.ts';
 import {
   asRefusal,
@@ -11,12 +13,10 @@ import {
   logUnavailable,
 } from './failure.ts';
 import { PartitionBatcher, Pending } from './partition-batcher.ts';
-import { requestTimeoutMs } from './broker-socket.ts';
-import type { BrokerConnection } from './broker-connection.ts';
 import { Identities } from './producer-identity.ts';
+import { produceCall, type ProduceAnswer, type ProducedBatch } from './protocol.ts';
 import { recordBatch } from './record-encoder.ts';
 import { pauseMs } from './retry.ts';
-import { produceCall, type ProduceAnswer, type ProducedBatch } from './protocol.ts';
 
 /** Requests in flight to one broker: while it processes one, the next is prepared. */
 const requestsMax = 2;

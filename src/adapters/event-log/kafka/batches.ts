@@ -1,4 +1,4 @@
-import type { Message } from '../../../ports/event-log.ts';
+import type { Message } from '#ports/event-log.ts';
 
 /** Values of one record batch, before compression; a single larger message gets a batch of its own. */
 export const batchBytesMax = 1024 ** 2;

@@ -1,10 +1,10 @@
-import Broker, { type ProtocolCall } from 'kafkajs/src/broker/index.js';
-import type { SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
+import type { SASLOptions } from 'kafkajs';
+import Broker, { type ProtocolCall } from 'kafkajs/src/broker/index.js';
 import { BrokerSocket, silentLogger } from './broker-socket.ts';
 import { codeOf, logClosed } from './failure.ts';
-import type { Reachability } from './reachability.ts';
 import { metadataCall, type BrokerAddress, type Metadata } from './protocol.ts';
+import type { Reachability } from './reachability.ts';
 
 export interface BrokerConnectionOptions {
   /** `host:port` of some brokers; the others are discovered. */

@@ -1,9 +1,9 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
-import SaslAuthenticator from 'kafkajs/src/broker/saslAuthenticator/index.js';
-import createRequest from 'kafkajs/src/protocol/request.js';
 import kafkajs, { type ApiVersions, type SASLOptions } from 'kafkajs';
 import type { ConnectionPool, ProtocolCall } from 'kafkajs/src/broker/index.js';
+import SaslAuthenticator from 'kafkajs/src/broker/saslAuthenticator/index.js';
+import createRequest from 'kafkajs/src/protocol/request.js';
 import { codeOf, LostConnection } from './failure.ts';
 
 /** A request without a response for this long has failed: the connection is closed. */

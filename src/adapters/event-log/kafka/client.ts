@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Clock } from '../../../kernel/time.ts';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
 import type {
   Batch,
   Consumed,
@@ -12,15 +13,15 @@ import type {
   Position,
   TopicSpec,
   TransactionalWriter,
-} from '../../../ports/event-log.ts';
+} from '#ports/event-log.ts';
 import { Appender } from './appender.ts';
+import { Addresses, BrokerConnection, type BrokerConnectionOptions } from './broker-connection.ts';
 import { ClusterMetadata } from './cluster-metadata.ts';
 import { ensureTopics } from './ensure-topics.ts';
 import { asLogError, logClosed } from './failure.ts';
 import { Feed } from './feed.ts';
 import { Fetcher } from './fetcher.ts';
 import type { GroupTrouble } from './group-trouble.ts';
-import { Addresses, BrokerConnection, type BrokerConnectionOptions } from './broker-connection.ts';
 import { KafkaMembership } from './membership.ts';
 import type { Names } from './names.ts';
 import { Offsets } from './offsets.ts';
@@ -29,7 +30,6 @@ import { Positions } from './positions.ts';
 import { retried } from './retry.ts';
 import { erasureMs } from './topic-config.ts';
 import type { KafkaWriter } from './writer.ts';
-import { setImmediate as breathe } from 'node:timers/promises';
 
 const connectTimeoutMs = 30_000;
 const appendTimeoutMs = 30_000;

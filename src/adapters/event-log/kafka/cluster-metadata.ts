@@ -1,5 +1,5 @@
-import { codeOf, kafkaError, KafkaFailure, unknownTopic } from './failure.ts';
 import type { BrokerConnection } from './broker-connection.ts';
+import { codeOf, kafkaError, KafkaFailure, unknownTopic } from './failure.ts';
 import { retried } from './retry.ts';
 
 /** How long the brokers may take to describe a topic. */

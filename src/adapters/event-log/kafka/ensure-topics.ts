@@ -1,8 +1,9 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { isErasable, type TopicSpec } from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isErasable, type TopicSpec } from '#ports/event-log.ts';
+import type { BrokerConnection } from './broker-connection.ts';
 import type { ClusterMetadata } from './cluster-metadata.ts';
 import { codeOf, kafkaError, KafkaFailure } from './failure.ts';
-import type { BrokerConnection } from './broker-connection.ts';
+import { alterConfigCall, metadataCall } from './protocol.ts';
 import { retried } from './retry.ts';
 import {
   differences,
@@ -12,7 +13,6 @@ import {
   type NewTopicOptions,
   type TopicConfig,
 } from './topic-config.ts';
-import { alterConfigCall, metadataCall } from './protocol.ts';
 
 const timeoutMs = 30_000;
 const topicResource = 2;

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 /** Error codes of the Kafka protocol (kafka.apache.org/protocol, "Error Codes"). */
 export const kafkaError = {

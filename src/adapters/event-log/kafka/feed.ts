@@ -1,4 +1,4 @@
-import type { Batch, ReadMessage } from '../../../ports/event-log.ts';
+import type { Batch, ReadMessage } from '#ports/event-log.ts';
 import type { RecordSet } from './record-decoder.ts';
 
 /** One partition that is being read: the fetched messages that were not returned yet. */

@@ -1,11 +1,11 @@
-import type { ClusterMetadata } from './cluster-metadata.ts';
-import type { Feed } from './feed.ts';
-import { isTransient, KafkaFailure, kafkaError, logUnavailable } from './failure.ts';
 import type { BrokerConnection } from './broker-connection.ts';
+import type { ClusterMetadata } from './cluster-metadata.ts';
+import { isTransient, KafkaFailure, kafkaError, logUnavailable } from './failure.ts';
+import type { Feed } from './feed.ts';
 import type { Offsets } from './offsets.ts';
+import { fetchCall, type Fetched } from './protocol.ts';
 import { RecordSet } from './record-decoder.ts';
 import { pauseMs } from './retry.ts';
-import { fetchCall, type Fetched } from './protocol.ts';
 
 /** Bound of fetched, unread bytes over all feeds, as long as single batches are smaller. */
 const bufferBytesMax = 64 * 1024 ** 2;

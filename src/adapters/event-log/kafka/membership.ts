@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JoinAnswer } from 'kafkajs/src/broker/index.js';
-import type { GroupHandler, Membership } from '../../../ports/event-log.ts';
+import type { GroupHandler, Membership } from '#ports/event-log.ts';
 import {
   assign,
   decodeAssignment,
@@ -8,9 +8,9 @@ import {
   encodeClaim,
   protocolName,
 } from './assignment.ts';
+import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import { codeOf, isTransient, kafkaError } from './failure.ts';
 import type { GroupTrouble } from './group-trouble.ts';
-import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import { pauseMs } from './retry.ts';
 
 /** Heartbeat interval, and so the longest delay of a new assignment. */

@@ -1,7 +1,7 @@
+import { partitionNumbers } from '#kernel/partition.ts';
+import type { BrokerConnection } from './broker-connection.ts';
 import type { ClusterMetadata } from './cluster-metadata.ts';
 import { isTransient, kafkaError, KafkaFailure } from './failure.ts';
-import { partitionNumbers } from '../../../kernel/partition.ts';
-import type { BrokerConnection } from './broker-connection.ts';
 import { retried } from './retry.ts';
 
 const timeoutMs = 10_000;

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../kernel/time.ts';
-import type { ClusterMetadata } from './cluster-metadata.ts';
+import type { Clock } from '#kernel/time.ts';
 import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
+import type { ClusterMetadata } from './cluster-metadata.ts';
 import { retried } from './retry.ts';
 import { transactionTimeoutMs } from './transaction.ts';
 import { KafkaWriter } from './writer.ts';

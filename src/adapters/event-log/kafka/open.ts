@@ -1,7 +1,7 @@
-import type { SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
-import { systemClock, type Clock } from '../../../kernel/time.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
+import type { SASLOptions } from 'kafkajs';
+import { systemClock, type Clock } from '#kernel/time.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import { KafkaClient } from './client.ts';
 import { GroupTrouble } from './group-trouble.ts';
 import { Names } from './names.ts';

@@ -1,8 +1,8 @@
-import type { GatewayError } from '../../../kernel/errors.ts';
-import type { Message } from '../../../ports/event-log.ts';
+import type { GatewayError } from '#kernel/errors.ts';
+import type { Message } from '#ports/event-log.ts';
 import { fitting, batchBytesMax } from './batches.ts';
-import { encodeRecords, type EncodedRecords } from './record-encoder.ts';
 import type { Identities, ProducerIdentity } from './producer-identity.ts';
+import { encodeRecords, type EncodedRecords } from './record-encoder.ts';
 
 /** The messages of one `Placed`. */
 export class Pending {

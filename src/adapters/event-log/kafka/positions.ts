@@ -1,10 +1,10 @@
-import type { Consumed, Position } from '../../../ports/event-log.ts';
+import type { Consumed, Position } from '#ports/event-log.ts';
+import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import type { ClusterMetadata } from './cluster-metadata.ts';
 import { codeOf, kafkaError, KafkaFailure } from './failure.ts';
-import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import type { MemberIdentity } from './membership.ts';
-import { retried } from './retry.ts';
 import { byTopic, committedCall } from './protocol.ts';
+import { retried } from './retry.ts';
 
 const timeoutMs = 30_000;
 

@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Headers, ReadMessage } from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Headers, ReadMessage } from '#ports/event-log.ts';
 import { crc32c } from './crc32c.ts';
 
 const codecMask = 0x07;

@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync } from 'node:zlib';
-import type { Message } from '../../../ports/event-log.ts';
+import type { Message } from '#ports/event-log.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { crc32c } from './crc32c.ts';
 

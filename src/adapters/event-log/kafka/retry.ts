@@ -1,4 +1,4 @@
-import { pauseMs as doublingMs, retrying } from '../../../kernel/retry.ts';
+import { pauseMs as doublingMs, retrying } from '#kernel/retry.ts';
 import { isTransient, logUnavailable } from './failure.ts';
 
 /** The first is about the duration of completing a transaction, the most frequent reason to wait. */

@@ -1,4 +1,4 @@
-import type { Cleanup } from '../../../ports/event-log.ts';
+import type { Cleanup } from '#ports/event-log.ts';
 
 /**
  * Within this time a superseded value of an erasable topic is in no file of a broker: a minute until its segment

@@ -1,6 +1,8 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Consumed, Message, Placed, Position } from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Consumed, Message, Placed, Position } from '#ports/event-log.ts';
 import { fitting } from './batches.ts';
+import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
+import { requestTimeoutMs } from './broker-socket.ts';
 import type { ClusterMetadata } from './cluster-metadata.ts';
 import {
   asRefusal,
@@ -11,13 +13,11 @@ import {
   KafkaFailure,
   logUnavailable,
 } from './failure.ts';
-import { requestTimeoutMs } from './broker-socket.ts';
-import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import { topicOffsets } from './positions.ts';
 import type { ProducerIdentity } from './producer-identity.ts';
+import { byTopic, type ProduceAnswer, produceCall, type ProducedBatch } from './protocol.ts';
 import { encodeRecords, recordBatch } from './record-encoder.ts';
 import { retried } from './retry.ts';
-import { byTopic, type ProduceAnswer, produceCall, type ProducedBatch } from './protocol.ts';
 
 /** A commit that takes longer is given up. */
 const commitTimeoutMs = 30_000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../../kernel/time.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
 import { sizeOf } from './batches.ts';
 import type { ClusterMetadata } from './cluster-metadata.ts';
 import { logClosed, logUnavailable } from './failure.ts';

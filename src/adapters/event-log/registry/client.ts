@@ -1,6 +1,6 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { retrying } from '../../../kernel/retry.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { retrying } from '#kernel/retry.ts';
 
 /** How long one request may take. */
 const answerTimeoutMs = 3_000;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
-import { Names } from '../kafka/names.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Schemas } from '#ports/schemas.ts';
 import { openSchemas, schemaIdOf, type Registry } from '../avro-codec.ts';
+import { Names } from '../kafka/names.ts';
 import { mustBeCompatible } from '../schema-compatibility.ts';
 import { RegistryClient } from './client.ts';
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { retrying } from '../../../kernel/retry.ts';
-import { overridden } from '../../../kernel/overridden.ts';
-import type { Batch, EventLog } from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { overridden } from '#kernel/overridden.ts';
+import { retrying } from '#kernel/retry.ts';
+import type { Batch, EventLog } from '#ports/event-log.ts';
 import type { RegistrySchemas } from './open.ts';
 
 /** Between two loads, each of which has retried for some seconds unless the registry refused. */

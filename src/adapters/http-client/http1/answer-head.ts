@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { HttpFailure } from '../../../ports/http-client.ts';
+import { HttpFailure } from '#ports/http-client.ts';
 import { token } from './fields.ts';
 
 /** Framing of a body (RFC 9112 section 6.3): by length, by chunks, or until the connection ends. */

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
-
-import { HttpFailure } from '../../../ports/http-client.ts';
+import { HttpFailure } from '#ports/http-client.ts';
 
 export interface SenderOutcome {
   sent(): void;

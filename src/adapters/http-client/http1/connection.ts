@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { HttpFailure, type ForwardRequest } from '../../../ports/http-client.ts';
+import { HttpFailure, type ForwardRequest } from '#ports/http-client.ts';
 import { notHttp, parseAnswerHead, type AnswerHead } from './answer-head.ts';
 import { BodySender } from './body-sender.ts';
 import { ChunkedBody } from './chunked.ts';

@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import type { Destination } from '../../../ports/http-client.ts';
+import type { Destination } from '#ports/http-client.ts';
 import { Connection } from './connection.ts';
 
 /** Free connections kept per origin; others are closed. */

@@ -1,4 +1,4 @@
-import { HttpFailure, type ForwardRequest } from '../../../ports/http-client.ts';
+import { HttpFailure, type ForwardRequest } from '#ports/http-client.ts';
 import { isOwnHeader, token } from './fields.ts';
 
 const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);

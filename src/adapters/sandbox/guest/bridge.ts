@@ -1,4 +1,4 @@
-import type { HostMethod, HostProtocol } from '../../../ports/sandbox.ts';
+import type { HostMethod, HostProtocol } from '#ports/sandbox.ts';
 
 /** Posts to the supervisor; the only response is a later `settle`. Only strings and numbers cross. */
 type Post = (kind: 'call' | 'end' | 'fail', id: number, first: string, second: string) => void;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { FunctionDefinition } from '../../../ports/sandbox.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { FunctionDefinition } from '#ports/sandbox.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import type { HttpAnswer, InvalidCode, RunFailure } from '../../../ports/sandbox.ts';
-import type { Json } from '../../../kernel/stable-json.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import type { HttpAnswer, InvalidCode, RunFailure } from '#ports/sandbox.ts';
 
 /** Limit of a payload in an error that leaves the run, as JSON text. */
 const payloadCharsMax = 99_000;

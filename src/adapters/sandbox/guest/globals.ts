@@ -2,10 +2,10 @@ import { AbortController, AbortSignal } from './abort.ts';
 import { clearTimeout, setTimeout } from './bridge.ts';
 import { Buffer } from './buffer.ts';
 import { structuredClone } from './clone.ts';
-import { Blob, FormData, Headers } from './form.ts';
 import { atob, btoa, TextDecoder, TextEncoder } from './encodings.ts';
-import { URL } from './url.ts';
+import { Blob, FormData, Headers } from './form.ts';
 import { URLSearchParams } from './url-search-params.ts';
+import { URL } from './url.ts';
 
 /**
  * The globals of a function besides the language (docs/reference/functions.md#sandbox). Removed: everything that

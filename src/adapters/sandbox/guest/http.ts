@@ -1,5 +1,5 @@
-import type { HttpAnswer, HttpCall, WireBody } from '../../../ports/sandbox.ts';
-import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import type { HttpAnswer, HttpCall, WireBody } from '#ports/sandbox.ts';
 import { call } from './bridge.ts';
 import { Buffer } from './buffer.ts';
 import { randomUUID } from './crypto.ts';

@@ -1,4 +1,4 @@
-import type { LogLevel, LogLine } from '../../../ports/sandbox.ts';
+import type { LogLevel, LogLine } from '#ports/sandbox.ts';
 import { call, throwIfAborted } from './bridge.ts';
 import { jsonText } from './errors.ts';
 

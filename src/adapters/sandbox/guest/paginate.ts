@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { PaginateDefinition } from '../../../modules/connections/providers/definition.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { PaginateDefinition } from '#modules/connections/providers/definition.ts';
 import { throwIfAborted } from './bridge.ts';
 import type { Config, Response } from './http.ts';
 import { toText } from './text.ts';

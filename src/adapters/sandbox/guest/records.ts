@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { call, callText, coded, throwIfAborted } from './bridge.ts';
 import { log } from './log.ts';
 import { isObject } from './quick-validate.ts';

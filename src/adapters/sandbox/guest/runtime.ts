@@ -1,16 +1,22 @@
+import { z } from 'zod';
+import type { Json } from '#kernel/stable-json.ts';
 import {
   missingEntry,
   type EntryPoint,
   type FunctionType,
   type RunContext,
-} from '../../../ports/sandbox.ts';
+} from '#ports/sandbox.ts';
+import { createAction, createOnEvent, createSync } from '#sdk/index.ts';
 import { bind, end, fail, settle } from './bridge.ts';
+import * as cryptography from './crypto.ts';
 import { definitionOf, describeDefinition } from './definition.ts';
-import type { Json } from '../../../kernel/stable-json.ts';
 import { describeThrown, jsonText, ActionError } from './errors.ts';
 import { installGlobals } from './globals.ts';
 import { flushLogs, startLogging } from './log.ts';
 import { makeHandle } from './svc.ts';
+import { Open } from './unzipper.ts';
+import { URLSearchParams } from './url-search-params.ts';
+import { URL } from './url.ts';
 import {
   checkInput,
   checkOutput,
@@ -18,12 +24,6 @@ import {
   reportValidation,
   startValidation,
 } from './validation.ts';
-import { z } from 'zod';
-import { createAction, createOnEvent, createSync } from '../../../sdk/index.ts';
-import * as cryptography from './crypto.ts';
-import { Open } from './unzipper.ts';
-import { URL } from './url.ts';
-import { URLSearchParams } from './url-search-params.ts';
 
 /** The supervisor's order; as JSON text. */
 export type GuestOrder =

@@ -1,5 +1,5 @@
-import type { FunctionType, RunContext } from '../../../ports/sandbox.ts';
-import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import type { FunctionType, RunContext } from '#ports/sandbox.ts';
 import { call, coded, throwIfAborted } from './bridge.ts';
 import { ActionError } from './errors.ts';
 import { request, uncontrolledFetch, type Config } from './http.ts';

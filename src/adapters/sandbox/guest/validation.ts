@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { protoKeysIn } from '../../../kernel/json-path.ts';
-import type { Json } from '../../../kernel/stable-json.ts';
-import type { InvalidCode, ValidationMode } from '../../../ports/sandbox.ts';
+import { protoKeysIn } from '#kernel/json-path.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import type { InvalidCode, ValidationMode } from '#ports/sandbox.ts';
 import { schemaOf } from './definition.ts';
 import { invalidError } from './errors.ts';
 import { log } from './log.ts';

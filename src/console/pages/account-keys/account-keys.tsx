@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ApiKey } from '../../../client/index.ts';
+import type { ApiKey } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { TextField } from '../../design/field.tsx';

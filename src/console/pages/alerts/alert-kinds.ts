@@ -1,4 +1,4 @@
-import type { Alert } from '../../../client/index.ts';
+import type { Alert } from '#client/index.ts';
 
 export type AlertKind = Alert['alert'];
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Alert } from '../../../client/index.ts';
+import type { Alert } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Notice } from '../../design/states.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AlertDestination } from '../../../client/index.ts';
+import type { AlertDestination } from '#client/index.ts';
 import { useChange } from '../../data/read.ts';
 import { ChoiceSet, Select, TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';

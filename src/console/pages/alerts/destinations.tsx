@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AlertDestination } from '../../../client/index.ts';
+import type { AlertDestination } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';

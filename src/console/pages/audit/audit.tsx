@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AuditEvent } from '../../../client/index.ts';
+import type { AuditEvent } from '#client/index.ts';
 import { useList } from '../../data/read.ts';
 import { useParts } from '../../data/route.ts';
 import { useUrlState } from '../../data/url-state.ts';

@@ -1,4 +1,4 @@
-import type { Answer, Client } from '../../../client/index.ts';
+import type { Answer, Client } from '#client/index.ts';
 
 type Chain = Answer<'GET /audit/chains'>['data'][number];
 

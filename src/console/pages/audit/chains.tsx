@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Answer } from '../../../client/index.ts';
+import type { Answer } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ConnectToken } from '../../../client/index.ts';
+import type { ConnectToken } from '#client/index.ts';
 import { useChange } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { LinkButton } from '../../design/button.tsx';
@@ -9,9 +9,9 @@ import { Select, TextField } from '../../design/field.tsx';
 import { Empty, Notice } from '../../design/states.tsx';
 import { exact } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 import { useIntegrationChoices } from '../../shell/filter.tsx';
 import { Page } from '../../shell/page.tsx';
-import { ChangeForm } from '../../shell/change-form.tsx';
 
 /** Creates a connect session and opens the connect page. */
 export function Connect(): JSX.Element {

@@ -11,8 +11,8 @@ import { useAccess } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import type { ConnectionName } from './connection-name.ts';
-import { useSyncs } from './use-syncs.ts';
 import { useConnection, type ShownConnection } from './use-connection.ts';
+import { useSyncs } from './use-syncs.ts';
 
 export function ConnectionSettings({ name }: { readonly name: ConnectionName }): JSX.Element {
   const { can } = useAccess();

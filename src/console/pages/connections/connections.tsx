@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
-import type { Answer, Input } from '../../../client/index.ts';
+import type { Answer, Input } from '#client/index.ts';
 import { pathOf } from '../../data/route.ts';
 import { useScrolledList } from '../../data/scrolled-list.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Client } from '../../../client/index.ts';
+import type { Client } from '#client/index.ts';
 import { counted } from '../../data/counted.ts';
 import { useChange } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Answer } from '../../../client/index.ts';
+import type { Answer } from '#client/index.ts';
 import { useList } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { StateBadge } from '../../design/badge.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Answer } from '../../../client/index.ts';
+import type { Answer } from '#client/index.ts';
 import { instantOf } from '../../data/local-time.ts';
 import { useList } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Client, SyncStatus as Sync } from '../../../client/index.ts';
+import type { Client, SyncStatus as Sync } from '#client/index.ts';
 import { useChange } from '../../data/read.ts';
 import type { IconName } from '../../design/icon.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';

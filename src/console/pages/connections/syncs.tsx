@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { SyncStatus as Sync } from '../../../client/index.ts';
+import type { SyncStatus as Sync } from '#client/index.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Json } from '../../design/code.tsx';
 import { Drawer } from '../../design/overlay.tsx';

@@ -1,5 +1,5 @@
 import { useQuery, type UseQueryResult } from '@tanstack/preact-query';
-import { ApiError, type Client, type SyncStatus } from '../../../client/index.ts';
+import { ApiError, type Client, type SyncStatus } from '#client/index.ts';
 import { useAccess } from '../../session/context.tsx';
 import type { ConnectionName } from './connection-name.ts';
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { DeadLetter, Input } from '../../../client/index.ts';
+import type { DeadLetter, Input } from '#client/index.ts';
 import { counted } from '../../data/counted.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';
@@ -15,8 +15,8 @@ import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { FilterSelect, FilterText } from '../../shell/filter.tsx';
-import { OpenLink } from '../../shell/open-link.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
+import { OpenLink } from '../../shell/open-link.tsx';
 import { Page } from '../../shell/page.tsx';
 
 const states = ['parked', 'retrying', 'resolved', 'dropped'] as const;

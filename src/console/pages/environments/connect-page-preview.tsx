@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
-import type { Environment } from '../../../client/index.ts';
-import { translator } from '../../../modules/access/connect-ui/texts/translate.ts';
+import type { Environment } from '#client/index.ts';
+import { translator } from '#modules/access/connect-ui/texts/translate.ts';
 import {
   themeColors,
   themeNames,
   type ThemeName,
-} from '../../../modules/connections/connect-page/browser/theme.ts';
+} from '#modules/connections/connect-page/browser/theme.ts';
 
 type ConnectUi = Environment['connect_ui'];
 

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { en } from '../../../modules/access/connect-ui/texts/en.ts';
+import { en } from '#modules/access/connect-ui/texts/en.ts';
 import {
   languageCodes,
   languages,
   type Language,
   type OwnTexts,
-} from '../../../modules/access/connect-ui/texts/translate.ts';
+} from '#modules/access/connect-ui/texts/translate.ts';
 import { Select, TextField } from '../../design/field.tsx';
 
 const names = Object.keys(en) as (keyof typeof en)[];

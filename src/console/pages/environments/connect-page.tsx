@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Environment, Input } from '../../../client/index.ts';
+import type { Environment, Input } from '#client/index.ts';
 import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import type { Environment } from '../../../client/index.ts';
+import type { Environment } from '#client/index.ts';
 import { useChange } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
 import { useAccess } from '../../session/context.tsx';

@@ -9,9 +9,9 @@ import { Check, TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { Table } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { ChangeForm } from '../../shell/change-form.tsx';
 
 export function Environments(): JSX.Element {
   const { can, path } = useAccess();

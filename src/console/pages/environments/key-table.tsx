@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ApiKey } from '../../../client/index.ts';
+import type { ApiKey } from '#client/index.ts';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { Notice } from '../../design/states.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ApiKey } from '../../../client/index.ts';
+import type { ApiKey } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
 import { Select, TextField } from '../../design/field.tsx';
@@ -8,9 +8,9 @@ import { Menu } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { LoadedState } from '../../shell/loaded.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
 import { keyColumns, KeySecret } from './key-table.tsx';
 
 interface KeysProps {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Environment } from '../../../client/index.ts';
+import type { Environment } from '#client/index.ts';
 import { counted } from '../../data/counted.ts';
 import { useRead } from '../../data/read.ts';
 import { KeyValues } from '../../design/key-values.tsx';

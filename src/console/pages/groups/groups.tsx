@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ConsumerGroup } from '../../../client/index.ts';
+import type { ConsumerGroup } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { Link } from 'wouter-preact';
-import type { Answer } from '../../../client/index.ts';
+import type { Answer } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { Button, LinkButton } from '../../design/button.tsx';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import type { ConnectToken } from '../../../client/index.ts';
+import type { ConnectToken } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { Notice } from '../../design/states.tsx';

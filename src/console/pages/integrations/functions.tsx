@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Answer } from '../../../client/index.ts';
+import type { Answer } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { Badge } from '../../design/badge.tsx';
@@ -11,8 +11,8 @@ import { Table, type Column } from '../../design/table.tsx';
 import { Tabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { OpenLink } from '../../shell/open-link.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
+import { OpenLink } from '../../shell/open-link.tsx';
 
 type Function_ = Answer<'GET /integrations/{uniqueKey}/functions'>['data'][number];
 

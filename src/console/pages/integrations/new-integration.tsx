@@ -1,13 +1,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import type { Input } from '../../../client/index.ts';
+import type { Input } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { TextField } from '../../design/field.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { Page } from '../../shell/page.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
+import { Page } from '../../shell/page.tsx';
 import { AppFields, credentialsOf, hasApp, type App } from './app-fields.tsx';
 
 export function NewIntegration(): JSX.Element {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Client, Input, LogMessage } from '../../../client/index.ts';
+import type { Client, Input, LogMessage } from '#client/index.ts';
 import { failureOf } from '../../data/failure.ts';
 import type { UrlState } from '../../data/url-state.ts';
 import { Empty, ErrorState } from '../../design/states.tsx';

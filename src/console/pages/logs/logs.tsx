@@ -1,8 +1,8 @@
+import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { useInfiniteQuery } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
-import type { Input, LogOperation } from '../../../client/index.ts';
+import type { Input, LogOperation } from '#client/index.ts';
 import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';

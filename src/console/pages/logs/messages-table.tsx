@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { LogMessage } from '../../../client/index.ts';
+import type { LogMessage } from '#client/index.ts';
 import { Badge, StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';

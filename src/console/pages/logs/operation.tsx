@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
-import type { LogOperation } from '../../../client/index.ts';
+import type { LogOperation } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { useUrlState } from '../../data/url-state.ts';

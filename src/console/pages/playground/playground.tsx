@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Answer, Function } from '../../../client/index.ts';
+import type { Answer, Function } from '#client/index.ts';
 import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';

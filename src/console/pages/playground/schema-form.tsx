@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Function } from '../../../client/index.ts';
+import type { Function } from '#client/index.ts';
 import { Check, Select, TextArea, TextField } from '../../design/field.tsx';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Client, Projection as Shown, ProjectionGeneration } from '../../../client/index.ts';
+import type { Client, Projection as Shown, ProjectionGeneration } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { useParts } from '../../data/route.ts';
 import { StateBadge } from '../../design/badge.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
-import type { Projection } from '../../../client/index.ts';
+import type { Projection } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { StateBadge } from '../../design/badge.tsx';

@@ -1,4 +1,4 @@
-import type { Answer } from '../../../client/index.ts';
+import type { Answer } from '#client/index.ts';
 
 export type RunDetail = Answer<'GET /runs/{id}'>['data'];
 

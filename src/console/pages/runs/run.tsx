@@ -12,8 +12,8 @@ import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { Positions } from './positions.tsx';
-import type { RunDetail } from './run-detail.ts';
 import { RunActions } from './run-actions.tsx';
+import type { RunDetail } from './run-detail.ts';
 import { Timeline } from './timeline.tsx';
 
 export function Run(): JSX.Element {

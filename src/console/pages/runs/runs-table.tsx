@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Answer, Input } from '../../../client/index.ts';
+import type { Answer, Input } from '#client/index.ts';
 import { pathOf } from '../../data/route.ts';
 import { useScrolledList } from '../../data/scrolled-list.ts';
 import { useStream } from '../../data/stream.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Input } from '../../../client/index.ts';
+import type { Input } from '#client/index.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { Page } from '../../shell/page.tsx';

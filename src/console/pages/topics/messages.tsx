@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
-import type { TopicMessage, TopicWithSchema } from '../../../client/index.ts';
+import type { TopicMessage, TopicWithSchema } from '#client/index.ts';
 import { instantOf } from '../../data/local-time.ts';
 import { useList, useRead } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { Badge, type Tone } from '../../design/badge.tsx';
-import { Json } from '../../design/code.tsx';
 import { Button } from '../../design/button.tsx';
+import { Json } from '../../design/code.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Drawer } from '../../design/overlay.tsx';

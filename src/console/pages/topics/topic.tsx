@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Topic as Facts, TopicWithSchema } from '../../../client/index.ts';
+import type { Topic as Facts, TopicWithSchema } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { Code, Json } from '../../design/code.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
-import type { Topic } from '../../../client/index.ts';
+import type { Topic } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { Table, type Column } from '../../design/table.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Variable } from '../../../client/index.ts';
+import type { Variable } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { TextField } from '../../design/field.tsx';
@@ -8,9 +8,9 @@ import { Dialog } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { ChangeForm } from '../../shell/change-form.tsx';
 
 export function Variables(): JSX.Element {
   const { can } = useAccess();

@@ -1,4 +1,4 @@
-import type { Input } from '../../../client/index.ts';
+import type { Input } from '#client/index.ts';
 import type { UrlState } from '../../data/url-state.ts';
 
 export const states = ['pending', 'delivered', 'failed', 'cancelled'] as const;

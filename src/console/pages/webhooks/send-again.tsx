@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Answer, Client } from '../../../client/index.ts';
+import type { Answer, Client } from '#client/index.ts';
 import { counted } from '../../data/counted.ts';
 import { failureOf } from '../../data/failure.ts';
 import { instantOf, localDayAgo } from '../../data/local-time.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
-import type { Input, WebhookDelivery } from '../../../client/index.ts';
+import type { Input, WebhookDelivery } from '#client/index.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
@@ -14,8 +14,8 @@ import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
-import { OpenLink } from '../../shell/open-link.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
+import { OpenLink } from '../../shell/open-link.tsx';
 import { Page } from '../../shell/page.tsx';
 
 const dispositions = [

@@ -1,7 +1,7 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { ApiKeyEvent } from './events.ts';
 import type { ApiKey } from './state.ts';
 

@@ -1,5 +1,5 @@
-import { publishConfig } from '../../../control-plane/public-message.ts';
-import type { EntityDefinition, EntityRef, Siblings } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef, Siblings } from '#control-plane/entity.ts';
+import { publishConfig } from '#control-plane/public-message.ts';
 import { apiKey, type ApiKeyCommand } from './decider.ts';
 import type { ApiKeyEvent } from './events.ts';
 import type { ApiKey } from './state.ts';

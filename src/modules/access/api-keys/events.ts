@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { ApiKey } from './state.ts';
 
 export type ApiKeyEvent =

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { expiringCache } from '../../../kernel/cache.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { expiringCache } from '#kernel/cache.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { AccessServices } from '../services.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
 import { accountKeyRef, apiKeyRef } from './entity.ts';
 import { isKeyFormat, isKeyOf, newSecret } from './key-format.ts';
 import { findKey } from './queries.ts';
 import { notifyRevoked } from './revocations.ts';
 import type { ApiKey } from './state.ts';
-import type { AccessServices } from '../services.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'vault'>;
 

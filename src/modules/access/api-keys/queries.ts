@@ -1,4 +1,4 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { ApiKey } from './state.ts';
 
 /** Keys of one environment, or the account's when null, oldest first. */

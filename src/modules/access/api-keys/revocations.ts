@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Coordination } from '../../../ports/coordination.ts';
+import type { Coordination } from '#ports/coordination.ts';
 
 const channel = 'keys-revoked';
 /** How many revoked keys are remembered; the view of this node has applied older revocations long before. */

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
-import { defineRoute, type AccessServices } from '../services.ts';
-import { displayName, wholeNumber } from '../../../http/fields.ts';
-import { askOptions } from '../../../http/options.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { displayName, wholeNumber } from '#http/fields.ts';
+import { askOptions } from '#http/options.ts';
+import { json, succeeded } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { requireEnvironmentById } from '../environments/queries.ts';
+import { defineRoute, type AccessServices } from '../services.ts';
 import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
-import { profileNames, profiles, type Profile, environmentScope } from './scopes.ts';
 import { presentKey, presentSecretKey, keysShape, secretKeyShape } from './presenter.ts';
 import { findKey, listKeys } from './queries.ts';
+import { profileNames, profiles, type Profile, environmentScope } from './scopes.ts';
 import type { ApiKey } from './state.ts';
 
 const noStore = { 'cache-control': 'no-store' };

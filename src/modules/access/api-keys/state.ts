@@ -1,5 +1,5 @@
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /**
  * Environment keys: kind `api-key`, scope = environment uid, path [environment uid, id].

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
-import type { Caller } from '../../../http/define-route.ts';
+import type { Caller } from '#http/define-route.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 
 /** The input of an event: the validated request and its outcome. */
 export interface AuditedCall {

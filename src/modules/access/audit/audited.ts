@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import type { Caller, RouteAnswer } from '../../../http/define-route.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { isJsonObject, objectOf, type Json } from '../../../kernel/stable-json.ts';
-import type { AuditRule } from './audited-routes.ts';
+import type { Caller, RouteAnswer } from '#http/define-route.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isJsonObject, objectOf, type Json } from '#kernel/stable-json.ts';
 import type { AccessServices } from '../services.ts';
+import type { AuditRule } from './audited-routes.ts';
 
 /** A call of an audited route. */
 export interface AuditCall {

@@ -1,6 +1,6 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import { chainHash, chainStart } from '../../../kernel/audit-chain.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import { chainHash, chainStart } from '#kernel/audit-chain.ts';
+import type { Decider } from '#kernel/decider.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { AuditChainEvent, Published } from './events.ts';
 import type { AuditChain } from './state.ts';
 

@@ -1,4 +1,4 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { auditChain, type AuditCommand } from './decider.ts';
 import type { AuditChainEvent } from './events.ts';
 import type { AuditChain } from './state.ts';

@@ -1,5 +1,5 @@
-import type * as values from '../../../../streams/values.ts';
-import type { ChainedEntry } from '../../../kernel/audit-chain.ts';
+import type { ChainedEntry } from '#kernel/audit-chain.ts';
+import type * as values from '#streams/values.ts';
 
 /** An event before it has its position in the chain. */
 export type Published = Omit<ChainedEntry, 'seq' | 'environment'>;

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { z } from 'zod';
-import { content } from '../../../http/responses.ts';
-import { text, wholeNumber } from '../../../http/fields.ts';
-import { checkQuery } from '../../../http/check-parts.ts';
-import type { StreamCall, StreamRoute } from '../../../http/stream-route.ts';
+import { checkQuery } from '#http/check-parts.ts';
+import { text, wholeNumber } from '#http/fields.ts';
+import { content } from '#http/responses.ts';
+import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
+import type { AccessServices } from '../services.ts';
 import { exportedEvent } from './presenter.ts';
 import { chainFrom } from './queries.ts';
-import type { AccessServices } from '../services.ts';
 
 const pageSize = 5_000;
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import type { ChainedEntry } from '../../../kernel/audit-chain.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import { isoMicros } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import type { ChainedEntry } from '#kernel/audit-chain.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { isoMicros } from '#kernel/time.ts';
 import type { AuditRow } from './queries.ts';
 
 /** An event for people. */

@@ -1,11 +1,11 @@
-import type { ControlView } from '../../../control-plane/control-plane.ts';
-import type { Micros } from '../../../kernel/time.ts';
-import { micros, timestamp, where } from '../../../ports/where.ts';
-import { audit } from './projection.ts';
+import type { ControlView } from '#control-plane/control-plane.ts';
+import type { Micros } from '#kernel/time.ts';
+import { micros, timestamp, where } from '#ports/where.ts';
+import { tableOf } from '#streams/projector/active-generation.ts';
 import type { Environment } from '../environments/state.ts';
-import { tableOf } from '../../../../streams/projector/active-generation.ts';
-import type { AuditChain } from './state.ts';
 import type { AccessServices } from '../services.ts';
+import { audit } from './projection.ts';
+import type { AuditChain } from './state.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'tables'>;
 

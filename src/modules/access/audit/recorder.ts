@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { Clock } from '../../../kernel/time.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { Clock } from '#kernel/time.ts';
 import { auditChainRef } from './entity.ts';
 import type { Published } from './events.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { text, wholeNumber } from '#http/fields.ts';
+import { json } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { microsOf } from '#kernel/time.ts';
 import { defineRoute } from '../services.ts';
-import { text, wholeNumber } from '../../../http/fields.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { microsOf } from '../../../kernel/time.ts';
 import { presentEvent, chainsShape, eventsShape } from './presenter.ts';
 import { chainsOf, findEvents, type AuditPlace } from './queries.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { mapOf, text } from '../../../http/fields.ts';
+import { mapOf, text } from '#http/fields.ts';
+import type { ConnectUi, Environment } from '../environments/state.ts';
 import { en, type TextKey } from './texts/en.ts';
 import { languageCodes } from './texts/translate.ts';
-import type { ConnectUi, Environment } from '../environments/state.ts';
 
 const connectUiDefault: ConnectUi = {
   primary: { light: '#2457c5', dark: '#8fb4ff' },

@@ -1,4 +1,4 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { consoleCode, type ConsoleCodeCommand } from './decider.ts';
 import type { ConsoleCodeEvent } from './events.ts';
 import type { ConsoleCode } from './state.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type ExecuteOptions, findCaughtUp } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { listKeys } from '../api-keys/queries.ts';
 import { defaultKeyName } from '../environments/handlers.ts';
 import { listEnvironments } from '../environments/queries.ts';

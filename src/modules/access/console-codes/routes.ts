@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AnyRoute } from '../../../http/define-route.ts';
-import { data, json, timestamp } from '../../../http/responses.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { data, json, timestamp } from '#http/responses.ts';
+import { isoMillis } from '#kernel/time.ts';
 import { defineRoute } from '../services.ts';
 import { createCode, signInUrl } from './handlers.ts';
 

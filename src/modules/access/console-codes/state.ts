@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /** Names a key without its secret. `environmentUid` is null for a key of the account. */
 export interface KeyName {

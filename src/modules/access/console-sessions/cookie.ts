@@ -1,4 +1,4 @@
-import { type BrowserHeaders, cookieOf, isLoopbackHost } from '../../../http/same-origin.ts';
+import { type BrowserHeaders, cookieOf, isLoopbackHost } from '#http/same-origin.ts';
 
 const plainName = 'svc_console';
 /** A browser takes a cookie of this prefix only with `Secure` and `Path=/`, from this very host (RFC 6265bis, 4.1.3.2). */

@@ -1,4 +1,4 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { consoleSession, type ConsoleSessionCommand } from './decider.ts';
 import type { ConsoleSessionEvent } from './events.ts';
 import { endOf } from './rules.ts';

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { type ExecuteOptions, findCaughtUp } from '../../../control-plane/control-plane.ts';
-import type { Caller } from '../../../http/define-route.ts';
-import { expiringCache } from '../../../kernel/cache.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
+import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import type { Caller } from '#http/define-route.ts';
+import { expiringCache } from '#kernel/cache.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import { findKey } from '../api-keys/queries.ts';
 import { notifyRevoked } from '../api-keys/revocations.ts';
 import type { ApiKey } from '../api-keys/state.ts';

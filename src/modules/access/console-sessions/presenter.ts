@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { timestamp } from '../../../http/responses.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { timestamp } from '#http/responses.ts';
+import { isoMillis } from '#kernel/time.ts';
 import type { SessionKey } from './handlers.ts';
 import { endOf } from './rules.ts';
 import type { ConsoleSession } from './state.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { AnyRoute } from '../../../http/define-route.ts';
-import { takeQuota } from '../../../http/rate-limit.ts';
-import { json, nothing } from '../../../http/responses.ts';
-import { browserHeaders, isSameOrigin, type BrowserHeaders } from '../../../http/same-origin.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { takeQuota } from '#http/rate-limit.ts';
+import { json, nothing } from '#http/responses.ts';
+import { browserHeaders, isSameOrigin, type BrowserHeaders } from '#http/same-origin.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import { authenticate } from '../api-keys/handlers.ts';
 import { isKeyFormat } from '../api-keys/key-format.ts';
 import { ipPrefix } from '../audit/audited.ts';

@@ -1,5 +1,5 @@
-import { limits } from '../../../kernel/limits.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { KeyName } from '../console-codes/state.ts';
 import type { ConsoleSession } from './state.ts';
 

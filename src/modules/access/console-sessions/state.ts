@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { KeyName } from '../console-codes/state.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createKey, deleteKey } from '../api-keys/handlers.ts';
 import { listKeys } from '../api-keys/queries.ts';
+import type { AccessServices } from '../services.ts';
 import { createEnvironment, defaultKeyName } from './handlers.ts';
 import { environmentByName } from './queries.ts';
-import type { AccessServices } from '../services.ts';
 
 export interface BootstrapSecrets {
   /** From the settings; generated when null. */

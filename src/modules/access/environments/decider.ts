@@ -1,9 +1,9 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Sealed } from '../../../kernel/ids.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { stableJson, type Json } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import { stableJson, type Json } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { EnvironmentEvent, EnvironmentSettings } from './events.ts';
 import type { Environment } from './state.ts';
 

@@ -1,4 +1,4 @@
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import type { AccessServices } from '../services.ts';
 import { entitiesOfEnvironment } from './dependents.ts';
 import { environmentRef } from './entity.ts';

@@ -1,5 +1,5 @@
-import type { EntityKind } from '../../../control-plane/entity.ts';
-import type { ControlPlane, ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import type { ControlPlane, ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { EntityKind } from '#control-plane/entity.ts';
 
 /** A change of an environment that dependents can refuse. */
 export interface EnvironmentChange {

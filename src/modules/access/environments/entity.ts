@@ -1,9 +1,5 @@
-import { publishConfig } from '../../../control-plane/public-message.ts';
-import {
-  type EntityDefinition,
-  type EntityRef,
-  whileDeleting,
-} from '../../../control-plane/entity.ts';
+import { type EntityDefinition, type EntityRef, whileDeleting } from '#control-plane/entity.ts';
+import { publishConfig } from '#control-plane/public-message.ts';
 import { environment, type EnvironmentCommand } from './decider.ts';
 import type { EnvironmentEvent } from './events.ts';
 import { presentRetention } from './retention.ts';

@@ -1,5 +1,5 @@
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { Environment } from './state.ts';
 
 /** The fields that a caller can set. */

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { createKey } from '../api-keys/handlers.ts';
-import { signingKeyContext } from './signing-keys.ts';
+import type { AccessServices } from '../services.ts';
 import { changedUrl, openUrl, urlOfEnvironment } from '../vault/webhook-urls.ts';
 import { productionName } from './decider.ts';
 import { environmentRef } from './entity.ts';
 import type { EnvironmentSettings } from './events.ts';
+import { signingKeyContext } from './signing-keys.ts';
 import type { Environment } from './state.ts';
-import type { AccessServices } from '../services.ts';
 
 export { deleteEnvironment } from './deletion.ts';
 

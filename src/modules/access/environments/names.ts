@@ -1,4 +1,4 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { Environment } from './state.ts';
 
 /** For messages: the name, or the uid if this node does not have the environment. */

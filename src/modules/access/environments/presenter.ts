@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { limits } from '#kernel/limits.ts';
+import { isoMillis } from '#kernel/time.ts';
+import { presentConnectUi } from '../connect-ui/connect-ui.ts';
 import type { Vault } from '../vault/vault.ts';
 import { openUrl, urlOfEnvironment } from '../vault/webhook-urls.ts';
-import { presentConnectUi } from '../connect-ui/connect-ui.ts';
 import { presentRetention } from './retention.ts';
 import type { Environment } from './state.ts';
 

@@ -1,5 +1,5 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { Environment } from './state.ts';
 
 /** By name, without environments that are being deleted. */

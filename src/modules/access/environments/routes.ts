@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { json, nothing } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
-import { defineRoute } from '../services.ts';
-import { environmentName, webhookUrl, wholeNumber } from '../../../http/fields.ts';
-import { askOptions, repeatableOptions } from '../../../http/options.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { environmentName, webhookUrl, wholeNumber } from '#http/fields.ts';
+import { askOptions, repeatableOptions } from '#http/options.ts';
+import { json, nothing } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import { changedConnectUi, connectUiShape } from '../connect-ui/connect-ui.ts';
+import { defineRoute } from '../services.ts';
 import {
   createEnvironment,
   deleteEnvironment,
@@ -22,8 +22,8 @@ import {
   signingKeysShape,
 } from './presenter.ts';
 import { listEnvironments, requireEnvironmentById } from './queries.ts';
-import { openSigningKeys } from './signing-keys.ts';
 import { defaultRetention, type Retention } from './retention.ts';
+import { openSigningKeys } from './signing-keys.ts';
 import type { Environment } from './state.ts';
 
 const path = z.strictObject({ environmentId: wholeNumber(0, Number.MAX_SAFE_INTEGER) });

@@ -1,5 +1,5 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
-import { joinKey } from '../../../kernel/ids.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
+import { joinKey } from '#kernel/ids.ts';
 import { idempotentRequest, type IdempotentRequestCommand } from './decider.ts';
 import type { IdempotentRequestEvent } from './events.ts';
 import type { IdempotentRequest } from './state.ts';

@@ -1,5 +1,5 @@
+import type { Instant } from '#kernel/time.ts';
 import type { IdempotentRequest, KeptAnswer } from './state.ts';
-import type { Instant } from '../../../kernel/time.ts';
 
 export type IdempotentRequestEvent =
   | { readonly type: 'RequestBegun'; readonly request: IdempotentRequest }

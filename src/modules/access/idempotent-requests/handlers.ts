@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller, IdempotentCall, RouteAnswer } from '../../../http/define-route.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Sealed } from '../../../kernel/ids.ts';
-import { limits } from '../../../kernel/limits.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { Caller, IdempotentCall, RouteAnswer } from '#http/define-route.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { AccessServices } from '../services.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
 import { idempotentRequestRef } from './entity.ts';
 import type { IdempotentRequest, KeptAnswer } from './state.ts';
-import type { AccessServices } from '../services.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'vault' | 'logger'>;
 

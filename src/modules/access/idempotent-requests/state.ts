@@ -1,6 +1,6 @@
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /**
  * The outcome of the first request with a key. Own scope; path [environment uid or account, caller's key id, hash of

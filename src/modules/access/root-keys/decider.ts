@@ -1,5 +1,5 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { RewrapEvent } from './events.ts';
 import type { Rewrap } from './state.ts';
 

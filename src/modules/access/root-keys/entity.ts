@@ -1,4 +1,4 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { rewrap, type RewrapCommand } from './decider.ts';
 import type { RewrapEvent } from './events.ts';
 import type { Rewrap } from './state.ts';

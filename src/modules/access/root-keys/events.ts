@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { Rewrap } from './state.ts';
 
 export type RewrapEvent =

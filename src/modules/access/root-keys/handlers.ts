@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { AccessServices } from '../services.ts';
 import type { RootKeyUse } from '../vault/key-ring.ts';
 import { rewrapRef } from './entity.ts';
 import type { Rewrap } from './state.ts';
-import type { AccessServices } from '../services.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'rootKeys'>;
 

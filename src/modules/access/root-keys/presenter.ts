@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { isoMillis, isoMillisOrNull } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import { missingRoots } from '../vault/open-vault.ts';
 import { outdatedKeys, type RootKeyFacts } from './handlers.ts';
 import type { Rewrap } from './state.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { AccessServices } from '../services.ts';
 import { rewrapRef } from './entity.ts';
 import { findRewrap, outdatedKeys } from './handlers.ts';
 import type { Rewrap } from './state.ts';
-import type { AccessServices } from '../services.ts';
 
 const leaseName = 'root-keys/rewrap';
 const leaseMs = 15_000;

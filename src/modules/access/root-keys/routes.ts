@@ -1,7 +1,7 @@
-import { json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { askOptions } from '#http/options.ts';
+import { json } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
-import { askOptions } from '../../../http/options.ts';
 import { orderRewrap, rootKeyFacts } from './handlers.ts';
 import { presentRootKeys, rootKeysShape } from './presenter.ts';
 

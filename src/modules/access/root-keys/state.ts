@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /** An order to have one root key wrap every data key. Scope = `account`; path [`rewrap`]; absent until the first. */
 export interface Rewrap {

@@ -1,13 +1,13 @@
-import type { Ports } from '../../../control-plane/ports.ts';
 import { randomBytes, randomInt } from 'node:crypto';
-import { consume } from '../../../control-plane/consume.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { retrying } from '../../../kernel/retry.ts';
-import type { Instant } from '../../../kernel/time.ts';
-import type { TransactionalWriter, ReadMessage } from '../../../ports/event-log.ts';
-import type { Codec } from '../../../ports/schemas.ts';
+import { consume } from '#control-plane/consume.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { retrying } from '#kernel/retry.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { TransactionalWriter, ReadMessage } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
 import type { KeyRing, WrappedKey } from './key-ring.ts';
-import { limits } from '../../../kernel/limits.ts';
 
 export const keysTopic = 'svc.internal.keys.v1';
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Cipher } from '../../../ports/cipher.ts';
-import type * as values from '../../../../streams/values.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Cipher } from '#ports/cipher.ts';
+import type * as values from '#streams/values.ts';
 import type { RootKey } from './root-keys.ts';
 
 /** A value of `svc.internal.keys.v1`. */

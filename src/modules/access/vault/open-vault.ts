@@ -1,10 +1,10 @@
-import type { Ports } from '../../../control-plane/ports.ts';
 import { createHmac } from 'node:crypto';
-import { CannotStart } from '../../../kernel/cannot-start.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { Json } from '../../../kernel/stable-json.ts';
-import type { Cipher } from '../../../ports/cipher.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import type { Cipher } from '#ports/cipher.ts';
 import {
   createKeyWriter,
   followKeys,

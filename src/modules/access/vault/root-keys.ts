@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CannotStart } from '../../../kernel/cannot-start.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
 
 const keyBytes = 32;
 

@@ -1,5 +1,5 @@
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { Json } from '../../../kernel/stable-json.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { Json } from '#kernel/stable-json.ts';
 
 /**
  * Seals secrets under data keys that live apart (`svc.internal.keys.v1`), wrapped by the root key

@@ -1,4 +1,4 @@
-import type { Sealed } from '../../../kernel/ids.ts';
+import type { Sealed } from '#kernel/ids.ts';
 import { sealingContext } from './sealing-context.ts';
 import type { Vault } from './vault.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { defaultsOf } from '../connect-sessions/handlers.ts';
 import type { ConnectSession, IntegrationDefaults } from '../connect-sessions/state.ts';
 import { findConnection } from '../connections/queries.ts';
@@ -11,8 +11,8 @@ import { openConnectionConfig } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { Integration } from '../integrations/state.ts';
 import type { Provider } from '../providers/definition.ts';
-import { checkedParams } from './params.ts';
 import type { ConnectionsServices } from '../services.ts';
+import { checkedParams } from './params.ts';
 
 /** An attempt of a user to authorize a connection, validated as far as possible without credentials. */
 export interface Attempt {

@@ -1,11 +1,7 @@
-import type { RouteAnswer } from '../../../http/define-route.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { logged } from './log.ts';
-import type { Authorization, RedirectDetails } from './state.ts';
-import { showFailure, notifySuccess } from './notify-outcome.ts';
-import type { ConnectionsServices } from '../services.ts';
-import { findCaughtUp } from '../../../control-plane/control-plane.ts';
-import type { QueryValue } from '../../../http/query.ts';
+import { findCaughtUp } from '#control-plane/control-plane.ts';
+import type { RouteAnswer } from '#http/define-route.ts';
+import type { QueryValue } from '#http/query.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { findConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
@@ -13,12 +9,16 @@ import { modeContext } from '../credentials/mode-context.ts';
 import type { Obtained, ModeContext } from '../credentials/modes/mode.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
+import { addressOf, tokenValues } from '../credentials/modes/token-request.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import type { ConnectionsServices } from '../services.ts';
 import { authorizationRef } from './entity.ts';
+import { logged } from './log.ts';
+import { showFailure, notifySuccess } from './notify-outcome.ts';
 import { saveAuthorized } from './save.ts';
 import { detailsContext, stateHash } from './start-redirect.ts';
-import { addressOf, tokenValues } from '../credentials/modes/token-request.ts';
+import type { Authorization, RedirectDetails } from './state.ts';
 
 interface Callback extends RedirectedBack {
   readonly cookies: string | undefined;

@@ -1,5 +1,5 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
-import { joinKey } from '../../../kernel/ids.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
+import { joinKey } from '#kernel/ids.ts';
 import { authorization, type AuthorizationCommand } from './decider.ts';
 import type { AuthorizationEvent } from './events.ts';
 import type { Authorization } from './state.ts';

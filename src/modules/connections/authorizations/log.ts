@@ -1,8 +1,8 @@
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Operation } from '#ports/operation-log.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
-import type { Operation } from '../../../ports/operation-log.ts';
-import type { Authorization } from './state.ts';
 import type { ConnectionsServices } from '../services.ts';
+import type { Authorization } from './state.ts';
 
 type Deps = Pick<ConnectionsServices, 'logs' | 'logger'>;
 type Named = Pick<Authorization, 'id' | 'environmentUid' | 'integrationKey' | 'connectionId'>;

@@ -1,9 +1,9 @@
-import { notifySocket, type SocketMessage } from '../../../http/sockets.ts';
-import type { GatewayError, ErrorCode } from '../../../kernel/errors.ts';
+import type { RouteAnswer } from '#http/define-route.ts';
+import { notifySocket, type SocketMessage } from '#http/sockets.ts';
+import type { GatewayError, ErrorCode } from '#kernel/errors.ts';
 import { callbackAnswer } from '../connect-page/callback-answer.ts';
 import type { Connection } from '../connections/state.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
-import type { RouteAnswer } from '../../../http/define-route.ts';
 import type { ConnectionsServices } from '../services.ts';
 
 type Deps = Pick<ConnectionsServices, 'coordination' | 'vault' | 'logger' | 'settings'>;

@@ -1,4 +1,4 @@
-import type { GatewayError } from '../../../kernel/errors.ts';
+import type { GatewayError } from '#kernel/errors.ts';
 import type { Authorization } from './state.ts';
 
 export type FailedAuthorization = Pick<

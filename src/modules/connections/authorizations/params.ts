@@ -1,5 +1,5 @@
-import { GatewayError, type Issue } from '../../../kernel/errors.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { GatewayError, type Issue } from '#kernel/errors.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { FieldSchema, Provider } from '../providers/definition.ts';
 import { fieldProblem } from '../providers/field-check.ts';
 

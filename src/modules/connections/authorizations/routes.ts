@@ -1,4 +1,4 @@
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
 import { formRoutes } from './form-routes.ts';
 import { redirectRoutes } from './redirect-routes.ts';
 

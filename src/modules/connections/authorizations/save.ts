@@ -1,13 +1,13 @@
-import type { RequestOptions } from '../../../http/options.ts';
+import type { RequestOptions } from '#http/options.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { openUrl, urlOfSession } from '#modules/access/vault/webhook-urls.ts';
 import { connectValidated, type ConnectDeps } from '../connections/lifecycle.ts';
 import type { Connection } from '../connections/state.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
-import { openUrl, urlOfSession } from '../../access/vault/webhook-urls.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Provider } from '../providers/definition.ts';
-import type { Authorization } from './state.ts';
 import { withoutEmpty } from './attempt.ts';
+import type { Authorization } from './state.ts';
 
 /** The owner of the connection. */
 type Owned = Pick<

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import { modeContext } from '../credentials/mode-context.ts';
-import { sealingContext } from '../../access/vault/sealing-context.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { ConnectionsServices } from '../services.ts';
 import type { Attempt } from './attempt.ts';
 import { authorizationRef } from './entity.ts';
 import type { Authorization, RedirectDetails } from './state.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 /** The redirect URI for providers. */
 export const callbackPath = '/oauth/callback';

@@ -1,6 +1,6 @@
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { EndUser } from '../connections/state.ts';
 
 /**

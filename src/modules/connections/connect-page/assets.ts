@@ -1,4 +1,4 @@
-import { type Asset, pageBundle } from '../../../http/page-bundle.ts';
+import { type Asset, pageBundle } from '#http/page-bundle.ts';
 
 export interface PageAssets {
   readonly files: ReadonlyMap<string, Asset>;

@@ -1,8 +1,8 @@
-import type { RouteAnswer } from '../../../http/define-route.ts';
+import type { RouteAnswer } from '#http/define-route.ts';
+import type { ConnectionsServices } from '../services.ts';
 import { pageAssets } from './assets.ts';
 import type { CallbackOutcome } from './browser/callback-outcome.ts';
 import { documentAnswer } from './document.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 /**
  * The document that ends a flow at a provider (docs/reference/http.md#sign-in-by-redirect): it sends the outcome to the

@@ -1,5 +1,5 @@
-import type { RouteAnswer } from '../../../http/define-route.ts';
-import { pageDocument } from '../../../http/page-document.ts';
+import type { RouteAnswer } from '#http/define-route.ts';
+import { pageDocument } from '#http/page-document.ts';
 
 /** The parts of a document of this module. */
 export interface DocumentParts {

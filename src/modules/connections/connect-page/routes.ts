@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { content, nothing } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { assetAnswer, cachedForever } from '#http/page-bundle.ts';
+import { content, nothing } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { defineRoute } from '../services.ts';
-import { assetAnswer, cachedForever } from '../../../http/page-bundle.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
 import { pageAssets } from './assets.ts';
 import { documentAnswer } from './document.ts';
 

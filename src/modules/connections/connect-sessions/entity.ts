@@ -1,4 +1,4 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { connectSession, type ConnectSessionCommand } from './decider.ts';
 import type { ConnectSessionEvent } from './events.ts';
 import type { ConnectSession } from './state.ts';

@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type ExecuteOptions, findCaughtUp } from '../../../control-plane/control-plane.ts';
-import type { Caller } from '../../../http/define-route.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import type { Caller } from '#http/define-route.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { sealingContext } from '#modules/access/vault/sealing-context.ts';
+import { sealUrl, urlOfSession } from '#modules/access/vault/webhook-urls.ts';
 import { endUserTags, normalizeTags, type EndUser } from '../connections/state.ts';
-import { sealingContext } from '../../access/vault/sealing-context.ts';
-import { sealUrl, urlOfSession } from '../../access/vault/webhook-urls.ts';
-import type { Environment } from '../../access/environments/state.ts';
+import type { ConnectionsServices } from '../services.ts';
 import { connectSessionRef } from './entity.ts';
 import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './state.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { jsonObject } from '../../../http/fields.ts';
+import { jsonObject } from '#http/fields.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { socketsPath } from '#http/sockets.ts';
+import { connectUiSettings } from '#modules/access/connect-ui/connect-ui.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
 import { endUserShape, presentEndUser } from '../connections/presenter.ts';
-import { connectUiSettings } from '../../access/connect-ui/connect-ui.ts';
-import type { Environment } from '../../access/environments/state.ts';
-import { socketsPath } from '../../../http/sockets.ts';
 import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './state.ts';
 
 /** The session that the application gives to its user. */

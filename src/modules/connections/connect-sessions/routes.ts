@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { findCaughtUp } from '../../../control-plane/control-plane.ts';
-import { json, nothing } from '../../../http/responses.ts';
-import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
-import { defineRoute, type ConnectionsServices } from '../services.ts';
+import { findCaughtUp } from '#control-plane/control-plane.ts';
+import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
+import { bodyRefused } from '#http/error-response.ts';
 import {
   connectionId,
   endUserInput,
@@ -14,15 +13,16 @@ import {
   text,
   webAddress,
   webhookUrl,
-} from '../../../http/fields.ts';
-import { askOptions, repeatableOptions } from '../../../http/options.ts';
-import { bodyRefused } from '../../../http/error-response.ts';
-import { GatewayError, type Issue } from '../../../kernel/errors.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+} from '#http/fields.ts';
+import { askOptions, repeatableOptions } from '#http/options.ts';
+import { json, nothing } from '#http/responses.ts';
+import { GatewayError, type Issue } from '#kernel/errors.ts';
+import { isoMillis } from '#kernel/time.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
 import { findConnection } from '../connections/queries.ts';
 import type { EndUser } from '../connections/state.ts';
-import type { Environment } from '../../access/environments/state.ts';
 import { findIntegration } from '../integrations/queries.ts';
+import { defineRoute, type ConnectionsServices } from '../services.ts';
 import {
   createSession,
   endSession,

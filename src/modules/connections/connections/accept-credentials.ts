@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { ModeContext, Obtained } from '../credentials/modes/mode.ts';
 import type { Integration } from '../integrations/state.ts';
 import { callAfterConnecting } from '../providers/post-connection.ts';

@@ -1,9 +1,9 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Sealed } from '../../../kernel/ids.ts';
-import { limits } from '../../../kernel/limits.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 import type {
   ConnectionError,
   ConnectionEvent,
@@ -13,7 +13,6 @@ import type {
   SealedMetadata,
 } from './events.ts';
 import { plainValues, setFields } from './fields.ts';
-import { neverRefreshed, normalizeTags, validatingAfter, type Connection } from './state.ts';
 import {
   afterTime,
   cleared,
@@ -26,6 +25,7 @@ import {
   type CredentialsTested,
   type MarkError,
 } from './rules.ts';
+import { neverRefreshed, normalizeTags, validatingAfter, type Connection } from './state.ts';
 
 /**
  * Creates the connection, or stores new credentials in the one with the same id. `uid` is that of the connection whose

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import {
   openConnectionConfig,
   openCredentials,
@@ -6,10 +6,10 @@ import {
   openMetadata,
 } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import type { ConnectionsServices } from '../services.ts';
 import type { OpenedForCall } from './opened-connections.ts';
 import type { FreshOptions } from './refresher.ts';
 import type { Connection } from './state.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 /**
  * Refreshes credentials that are due, then decrypts connection and integration.

@@ -1,11 +1,11 @@
-import { expiringCache } from '../../../kernel/cache.ts';
-import { joinKey } from '../../../kernel/ids.ts';
-import { isDue } from './freshness.ts';
+import { expiringCache } from '#kernel/cache.ts';
+import { joinKey } from '#kernel/ids.ts';
+import type { ConnectionsServices } from '../services.ts';
 import { decryptForCall } from './decrypt-for-call.ts';
+import { isDue } from './freshness.ts';
 import type { ConnectionName, OpenedConnections, OpenedForCall } from './opened-connections.ts';
 import { requireConnection } from './queries.ts';
 import type { FreshOptions } from './refresher.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 /** How long decrypted secrets stay in memory before the store is read again. */
 const keptMs = 30_000;

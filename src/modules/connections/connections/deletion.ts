@@ -1,8 +1,8 @@
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { ConnectionsServices } from '../services.ts';
 import { connectionRef } from './entity.ts';
 import { erasureReceipt } from './erasure.ts';
 import type { Connection } from './state.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 export type DeletionDeps = Pick<
   ConnectionsServices,

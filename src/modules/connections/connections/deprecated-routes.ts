@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { connectionId } from '#http/fields.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { defineRoute } from '../services.ts';
-import { connectionId } from '../../../http/fields.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
 import { connectionRoutes } from './routes.ts';
 
 /** Served under `/connection` too, with the same bodies (docs/reference/http.md#deprecated-paths). */

@@ -3,10 +3,10 @@ import type {
   EntityDefinition,
   EntityRef,
   PublicMessage,
-} from '../../../control-plane/entity.ts';
-import { whileDeleting } from '../../../control-plane/entity.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { joinKey } from '../../../kernel/ids.ts';
+} from '#control-plane/entity.ts';
+import { whileDeleting } from '#control-plane/entity.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
 import { connection, type ConnectionCommand } from './decider.ts';
 import type { ConnectionEvent } from './events.ts';
 import { plainValues } from './fields.ts';

@@ -1,5 +1,5 @@
-import { isoMillis, type Instant } from '../../../kernel/time.ts';
-import { keysTopic } from '../../access/vault/key-log.ts';
+import { isoMillis, type Instant } from '#kernel/time.ts';
+import { keysTopic } from '#modules/access/vault/key-log.ts';
 import type { ErasedStream, ErasureReceipt } from './events.ts';
 
 const dayMs = 86_400_000;

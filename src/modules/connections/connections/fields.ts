@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tags } from '../../../http/fields.ts';
+import { tags } from '#http/fields.ts';
 
 /**
  * Fields that an application sets on a connection, each under one name in requests, responses, states, events and on

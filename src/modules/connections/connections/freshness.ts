@@ -1,5 +1,5 @@
-import { limits } from '../../../kernel/limits.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { Connection } from './state.ts';
 

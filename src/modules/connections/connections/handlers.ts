@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { uuidV5 } from '../../../kernel/ids.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { stableJson, type JsonObject } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import { stableJson, type JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
+import { changedUrl, sealUrl, urlOfConnection } from '#modules/access/vault/webhook-urls.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
 import { connectionSealer, openConnectionConfig } from '../credentials/sealing.ts';
-import { changedUrl, sealUrl, urlOfConnection } from '../../access/vault/webhook-urls.ts';
 import type { Provider } from '../providers/definition.ts';
 import { isVerifiable } from '../providers/verify.ts';
+import type { ConnectionsServices } from '../services.ts';
 import { connectionRef } from './entity.ts';
 import { setFields, type PlainInput } from './fields.ts';
 import { findConnection, requireConnection } from './queries.ts';
 import { endUserTags, normalizeTags, type Connection, type EndUser } from './state.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 export { deleteConnection } from './deletion.ts';
 

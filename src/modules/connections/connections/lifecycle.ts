@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestOptions } from '../../../http/options.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { RequestOptions } from '#http/options.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { ConnectionsServices } from '../services.ts';
 import { deleteConnection, type DeletionDeps } from './deletion.ts';
 import { connectionRef } from './entity.ts';
 import { importConnection, type ConnectionImport } from './handlers.ts';
 import type { Connection } from './state.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 export type ConnectDeps = DeletionDeps & Pick<ConnectionsServices, 'lifecycle'>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { ConnectionPosition } from './listing.ts';
 import type { Connection } from './state.ts';
 

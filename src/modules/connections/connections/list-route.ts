@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AnyRoute } from '../../../http/define-route.ts';
-import { connectionId, listOf, tags, text, wholeNumber } from '../../../http/fields.ts';
-import { json } from '../../../http/responses.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { connectionId, listOf, tags, text, wholeNumber } from '#http/fields.ts';
+import { json } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
 import { cursorOf, positionOf } from './list-cursor.ts';
 import { entriesShape, presentEntry } from './presenter.ts';

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { jsonObject } from '../../../http/fields.ts';
-import { representation } from '../../../http/representation.ts';
-import { timestamp } from '../../../http/responses.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import { jsonObject } from '#http/fields.ts';
+import { representation } from '#http/representation.ts';
+import { timestamp } from '#http/responses.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import { openUrl, urlOfConnection } from '#modules/access/vault/webhook-urls.ts';
 import {
   maskedCredentials,
   publicCredentials,
   withoutRefreshTokens,
 } from '../credentials/public.ts';
 import { openConnectionConfig, openCredentials, openMetadata } from '../credentials/sealing.ts';
-import type { Vault } from '../../access/vault/vault.ts';
-import { openUrl, urlOfConnection } from '../../access/vault/webhook-urls.ts';
 import { plainRows, plainValues } from './fields.ts';
 import type { Connection, EndUser } from './state.ts';
 

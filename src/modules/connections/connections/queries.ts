@@ -1,6 +1,6 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { GatewayError, type ErrorCode } from '../../../kernel/errors.ts';
-import { environmentName } from '../../access/environments/names.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
+import { environmentName } from '#modules/access/environments/names.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { ConnectionQuery } from './listing.ts';
 import { connectionSearch, connectionTotal } from './search.ts';

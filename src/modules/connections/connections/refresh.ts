@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import type { Lease } from '../../../ports/coordination.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Lease } from '#ports/coordination.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import type { Obtained, Renewal } from '../credentials/modes/mode.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
@@ -10,13 +10,13 @@ import { authModeRules } from '../credentials/modes/registry.ts';
 import { openConnectionConfig, openCredentials } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { Provider } from '../providers/definition.ts';
+import type { ConnectionsServices } from '../services.ts';
 import { connectionRef } from './entity.ts';
 import { isBackingOff, isDue, isExhausted, isExpired } from './freshness.ts';
 import { storeCredentials } from './handlers.ts';
 import { findConnection } from './queries.ts';
 import type { Refresher } from './refresher.ts';
 import type { Connection, Credentials } from './state.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 /** Poll interval of a waiting fetch, beside notifications of the view. */
 const lookAgainMs = 100;

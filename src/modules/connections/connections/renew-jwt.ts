@@ -1,12 +1,12 @@
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { withNewJwt } from '../credentials/modes/installation.ts';
 import { openConnectionConfig, openCredentials } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import type { ConnectionsServices } from '../services.ts';
 import { storeCredentials } from './handlers.ts';
 import { findConnection } from './queries.ts';
 import type { Connection } from './state.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 type Deps = Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'http' | 'clock'>;
 

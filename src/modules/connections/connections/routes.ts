@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../../http/responses.ts';
-import { type AnyRoute, type Caller, errorAt } from '../../../http/define-route.ts';
-import { defineRoute, type ConnectionsServices } from '../services.ts';
+import { type AnyRoute, type Caller, errorAt } from '#http/define-route.ts';
+import { bodyRefused } from '#http/error-response.ts';
 import {
   connectionId,
   endUserInput,
@@ -10,14 +9,15 @@ import {
   jsonObject,
   organizationInput,
   webhookUrl,
-} from '../../../http/fields.ts';
-import { bodyRefused } from '../../../http/error-response.ts';
-import { askOptions, repeatableOptions } from '../../../http/options.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Instant } from '../../../kernel/time.ts';
+} from '#http/fields.ts';
+import { askOptions, repeatableOptions } from '#http/options.ts';
+import { json, succeeded } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Instant } from '#kernel/time.ts';
 import { importCredentials } from '../credentials/import.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { acceptCredentials } from './accept-credentials.ts';
 import { plainInputs, setFields } from './fields.ts';
 import {
@@ -28,9 +28,9 @@ import {
   type ProfileInput,
 } from './handlers.ts';
 import { connectValidated, runBeforeDeletion } from './lifecycle.ts';
+import { listRoute } from './list-route.ts';
 import { connectionShape, presentConnection } from './presenter.ts';
 import { findConnection, requireConnection } from './queries.ts';
-import { listRoute } from './list-route.ts';
 import { renewJwt } from './renew-jwt.ts';
 import type { Connection } from './state.ts';
 

@@ -1,5 +1,5 @@
-import { stableJson, type Json } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import { stableJson, type Json } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { ConnectionError, ConnectionEvent } from './events.ts';
 import { unusedRefreshAt, validationDueAt, type Connection } from './state.ts';
 

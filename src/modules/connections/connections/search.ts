@@ -1,5 +1,5 @@
-import type { ViewQuery } from '../../../control-plane/control-plane.ts';
-import type { SearchTable } from '../../../control-plane/entity.ts';
+import type { ViewQuery } from '#control-plane/control-plane.ts';
+import type { SearchTable } from '#control-plane/entity.ts';
 import type { ConnectionPosition, ConnectionQuery } from './listing.ts';
 import type { Connection } from './state.ts';
 

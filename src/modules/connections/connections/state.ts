@@ -1,8 +1,8 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
-import { limits } from '../../../kernel/limits.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { PlainFields } from './fields.ts';
 
 export interface EndUser {

@@ -1,11 +1,11 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { ReactorDeps } from '#streams/reactor/reactor.ts';
+import { startReactor } from '#streams/reactor/runner.ts';
+import type { CredentialsChanged } from '#streams/values.ts';
 import { findConnection } from './queries.ts';
 import type { Refresher } from './refresher.ts';
 import type { Connection } from './state.ts';
-import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
-import { startReactor } from '../../../../streams/reactor/runner.ts';
-import type { CredentialsChanged } from '../../../../streams/values.ts';
 
 const topic = 'svc.credentials.v1';
 /** Refreshes of one partition at once: providers are not to be flooded when many come due together. */

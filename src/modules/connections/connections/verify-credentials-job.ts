@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { verifyCredentials } from '../providers/verify.ts';
-import { connectionRef } from './entity.ts';
-import { decryptForCall } from './decrypt-for-call.ts';
-import type { Connection } from './state.ts';
 import type { ConnectionsServices } from '../services.ts';
+import { decryptForCall } from './decrypt-for-call.ts';
+import { connectionRef } from './entity.ts';
+import type { Connection } from './state.ts';
 
 export type VerifyCredentialsDeps = Pick<
   ConnectionsServices,

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { GatewayError, type Issue } from '../../../kernel/errors.ts';
+import { GatewayError, type Issue } from '#kernel/errors.ts';
 import type { ModeContext, Obtained } from './modes/mode.ts';
 import { ProviderAuthError } from './modes/provider-auth-error.ts';
 import { authModeRules } from './modes/registry.ts';

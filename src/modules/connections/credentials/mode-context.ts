@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Integration } from '../integrations/state.ts';
 import type { Provider } from '../providers/definition.ts';
+import type { ConnectionsServices } from '../services.ts';
 import type { ModeContext } from './modes/mode.ts';
 import { openIntegrationCredentials } from './sealing.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 /** Input of the provider's mode for one connection of the integration. */
 export async function modeContext(

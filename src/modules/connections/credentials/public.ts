@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { Credentials } from '../connections/state.ts';
 
 const refreshTokenName = /^refresh[ _-]?token$/i;

@@ -1,9 +1,9 @@
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import { sealingContext } from '#modules/access/vault/sealing-context.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import type { Connection, Credentials } from '../connections/state.ts';
 import type { Integration, IntegrationCredentials } from '../integrations/state.ts';
-import { sealingContext } from '../../access/vault/sealing-context.ts';
-import type { Vault } from '../../access/vault/vault.ts';
 
 type Owner = Pick<Connection, 'environmentUid' | 'uid'>;
 

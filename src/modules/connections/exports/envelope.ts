@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, CompactEncrypt, exportJWK } from 'jose';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 
 /** Who gets an export: the owner of the private key. */
 export interface Recipient {

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { isJsonObject, type JsonObject } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
-import type { Vault } from '../../access/vault/vault.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 
 /** The consent of the account to an export of one environment, encrypted to one public key. */
 export interface ExportGrant {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { GatewayError, type Issue } from '../../../kernel/errors.ts';
+import { GatewayError, type Issue } from '#kernel/errors.ts';
 import type { IntegrationFields } from '../credentials/modes/mode.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from '../providers/definition.ts';

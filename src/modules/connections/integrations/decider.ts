@@ -1,8 +1,8 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Sealed } from '../../../kernel/ids.ts';
-import { stableJson, type Json } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { stableJson, type Json } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { IntegrationEvent, IntegrationSettings } from './events.ts';
 import type { Integration, IntegrationCredentials } from './state.ts';
 

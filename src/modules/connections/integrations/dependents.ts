@@ -1,4 +1,4 @@
-import type { Executed } from '../../../control-plane/control-plane.ts';
+import type { Executed } from '#control-plane/control-plane.ts';
 import type { Integration } from './state.ts';
 
 type Named = Pick<Integration, 'environmentUid' | 'uniqueKey'>;

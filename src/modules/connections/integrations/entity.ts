@@ -1,9 +1,5 @@
-import { publishConfig } from '../../../control-plane/public-message.ts';
-import {
-  type EntityDefinition,
-  type EntityRef,
-  whileDeleting,
-} from '../../../control-plane/entity.ts';
+import { type EntityDefinition, type EntityRef, whileDeleting } from '#control-plane/entity.ts';
+import { publishConfig } from '#control-plane/public-message.ts';
 import { integration, type IntegrationCommand } from './decider.ts';
 import type { IntegrationEvent } from './events.ts';
 import type { Integration } from './state.ts';

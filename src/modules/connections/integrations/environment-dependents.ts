@@ -1,4 +1,4 @@
-import type { EnvironmentDependents } from '../../access/environments/dependents.ts';
+import type { EnvironmentDependents } from '#modules/access/environments/dependents.ts';
 import { deleteConnection } from '../connections/deletion.ts';
 import type { Connection } from '../connections/state.ts';
 import type { ConnectionsServices } from '../services.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { Integration } from './state.ts';
 
 /** Changes of an integration other than a rename. */

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { deleteConnection, type DeletionDeps } from '../connections/deletion.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
 import { openIntegrationCredentials, sealIntegrationCredentials } from '../credentials/sealing.ts';
 import type { Provider } from '../providers/definition.ts';
+import type { ConnectionsServices } from '../services.ts';
 import { parseIntegrationCredentials } from './credentials.ts';
 import { integrationRef } from './entity.ts';
 import type { IntegrationSettings } from './events.ts';
 import { requireIntegration } from './queries.ts';
 import type { Integration, IntegrationCredentials } from './state.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 

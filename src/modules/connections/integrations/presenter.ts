@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { timestamp } from '../../../http/responses.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { timestamp } from '#http/responses.ts';
+import { isoMillis } from '#kernel/time.ts';
 import type { Provider } from '../providers/definition.ts';
 import { logoUrl } from '../providers/presenter.ts';
 import type { Integration } from './state.ts';

@@ -1,6 +1,6 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { GatewayError, type ErrorCode } from '../../../kernel/errors.ts';
-import { environmentName } from '../../access/environments/names.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
+import { environmentName } from '#modules/access/environments/names.ts';
 import type { Integration } from './state.ts';
 
 /** By unique key, without those being deleted. */

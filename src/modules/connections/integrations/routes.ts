@@ -1,20 +1,13 @@
 import { z } from 'zod';
-import { data, json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
-import { defineRoute } from '../services.ts';
-import { bodyRefused } from '../../../http/error-response.ts';
-import {
-  displayName,
-  integrationKey,
-  listOf,
-  mapOf,
-  providerName,
-  text,
-} from '../../../http/fields.ts';
-import { askOptions, repeatableOptions } from '../../../http/options.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { bodyRefused } from '#http/error-response.ts';
+import { displayName, integrationKey, listOf, mapOf, providerName, text } from '#http/fields.ts';
+import { askOptions, repeatableOptions } from '#http/options.ts';
+import { data, json, succeeded } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { Provider } from '../providers/definition.ts';
 import { checkFields } from '../providers/field-check.ts';
+import { defineRoute } from '../services.ts';
 import { presentIntegrationCredentials } from './credentials.ts';
 import {
   createIntegration,

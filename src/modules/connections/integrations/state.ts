@@ -1,5 +1,5 @@
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { Instant } from '#kernel/time.ts';
 
 export interface IntegrationCredentials {
   readonly type: string;

@@ -1,7 +1,7 @@
-import type { Definition } from './schema.ts';
 import { isKnownToken, tokensOf } from './interpolate.ts';
 import { patternOf } from './pattern.ts';
 import { isPostConnectionScript } from './post-connection.ts';
+import type { Definition } from './schema.ts';
 
 /**
  * Rules between fields (docs/reference/provider-format.md#templates): every template can be filled, and the mode has

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 
 /**
  * The body of a call (docs/reference/functions.md#bodies): objects and lists become JSON, or a form where the header

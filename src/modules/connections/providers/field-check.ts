@@ -1,4 +1,4 @@
-import { GatewayError, type Issue } from '../../../kernel/errors.ts';
+import { GatewayError, type Issue } from '#kernel/errors.ts';
 import type { FieldSchema } from './definition.ts';
 import { patternOf } from './pattern.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { isJsonObject, type JsonObject } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { AuthorizationCall } from '../credentials/modes/mode.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from './definition.ts';

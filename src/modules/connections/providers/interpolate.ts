@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { atPath } from '../../../kernel/json-path.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
-import { isoMillis, type Instant } from '../../../kernel/time.ts';
+import { atPath } from '#kernel/json-path.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { isoMillis, type Instant } from '#kernel/time.ts';
 import { callValue, isCallToken, type OutgoingCall } from './outgoing-call.ts';
 import { templateFunctions, type TemplateFunction } from './template-functions.ts';
 

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load as parseYaml } from 'js-yaml';
-import { problemLine } from '../../../json-schema/problems.ts';
-import { CannotStart } from '../../../kernel/cannot-start.ts';
-import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
+import { problemLine } from '#json-schema/problems.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
-import type { Provider } from './definition.ts';
 import { definitionProblems } from './check.ts';
+import type { Provider } from './definition.ts';
 import { overlayValidator, type OverlayValidator } from './overlay-schema.ts';
 import { definitionSchema } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../kernel/stable-json.ts';
+import { isJsonObject } from '#kernel/stable-json.ts';
 import { percentEncoded } from './url.ts';
 
 /** A call as it is sent, for templates that sign it (docs/reference/provider-format.md#templates). */

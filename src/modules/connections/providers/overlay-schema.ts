@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { draft2020 } from '../../../json-schema/ajv.ts';
-import { problemsOf, type Problem } from '../../../json-schema/problems.ts';
-import type { Json } from '../../../kernel/stable-json.ts';
+import { draft2020 } from '#json-schema/ajv.ts';
+import { problemsOf, type Problem } from '#json-schema/problems.ts';
+import type { Json } from '#kernel/stable-json.ts';
 import { definitionSchema } from './schema.ts';
 
 /**

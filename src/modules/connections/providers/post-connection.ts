@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { textAt } from '../../../kernel/json-path.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
-import { HttpFailure } from '../../../ports/http-client.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { textAt } from '#kernel/json-path.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { HttpFailure } from '#ports/http-client.ts';
 import type { ModeContext } from '../credentials/modes/mode.ts';
 import type { Provider } from './definition.ts';
 import { buildProviderRequest, type OpenedConnection, type OpenedIntegration } from './inject.ts';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Destination } from '../../../ports/http-client.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Destination } from '#ports/http-client.ts';
 import type { AuthorizationCall } from '../credentials/modes/mode.ts';
 import {
   baseUrlOf,

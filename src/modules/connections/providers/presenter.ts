@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { languageFor } from '#http/negotiate.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import type { Provider } from './definition.ts';
 import { authModes } from './schema-parts.ts';
-import { languageFor } from '../../../http/negotiate.ts';
-import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 
 /** The whole entry of the catalog; only the fields of every provider are listed. */
 export const providerShape = z

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { content, data, json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { integrationKey } from '#http/fields.ts';
+import { content, data, json } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { defineRoute } from '../services.ts';
-import { integrationKey } from '../../../http/fields.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
 import { logoSvg } from './logo.ts';
 import { languageOf, presentProvider, providerShape } from './presenter.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../../../kernel/stable-json.ts';
+import type { Json } from '#kernel/stable-json.ts';
 
 /** The authentication modes (docs/reference/auth-modes.md#overview). */
 export const authModes = [

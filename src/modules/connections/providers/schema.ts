@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../../../kernel/stable-json.ts';
+import type { Json } from '#kernel/stable-json.ts';
 import { authModes, mapOf, optional, text, texts } from './schema-parts.ts';
 import { webhookRules } from './webhook-rules.ts';
 

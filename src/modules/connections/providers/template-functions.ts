@@ -1,5 +1,5 @@
 import { createHash, createHmac, createPublicKey, sign } from 'node:crypto';
-import { isoMillis, type Instant } from '../../../kernel/time.ts';
+import { isoMillis, type Instant } from '#kernel/time.ts';
 import { canonicalPairs, type OutgoingCall } from './outgoing-call.ts';
 import { privateKeyOf, unusableKey } from './private-key.ts';
 

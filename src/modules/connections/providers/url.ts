@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { withoutTrailingSlashes } from '../../../kernel/trailing-slashes.ts';
-import type { Destination } from '../../../ports/http-client.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
+import type { Destination } from '#ports/http-client.ts';
 
 /** All but unreserved characters, in upper-case hexadecimal (RFC 3986 section 2.3). */
 export const percentEncoded = (text: string): string =>

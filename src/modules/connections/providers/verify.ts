@@ -1,7 +1,7 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { HttpFailure } from '../../../ports/http-client.ts';
-import { authModeRules } from '../credentials/modes/registry.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { HttpFailure } from '#ports/http-client.ts';
 import type { ModeContext } from '../credentials/modes/mode.ts';
+import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from './definition.ts';
 import { buildProviderRequest, type OpenedConnection, type OpenedIntegration } from './inject.ts';
 

@@ -1,10 +1,10 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
 import type { BodyPlace } from '../runs/events.ts';
 import type { RunFailure } from '../syncs/events.ts';
-import type { ModelPosition, ModelResult } from '../../records/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 import type { ActionBorn, ActionEvent } from './events.ts';
 import { kindOf, type ActionRun } from './state.ts';

@@ -3,10 +3,10 @@ import type {
   EntityDefinition,
   EntityRef,
   PublicMessage,
-} from '../../../control-plane/entity.ts';
-import { joinKey } from '../../../kernel/ids.ts';
+} from '#control-plane/entity.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { scrub } from '#kernel/scrub.ts';
 import { micros, quietStep, type RunStep } from '../runs/events.ts';
-import { scrub } from '../../../kernel/scrub.ts';
 import { action, actionDueAt, type ActionCommand } from './decider.ts';
 import type { ActionEvent } from './events.ts';
 import { kindOf, type ActionRun } from './state.ts';

@@ -1,8 +1,8 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { uuidV5 } from '../../../kernel/ids.ts';
-import type { LifecycleFunctions } from '../../connections/connections/dependents.ts';
-import type { LifecycleEvent } from '../../connections/connections/lifecycle-event.ts';
-import type { Connection } from '../../connections/connections/state.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import type { LifecycleFunctions } from '#modules/connections/connections/dependents.ts';
+import type { LifecycleEvent } from '#modules/connections/connections/lifecycle-event.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
 import { listFunctions } from '../functions/queries.ts';
 import type { DeployedFunction } from '../functions/state.ts';
 import type { RunsClient } from '../runs/client.ts';

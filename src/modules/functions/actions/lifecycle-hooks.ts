@@ -1,12 +1,12 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { uuidV5 } from '../../../kernel/ids.ts';
-import type { Clock } from '../../../kernel/time.ts';
-import { functionsOn } from './lifecycle-functions.ts';
-import { findConnection } from '../../connections/connections/queries.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import type { Clock } from '#kernel/time.ts';
+import { findConnection } from '#modules/connections/connections/queries.ts';
+import type { ReactorDeps } from '#streams/reactor/reactor.ts';
+import { startReactor } from '#streams/reactor/runner.ts';
+import type { ConnectionChanged } from '#streams/values.ts';
 import type { RunsClient } from '../runs/client.ts';
-import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
-import { startReactor } from '../../../../streams/reactor/runner.ts';
-import type { ConnectionChanged } from '../../../../streams/values.ts';
+import { functionsOn } from './lifecycle-functions.ts';
 
 const topic = 'svc.connections.v1';
 const event = 'post-connection-creation';

@@ -1,5 +1,5 @@
-import { GatewayError, type ErrorDetails } from '../../../kernel/errors.ts';
-import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
+import { GatewayError, type ErrorDetails } from '#kernel/errors.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 
 /** Limit of an error's payload in bytes of JSON. */
 const payloadBytesMax = 99_000;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyJson, json } from '../../../http/responses.ts';
+import { type AnyRoute, type RouteAnswer, errorAt } from '#http/define-route.ts';
+import { errorAnswer } from '#http/error-response.ts';
 import {
   jsonObject,
   connectionId,
@@ -7,12 +8,11 @@ import {
   functionName,
   integrationKey,
   wholeNumber,
-} from '../../../http/fields.ts';
-import { type AnyRoute, type RouteAnswer, errorAt } from '../../../http/define-route.ts';
+} from '#http/fields.ts';
+import { anyJson, json } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import { defineRoute } from '../services.ts';
-import { errorAnswer } from '../../../http/error-response.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 
 /** Whatever the action returns. */
 const outputShape = anyJson.meta({ examples: [{ id: 'c-1' }] });

@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { BodyPlace } from '../runs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 

@@ -1,5 +1,5 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
-import { joinKey } from '../../../kernel/ids.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
+import { joinKey } from '#kernel/ids.ts';
 import { checkpoint, type CheckpointCommand } from './decider.ts';
 import type { CheckpointEvent } from './events.ts';
 import type { Checkpoint } from './state.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { CalledKind } from '../actions/state.ts';
 
 /** Scope = that of the connection; path [...connection path, kind of run, function]. */

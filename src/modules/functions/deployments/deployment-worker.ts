@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import { compileSource } from '../functions/compile-source.ts';
-import type { DeployPlan } from '../functions/presenter.ts';
 import { deployBody, type DeployBody } from '../functions/deploy-body.ts';
 import { deployWithSyncs } from '../functions/handlers.ts';
+import type { DeployPlan } from '../functions/presenter.ts';
+import type { FunctionsServices } from '../services.ts';
 import { deploymentRef } from './entity.ts';
 import type { Deployment, DeploymentFailure } from './state.ts';
-import type { FunctionsServices } from '../services.ts';
 
 type Deps = Pick<
   FunctionsServices,

@@ -1,4 +1,4 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { deployment, deploymentDueAt, type DeploymentCommand } from './decider.ts';
 import type { DeploymentEvent } from './events.ts';
 import type { Deployment } from './state.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type ExecuteOptions, findCaughtUp } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
+import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { checkStandalone } from '../functions/deploy-rules.ts';
 import { findFunction } from '../functions/queries.ts';
-import { requireIntegration } from '../../connections/integrations/queries.ts';
+import type { FunctionsServices } from '../services.ts';
 import { deploymentRef } from './entity.ts';
 import type { Deployment, DeploymentOrder } from './state.ts';
-import type { FunctionsServices } from '../services.ts';
 
 type Deps = Pick<FunctionsServices, 'control'>;
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { json, timestamp } from '../../../http/responses.ts';
-import { type AnyRoute, errorAt } from '../../../http/define-route.ts';
+import { type AnyRoute, errorAt } from '#http/define-route.ts';
+import { functionName, integrationKey, text } from '#http/fields.ts';
+import { json, timestamp } from '#http/responses.ts';
+import { isoMillis } from '#kernel/time.ts';
 import { defineRoute } from '../services.ts';
-import { functionName, integrationKey, text } from '../../../http/fields.ts';
-import { isoMillis } from '../../../kernel/time.ts';
 import { queueDeployment, requireDeployment } from './handlers.ts';
 import type { Deployment } from './state.ts';
 

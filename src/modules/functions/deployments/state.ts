@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /** The request of the client. */
 export interface DeploymentOrder {

@@ -1,9 +1,4 @@
-import {
-  isJsonObject,
-  stableJson,
-  type Json,
-  type JsonObject,
-} from '../../../kernel/stable-json.ts';
+import { isJsonObject, stableJson, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { DeployedFunction } from './state.ts';
 
 /** What distinguishes two deployments of a function. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { FunctionsServices } from '../services.ts';
 
 /** The oldest supported version of the CLI (docs/reference/http.md#headers). */

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 
 /** The name and type of a file to compile. */
 export interface SourceTarget {

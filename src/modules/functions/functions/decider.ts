@@ -1,6 +1,6 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { FunctionEvent } from './events.ts';
 import type { DeployedFunction } from './state.ts';
 

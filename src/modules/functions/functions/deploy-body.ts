@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import {
-  functionName,
-  integrationKey,
-  jsonObject,
-  mapOf,
-  modelName,
-  text,
-} from '../../../http/fields.ts';
-import { stableJson } from '../../../kernel/stable-json.ts';
+import { functionName, integrationKey, jsonObject, mapOf, modelName, text } from '#http/fields.ts';
+import { stableJson } from '#kernel/stable-json.ts';
 import type { DeployedParts } from './decider.ts';
 import type { DeployedFunction } from './state.ts';
 

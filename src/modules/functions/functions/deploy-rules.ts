@@ -1,6 +1,6 @@
-import { GatewayError, type ErrorCode } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { isJsonObject } from '../../../kernel/stable-json.ts';
+import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { isJsonObject } from '#kernel/stable-json.ts';
 import type { DeployedParts } from './decider.ts';
 import type { ReconciliationScope } from './deploy-body.ts';
 import { parseFrequency } from './frequency.ts';

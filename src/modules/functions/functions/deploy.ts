@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  ExecuteOptions,
-  Executed,
-  ControlPlane,
-} from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Coordination } from '../../../ports/coordination.ts';
-import { connectionsOfIntegration } from '../../connections/connections/queries.ts';
-import { requireIntegration } from '../../connections/integrations/queries.ts';
+import type { ExecuteOptions, Executed, ControlPlane } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
+import { requireIntegration } from '#modules/connections/integrations/queries.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import { breakingChanges, changesOf, type FunctionChange } from './changes.ts';
 import type { DeployedParts } from './decider.ts';
 import { deployedParts, type DeployBody } from './deploy-body.ts';

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { findCaughtUp } from '../../../control-plane/control-plane.ts';
-import { anyJson, json, timestamp } from '../../../http/responses.ts';
-import { type AnyRoute, errorAt } from '../../../http/define-route.ts';
-import { defineRoute } from '../services.ts';
-import { connectionId, integrationKey, jsonObject, text } from '../../../http/fields.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { objectOf, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { findCaughtUp } from '#control-plane/control-plane.ts';
+import { type AnyRoute, errorAt } from '#http/define-route.ts';
+import { connectionId, integrationKey, jsonObject, text } from '#http/fields.ts';
+import { anyJson, json, timestamp } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { isoMillis } from '#kernel/time.ts';
+import { requireConnection } from '#modules/connections/connections/queries.ts';
 import { kindOf, type ActionRun } from '../actions/state.ts';
-import { requireConnection } from '../../connections/connections/queries.ts';
 import type { RunsClient } from '../runs/client.ts';
+import { defineRoute } from '../services.ts';
 import { compileSource } from './compile-source.ts';
 
 const functionType = z.enum(['sync', 'action']);

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;

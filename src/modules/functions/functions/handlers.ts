@@ -1,13 +1,13 @@
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { FunctionsServices } from '../services.ts';
 import { areSyncsCurrent, reconcileSyncInstances } from '../syncs/reconcile.ts';
 import { withFiles, type PreviewBody } from './deploy-body.ts';
 import { deployFunctions, planDeployment, type DeployWork } from './deploy.ts';
-import type { DeployPlan } from './presenter.ts';
 import { functionRef } from './entity.ts';
+import type { DeployPlan } from './presenter.ts';
 import { findFunction } from './queries.ts';
 import type { DeployedFunction } from './state.ts';
-import type { FunctionsServices } from '../services.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records' | 'recordReaders'>;
 

@@ -1,5 +1,5 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { IntegrationDependents } from '../../connections/integrations/dependents.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { IntegrationDependents } from '#modules/connections/integrations/dependents.ts';
 import { functionRef } from './entity.ts';
 import type { DeployedFunction } from './state.ts';
 

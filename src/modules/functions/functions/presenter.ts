@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { representation, type Shown } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { jsonObject } from '../../../http/fields.ts';
-import { isoMillis } from '../../../kernel/time.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import { jsonObject } from '#http/fields.ts';
+import { representation, type Shown } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { isoMillis } from '#kernel/time.ts';
 import type { DeployedFunction, FunctionKind } from './state.ts';
 
 /** Functions in the format of the API. */

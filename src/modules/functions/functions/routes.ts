@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { functionName, integrationKey, text, wholeNumber } from '#http/fields.ts';
+import { json } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isoMillis } from '#kernel/time.ts';
+import { listIntegrations, requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { defineRoute } from '../services.ts';
-import { functionName, integrationKey, text, wholeNumber } from '../../../http/fields.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { isoMillis } from '../../../kernel/time.ts';
-import { listIntegrations, requireIntegration } from '../../connections/integrations/queries.ts';
 import { checkCliVersion } from './cli-version.ts';
 import { compileSource } from './compile-source.ts';
-import { dryRunRoutes } from './dry-run-routes.ts';
 import { deployBody, previewBody } from './deploy-body.ts';
+import { dryRunRoutes } from './dry-run-routes.ts';
 import { deleteFunction, deployWithSyncs, previewDeployment } from './handlers.ts';
 import {
   presentConfiguration,

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
-import type { FunctionType } from '../../../ports/sandbox.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { FunctionType } from '#ports/sandbox.ts';
 
 export type FunctionKind = 'sync' | 'action' | 'on-event';
 

@@ -1,17 +1,17 @@
 import { setTimeout } from 'node:timers/promises';
-import { activeGeneration } from '../../../../streams/projector/active-generation.ts';
-import { storedPositions } from '../../../../streams/projector/positions.ts';
-import { findCaughtUp } from '../../../control-plane/control-plane.ts';
-import type { EntityRef } from '../../../control-plane/entity.ts';
-import type { Caller } from '../../../http/define-route.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import { findCaughtUp } from '#control-plane/control-plane.ts';
+import type { EntityRef } from '#control-plane/entity.ts';
+import type { Caller } from '#http/define-route.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { activeGeneration } from '#streams/projector/active-generation.ts';
+import { storedPositions } from '#streams/projector/positions.ts';
 import { actionRunRef } from '../actions/entity.ts';
 import { kindOf, type ActionRun } from '../actions/state.ts';
+import type { FunctionsServices } from '../services.ts';
 import type { SyncInstance } from '../syncs/state.ts';
 import { hasEnded } from './presenter.ts';
 import { runs } from './projection.ts';
 import { stepsOf, type StepRow } from './queries.ts';
-import type { FunctionsServices } from '../services.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'tables' | 'log'>;
 

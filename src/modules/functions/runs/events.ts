@@ -1,6 +1,6 @@
-import type { PublicFields } from '../../../kernel/public-fields.ts';
-import type { Instant, Micros } from '../../../kernel/time.ts';
-import type * as values from '../../../../streams/values.ts';
+import type { PublicFields } from '#kernel/public-fields.ts';
+import type { Instant, Micros } from '#kernel/time.ts';
+import type * as values from '#streams/values.ts';
 
 export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook' | 'dryrun';
 export type RunAction =

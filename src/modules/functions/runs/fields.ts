@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { connectionId, functionName, integrationKey, listOf } from '../../../http/fields.ts';
+import { connectionId, functionName, integrationKey, listOf } from '#http/fields.ts';
 
 const kinds = z.enum(['sync', 'action', 'on-event', 'webhook', 'dryrun', 'revert']);
 const statuses = z.enum([

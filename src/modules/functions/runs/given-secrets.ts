@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
-import { isSecretName } from '../../../kernel/redact.ts';
+import { isSecretName } from '#kernel/redact.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { RunConnection } from './runtime/deps.ts';
 
 /** Fields of credentials that are not secret: masking them would make logs unreadable. */

@@ -1,23 +1,23 @@
 import { z } from 'zod';
-import type { Mask } from '../../../kernel/mask.ts';
-import { isoMillisOrNull } from '../../../kernel/time.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { HostCalls, RunContext } from '../../../ports/sandbox.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import type { Environment } from '../../access/environments/state.ts';
+import type { Mask } from '#kernel/mask.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { isoMillisOrNull } from '#kernel/time.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { logLevels, type LoggerLevel, type Operation } from '#ports/operation-log.ts';
+import type { HostCalls, RunContext } from '#ports/sandbox.ts';
 import { functionTypeOf, type DeployedFunction } from '../functions/state.ts';
+import type { FunctionsServices } from '../services.ts';
 import { commandSyncs, startCommand, triggerCommand } from '../syncs/handlers.ts';
 import type { SyncInstance } from '../syncs/state.ts';
 import { readVariables } from '../variables/handlers.ts';
-import { createRunConnections } from './run-connections.ts';
 import type { RunKind } from './events.ts';
 import { createCalledCheckpoint, createSyncCheckpoint } from './run-checkpoint.ts';
-import { logLevels, type LoggerLevel, type Operation } from '../../../ports/operation-log.ts';
+import { createRunConnections } from './run-connections.ts';
 import type { RunTimeBudget } from './run-time-budget.ts';
-import type { Timeline } from './timeline.ts';
 import type { RunCheckpoint, RunLog, RuntimeDeps, SyncCalls } from './runtime/deps.ts';
 import { createRuntimeHost } from './runtime/host.ts';
-import type { FunctionsServices } from '../services.ts';
+import type { Timeline } from './timeline.ts';
 
 /** The input of the runtime for an attempt. */
 export interface HostRun {

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import type { Ports } from '../../../control-plane/ports.ts';
-import type { RunBody } from '../../../../streams/values.ts';
-import { firstMessage } from '../../../control-plane/consume.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { partitionOf } from '../../../kernel/partition.ts';
-import type { Instant } from '../../../kernel/time.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
-import type { Codec } from '../../../ports/schemas.ts';
-import type { Vault } from '../../access/vault/vault.ts';
+import { firstMessage } from '#control-plane/consume.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
+import type { RunBody } from '#streams/values.ts';
 import type { BodyPlace } from './events.ts';
 
 const topic = 'svc.internal.run-bodies.v1';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { anyJson, data, timestamp } from '../../../http/responses.ts';
-import { recordsTopic } from '../../records/stream-head.ts';
-import { runs, type RunStepShown } from './projection.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import { isoMicros } from '../../../kernel/time.ts';
-import { changesEnd, type ChangesEnd } from '../../records/readable.ts';
+import { representation } from '#http/representation.ts';
+import { anyJson, data, timestamp } from '#http/responses.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { isoMicros } from '#kernel/time.ts';
+import { changesEnd, type ChangesEnd } from '#modules/records/readable.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
 import { isEnd, type RunChanged, type TimelineEntry } from './events.ts';
+import { runs, type RunStepShown } from './projection.ts';
 import type { StepRow } from './queries.ts';
 
 /** The status of a run after its last action. */

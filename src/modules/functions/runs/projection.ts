@@ -1,6 +1,6 @@
-import { limits } from '../../../kernel/limits.ts';
+import { limits } from '#kernel/limits.ts';
+import { defineAppended } from '#streams/projector/appended.ts';
 import type { RunChanged } from './events.ts';
-import { defineAppended } from '../../../../streams/projector/appended.ts';
 
 /**
  * The ledger of runs, one row per step. Sort order for queries of an environment within a time range; a run is found by

@@ -1,9 +1,9 @@
-import type { Micros } from '../../../kernel/time.ts';
-import { micros, timestamp, where } from '../../../ports/where.ts';
+import type { Micros } from '#kernel/time.ts';
+import { micros, timestamp, where } from '#ports/where.ts';
+import { tableOf } from '#streams/projector/active-generation.ts';
+import type { FunctionsServices } from '../services.ts';
 import { isEnd } from './events.ts';
 import { runs } from './projection.ts';
-import { tableOf } from '../../../../streams/projector/active-generation.ts';
-import type { FunctionsServices } from '../services.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'tables'>;
 

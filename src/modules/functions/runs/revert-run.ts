@@ -1,18 +1,22 @@
-import type { Caller } from '../../../http/define-route.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { uuidV7, joinKey } from '../../../kernel/ids.ts';
-import { requireConnection } from '../../connections/connections/queries.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import type { Caller } from '#http/define-route.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { uuidV7, joinKey } from '#kernel/ids.ts';
+import { scrub } from '#kernel/scrub.ts';
+import { requireConnection } from '#modules/connections/connections/queries.ts';
+import { refuseGone } from '#modules/records/as-of.ts';
+import type { ModelPosition } from '#modules/records/events.ts';
+import {
+  revertStream,
+  type LeftRecord,
+  type RevertCounts,
+} from '#modules/records/revert-stream.ts';
+import type { RecordsServices } from '#modules/records/services.ts';
+import type { Stream } from '#modules/records/stream.ts';
+import type { WriteOrigin } from '#modules/records/writer.ts';
 import { requireSteps } from './current-steps.ts';
 import { isEnd, quietStep, type RunAction, type RunStep } from './events.ts';
 import { modelsOf } from './presenter.ts';
-import type { ModelPosition } from '../../records/events.ts';
-import { refuseGone } from '../../records/as-of.ts';
-import { revertStream, type LeftRecord, type RevertCounts } from '../../records/revert-stream.ts';
-import type { Stream } from '../../records/stream.ts';
-import type { WriteOrigin } from '../../records/writer.ts';
-import type { RecordsServices } from '../../records/services.ts';
-import type { PublicMessage } from '../../../control-plane/entity.ts';
-import { scrub } from '../../../kernel/scrub.ts';
 
 /** The result of a revert, or of its dry run. */
 interface Reverted {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { text, wholeNumber } from '#http/fields.ts';
+import { json, succeeded } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
-import { text, wholeNumber } from '../../../http/fields.ts';
 import { runFilterFields } from './fields.ts';
 import { cancelRun, inputOfRun, oneRun, runsPage } from './history.ts';
-import { revertRun } from './revert-run.ts';
 import { oneRunShape, revertedShape, runInputShape, runsShape } from './presenter.ts';
+import { revertRun } from './revert-run.ts';
 
 const scopes = ['environment:logs:read'] as const;
 const path = z.strictObject({ id: text(1, 255).describe('Id of the run.') });

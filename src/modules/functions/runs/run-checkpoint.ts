@@ -1,10 +1,10 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { stableJson, type JsonObject } from '../../../kernel/stable-json.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { stableJson, type JsonObject } from '#kernel/stable-json.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
 import type { CalledKind } from '../actions/state.ts';
 import { checkpointRef } from '../checkpoints/entity.ts';
 import type { Checkpoint } from '../checkpoints/state.ts';
-import type { Connection } from '../../connections/connections/state.ts';
 import { connectionPathOf, syncRef } from '../syncs/entity.ts';
 import type { SyncInstance } from '../syncs/state.ts';
 import type { RunCheckpoint } from './runtime/deps.ts';

@@ -1,6 +1,6 @@
-import type { Ports } from '../../../control-plane/ports.ts';
-import { consume, endsOf } from '../../../control-plane/consume.ts';
-import { splitKey } from '../../../kernel/ids.ts';
+import { consume, endsOf } from '#control-plane/consume.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { splitKey } from '#kernel/ids.ts';
 import { isEnd, type RunChanged } from './events.ts';
 
 const topic = 'svc.runs.v1';

@@ -1,14 +1,14 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import { writeMetadata } from '../../connections/connections/handlers.ts';
-import { presentConnection } from '../../connections/connections/presenter.ts';
-import { requireConnection } from '../../connections/connections/queries.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import { openIntegrationCredentials } from '../../connections/credentials/sealing.ts';
-import { presentIntegrationCredentials } from '../../connections/integrations/credentials.ts';
-import { presentIntegration, webhookUrlOf } from '../../connections/integrations/presenter.ts';
-import { requireIntegration } from '../../connections/integrations/queries.ts';
-import type { RunConnections } from './runtime/deps.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { writeMetadata } from '#modules/connections/connections/handlers.ts';
+import { presentConnection } from '#modules/connections/connections/presenter.ts';
+import { requireConnection } from '#modules/connections/connections/queries.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { openIntegrationCredentials } from '#modules/connections/credentials/sealing.ts';
+import { presentIntegrationCredentials } from '#modules/connections/integrations/credentials.ts';
+import { presentIntegration, webhookUrlOf } from '#modules/connections/integrations/presenter.ts';
+import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import type { FunctionsServices } from '../services.ts';
+import type { RunConnections } from './runtime/deps.ts';
 
 export type RunConnectionsDeps = Pick<
   FunctionsServices,

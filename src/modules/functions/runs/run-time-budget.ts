@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Clock } from '../../../kernel/time.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
 
 /** Fraction of the run time after which continuing in the next run is better than a timeout. */
 const usedShare = 0.8;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { checkQuery } from '../../../http/check-parts.ts';
-import { content } from '../../../http/responses.ts';
-import type { StreamRoute } from '../../../http/stream-route.ts';
-import { tailTopic } from '../../../http/topic-tail.ts';
-import { isStillAuthorized } from '../../access/console-sessions/handlers.ts';
+import { checkQuery } from '#http/check-parts.ts';
+import { content } from '#http/responses.ts';
+import type { StreamRoute } from '#http/stream-route.ts';
+import { tailTopic } from '#http/topic-tail.ts';
+import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
+import type { FunctionsServices } from '../services.ts';
 import type { RunChanged } from './events.ts';
 import { runFilterFields } from './fields.ts';
 import { requireConnectionNamed } from './history.ts';
 import { presentRunChange, statusOf } from './presenter.ts';
 import { runs } from './projection.ts';
-import type { FunctionsServices } from '../services.ts';
 
 const query = z.strictObject(runFilterFields);
 type Wanted = z.output<typeof query>;

@@ -1,11 +1,11 @@
-import type { Ports } from '../../../control-plane/ports.ts';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { PublicMessage } from '../../../control-plane/entity.ts';
-import { currentTrace } from '../../../control-plane/trace.ts';
-import { joinKey } from '../../../kernel/ids.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
+import { currentTrace } from '#control-plane/trace.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { scrub } from '#kernel/scrub.ts';
 import { quietEntry, quietStep, type RunKind, type RunStep, type TimelineEntry } from './events.ts';
-import { scrub } from '../../../kernel/scrub.ts';
-import type { Publisher } from '../../../control-plane/publisher.ts';
 
 /** What one attempt of a run does, for its history; the time is added. Nothing here waits or fails. */
 export type Note = Partial<Omit<TimelineEntry, 'at'>> & Pick<TimelineEntry, 'what'>;

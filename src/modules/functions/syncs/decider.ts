@@ -1,11 +1,11 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { uuidV5 } from '../../../kernel/ids.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { stableJson, type JsonObject } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import { stableJson, type JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
 import type { Born, EndStatus, RunFailure, RunTrigger, SyncEvent } from './events.ts';
-import type { ModelPosition, ModelResult } from '../../records/events.ts';
 import { evolveSync, isBeyondGrid, slotAfter } from './state.ts';
 import type { CurrentRun, SyncInstance } from './state.ts';
 

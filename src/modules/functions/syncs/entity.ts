@@ -3,13 +3,13 @@ import type {
   EntityDefinition,
   EntityRef,
   PublicMessage,
-} from '../../../control-plane/entity.ts';
-import { joinKey } from '../../../kernel/ids.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Connection } from '../../connections/connections/state.ts';
+} from '#control-plane/entity.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { scrub } from '#kernel/scrub.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
 import { formatFrequency } from '../functions/frequency.ts';
 import { micros, quietStep, type RunAction, type RunStep } from '../runs/events.ts';
-import { scrub } from '../../../kernel/scrub.ts';
 import { sync, syncDueAt, type SyncCommand } from './decider.ts';
 import type { SyncEvent } from './events.ts';
 import { effectiveFrequencyMs, type CurrentRun, type SyncInstance } from './state.ts';

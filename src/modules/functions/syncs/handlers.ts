@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions, ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { CommandBody } from '../../../control-plane/entity.ts';
+import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
+import type { CommandBody } from '#control-plane/entity.ts';
 import { connectionPathOf, syncRef } from './entity.ts';
 import { selectSyncs, type SyncSelection } from './queries.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { timestamp } from '../../../http/responses.ts';
-import { jsonObject } from '../../../http/fields.ts';
-import { isoMillis, isoMillisOrNull } from '../../../kernel/time.ts';
+import { jsonObject } from '#http/fields.ts';
+import { representation } from '#http/representation.ts';
+import { timestamp } from '#http/responses.ts';
+import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import { formatFrequency } from '../functions/frequency.ts';
 import { effectiveFrequencyMs, type SyncInstance } from './state.ts';
 

@@ -1,17 +1,17 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import {
   connectionsOfIntegration,
   requireConnection,
-} from '../../connections/connections/queries.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import { requireIntegration } from '../../connections/integrations/queries.ts';
-import { changesEnd } from '../../records/readable.ts';
-import { connectionPathOf } from './entity.ts';
-import { createInstancesFor, streamOf } from './reconcile.ts';
-import { presentStatus } from './presenter.ts';
-import type { LastRun, SyncInstance } from './state.ts';
+} from '#modules/connections/connections/queries.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { requireIntegration } from '#modules/connections/integrations/queries.ts';
+import { changesEnd } from '#modules/records/readable.ts';
 import type { FunctionsServices } from '../services.ts';
+import { connectionPathOf } from './entity.ts';
+import { presentStatus } from './presenter.ts';
+import { createInstancesFor, streamOf } from './reconcile.ts';
+import type { LastRun, SyncInstance } from './state.ts';
 
 /** A sync as requests name it. */
 export interface SyncName {

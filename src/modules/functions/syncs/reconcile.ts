@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type {
-  ConnectionId,
-  ConnectionUid,
-  EnvironmentUid,
-  IntegrationKey,
-} from '../../../kernel/ids.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
+import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import type { Stream } from '#modules/records/stream.ts';
+import type { RecordWriter } from '#modules/records/writer.ts';
 import type { Checkpoint } from '../checkpoints/state.ts';
-import { connectionsOfIntegration } from '../../connections/connections/queries.ts';
-import type { Connection } from '../../connections/connections/state.ts';
 import { parseFrequency } from '../functions/frequency.ts';
 import { listFunctions } from '../functions/queries.ts';
 import type { DeployedFunction } from '../functions/state.ts';
-import type { Stream } from '../../records/stream.ts';
-import type { RecordWriter } from '../../records/writer.ts';
 import { connectionPathOf, syncRef } from './entity.ts';
 import type { SyncInstance } from './state.ts';
 

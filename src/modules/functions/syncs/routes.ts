@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import type { CommandBody } from '../../../control-plane/entity.ts';
-import { json, succeeded } from '../../../http/responses.ts';
-import { type AnyRoute, errorAt } from '../../../http/define-route.ts';
-import { defineRoute } from '../services.ts';
-import { bodyRefused } from '../../../http/error-response.ts';
-import { connectionId, functionName, integrationKey } from '../../../http/fields.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { CommandBody } from '#control-plane/entity.ts';
+import { type AnyRoute, errorAt } from '#http/define-route.ts';
+import { bodyRefused } from '#http/error-response.ts';
+import { connectionId, functionName, integrationKey } from '#http/fields.ts';
+import { json, succeeded } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { formatFrequency, parseFrequency } from '../functions/frequency.ts';
+import { defineRoute } from '../services.ts';
 import { connectionPathOf, syncRef } from './entity.ts';
 import { commandSyncs, startCommand, triggerCommand } from './handlers.ts';
+import { frequencyShape, statusesShape } from './presenter.ts';
 import { presentSyncs, requireSync, selectSyncs, type SyncName } from './queries.ts';
 import { effectiveFrequencyMs, type SyncInstance } from './state.ts';
 import { variantRoutes } from './variant-routes.ts';
-import { frequencyShape, statusesShape } from './presenter.ts';
 
 const refsMax = 256;
 

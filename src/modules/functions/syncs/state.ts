@@ -1,8 +1,8 @@
-import { uuidV5 } from '../../../kernel/ids.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { ModelPosition } from '#modules/records/events.ts';
 import type { Born, RunStatus, RunTrigger, SyncEvent } from './events.ts';
-import type { ModelPosition } from '../../records/events.ts';
 
 export type { EndStatus, RunStatus } from './events.ts';
 

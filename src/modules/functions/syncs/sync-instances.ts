@@ -1,10 +1,10 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { findConnection } from '../../connections/connections/queries.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { findConnection } from '#modules/connections/connections/queries.ts';
+import type { ReactorDeps } from '#streams/reactor/reactor.ts';
+import { startReactor } from '#streams/reactor/runner.ts';
+import type { ConnectionChanged } from '#streams/values.ts';
 import { createInstancesFor } from './reconcile.ts';
-import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
-import { startReactor } from '../../../../streams/reactor/runner.ts';
-import type { ConnectionChanged } from '../../../../streams/values.ts';
 
 const topic = 'svc.connections.v1';
 

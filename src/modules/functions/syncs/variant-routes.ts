@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../../http/responses.ts';
-import { type AnyRoute, errorAt } from '../../../http/define-route.ts';
-import { defineRoute } from '../services.ts';
-import { connectionId, functionName, integrationKey } from '../../../http/fields.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { requireConnection } from '../../connections/connections/queries.ts';
+import { type AnyRoute, errorAt } from '#http/define-route.ts';
+import { connectionId, functionName, integrationKey } from '#http/fields.ts';
+import { json, succeeded } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { requireConnection } from '#modules/connections/connections/queries.ts';
 import { requireFunction } from '../functions/queries.ts';
+import { defineRoute } from '../services.ts';
 import { connectionPathOf } from './entity.ts';
+import { variantShape } from './presenter.ts';
 import { createInstance, removeInstance } from './reconcile.ts';
 import type { SyncInstance } from './state.ts';
-import { variantShape } from './presenter.ts';
 
 const params = z.object({
   name: functionName.describe('Name of the sync.'),

@@ -1,4 +1,4 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { variable, type VariableCommand } from './decider.ts';
 import type { VariableEvent } from './events.ts';
 import type { Variable } from './state.ts';

@@ -1,8 +1,8 @@
-import type { ExecuteOptions, ControlPlane } from '../../../control-plane/control-plane.ts';
-import { sealingContext } from '../../access/vault/sealing-context.ts';
+import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
+import { sealingContext } from '#modules/access/vault/sealing-context.ts';
+import type { FunctionsServices } from '../services.ts';
 import { variableRef } from './entity.ts';
 import type { Variable } from './state.ts';
-import type { FunctionsServices } from '../services.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'vault'>;
 

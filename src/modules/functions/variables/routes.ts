@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { text } from '#http/fields.ts';
+import { askOptions } from '#http/options.ts';
+import { json, succeeded } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
-import { text } from '../../../http/fields.ts';
-import { askOptions } from '../../../http/options.ts';
 import { deleteVariable, readVariables, setVariable } from './handlers.ts';
 
 const variableShape = z

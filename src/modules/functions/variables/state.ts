@@ -1,5 +1,5 @@
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /** Scope = environment uid; path [environment uid, name]. The value is sealed under the environment's key. */
 export interface Variable {

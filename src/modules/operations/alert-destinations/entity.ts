@@ -1,5 +1,5 @@
-import { publishConfig } from '../../../control-plane/public-message.ts';
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
+import { publishConfig } from '#control-plane/public-message.ts';
 import { alertDestination, type AlertDestinationCommand } from './decider.ts';
 import type { AlertDestinationEvent } from './events.ts';
 import type { AlertDestination } from './state.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { AlertDestination } from './state.ts';
 
 /** The fields that a change may have. */

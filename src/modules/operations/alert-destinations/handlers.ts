@@ -4,12 +4,12 @@ import {
   findCaughtUp,
   type ControlPlane,
   type ExecuteOptions,
-} from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { uuidV5, type Sealed } from '../../../kernel/ids.ts';
-import { sealingContext } from '../../access/vault/sealing-context.ts';
-import type { Vault } from '../../access/vault/vault.ts';
-import { webAddress } from '../../../http/fields.ts';
+} from '#control-plane/control-plane.ts';
+import { webAddress } from '#http/fields.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { uuidV5, type Sealed } from '#kernel/ids.ts';
+import { sealingContext } from '#modules/access/vault/sealing-context.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import type { OperationsServices } from '../services.ts';
 import { alertDestinationRef } from './entity.ts';
 import type { AlertDestination, DestinationType } from './state.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { isoMillis } from '#kernel/time.ts';
 import { alertKinds, destinationTypes, type AlertDestination } from './state.ts';
 
 /** URLs are shown without their path, which may contain a token. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
-import { text } from '../../../http/fields.ts';
-import { askOptions, repeatableOptions } from '../../../http/options.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { text } from '#http/fields.ts';
+import { askOptions, repeatableOptions } from '#http/options.ts';
+import { json, succeeded } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
 import {
   createDestination,

@@ -1,6 +1,6 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import { limits } from '../../../kernel/limits.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { AlertEvent } from './events.ts';
 import type { Alert } from './state.ts';
 

@@ -1,8 +1,8 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
+import type { AlertKind } from '../alert-destinations/state.ts';
 import { alert, type AlertCommand } from './decider.ts';
 import type { AlertEvent } from './events.ts';
 import type { Alert } from './state.ts';
-import type { AlertKind } from '../alert-destinations/state.ts';
 
 export const alertRef = (environmentUid: string, kind: AlertKind): EntityRef => ({
   kind: 'alert',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { uuidV5 } from '../../../kernel/ids.ts';
-import { isoMillis } from '../../../kernel/time.ts';
-import { environmentName } from '../../access/environments/names.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import { isoMillis } from '#kernel/time.ts';
+import { environmentName } from '#modules/access/environments/names.ts';
 import { listDestinations } from '../alert-destinations/handlers.ts';
 import { alertKinds, type AlertDestination, type AlertKind } from '../alert-destinations/state.ts';
 import type { OperationsServices } from '../services.ts';

@@ -1,6 +1,6 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import type { Connection } from '../../connections/connections/state.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
 import type { AlertKind } from '../alert-destinations/state.ts';
 import { projectionLags } from '../metrics/collect.ts';
 import type { OperationsServices } from '../services.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { isoMillisOrNull } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { isoMillisOrNull } from '#kernel/time.ts';
 import { alertKinds, type AlertKind } from '../alert-destinations/state.ts';
 import type { SendResult } from './send.ts';
 import type { Alert } from './state.ts';

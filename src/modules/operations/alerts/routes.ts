@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
-import { takeQuota } from '../../../http/rate-limit.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { isoMillis } from '../../../kernel/time.ts';
-import { environmentName } from '../../access/environments/names.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { takeQuota } from '#http/rate-limit.ts';
+import { json } from '#http/responses.ts';
+import { limits } from '#kernel/limits.ts';
+import { isoMillis } from '#kernel/time.ts';
+import { environmentName } from '#modules/access/environments/names.ts';
 import { requireDestination } from '../alert-destinations/handlers.ts';
 import { alertKinds } from '../alert-destinations/state.ts';
 import { defineRoute } from '../services.ts';

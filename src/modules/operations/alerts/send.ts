@@ -1,10 +1,10 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { HttpFailure } from '../../../ports/http-client.ts';
-import { MailFailure } from '../../../ports/mailer.ts';
-import { openSigningKeys } from '../../access/environments/signing-keys.ts';
-import type { Environment } from '../../access/environments/state.ts';
-import { signDelivery } from '../../webhooks/webhooks-out/signature.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { signDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { HttpFailure } from '#ports/http-client.ts';
+import { MailFailure } from '#ports/mailer.ts';
 import { openTarget } from '../alert-destinations/handlers.ts';
 import type { AlertDestination } from '../alert-destinations/state.ts';
 import type { OperationsServices } from '../services.ts';

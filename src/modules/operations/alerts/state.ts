@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { AlertKind } from '../alert-destinations/state.ts';
 
 /** A message to all destinations that want the kind. */

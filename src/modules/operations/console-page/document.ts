@@ -1,5 +1,5 @@
-import type { RouteAnswer } from '../../../http/define-route.ts';
-import { pageDocument } from '../../../http/page-document.ts';
+import type { RouteAnswer } from '#http/define-route.ts';
+import { pageDocument } from '#http/page-document.ts';
 
 /**
  * Nothing inline, nothing of another host, no frame around it: the session of this page acts for keys. `data:` is for

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
-import { assetAnswer, cachedForever, pageBundle } from '../../../http/page-bundle.ts';
-import { content } from '../../../http/responses.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
+import { assetAnswer, cachedForever, pageBundle } from '#http/page-bundle.ts';
+import { content } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { defineRoute } from '../services.ts';
 import { documentAnswer } from './document.ts';
 

@@ -1,8 +1,8 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Decider } from '#kernel/decider.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 import type { ConsumerGroupEvent } from './events.ts';
 import type { ConsumerGroup } from './state.ts';
-import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
 
 interface Move {
   readonly partition: number;

@@ -1,4 +1,4 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { consumerGroup, type ConsumerGroupCommand } from './decider.ts';
 import type { ConsumerGroupEvent } from './events.ts';
 import type { ConsumerGroup } from './state.ts';

@@ -1,5 +1,5 @@
-import type { Instant } from '../../../kernel/time.ts';
-import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 
 export type ConsumerGroupEvent =
   | {

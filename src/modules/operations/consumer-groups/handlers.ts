@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import {
   consumerGroup,
   consumerGroups,
   isConsumerGroup,
   type ConsumerGroupName,
-} from '../../../../streams/consumer-groups.ts';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+} from '#streams/consumer-groups.ts';
+import type { PartitionReset } from '#streams/reactor/reset-state.ts';
+import type { OperationsServices } from '../services.ts';
 import { consumerGroupRef } from './entity.ts';
 import {
   plannedMoves,
@@ -17,8 +19,6 @@ import {
   type Target,
 } from './positions.ts';
 import type { ConsumerGroup } from './state.ts';
-import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
-import type { OperationsServices } from '../services.ts';
 
 type Deps = Pick<OperationsServices, 'control' | 'log'>;
 

@@ -1,14 +1,14 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { scrub } from '#kernel/scrub.ts';
+import { aboutDeadLetter, stepMessage } from '#streams/dead-letters/messages.ts';
+import type { OperatorRequests } from '#streams/reactor/reactor.ts';
+import type { PartitionReset } from '#streams/reactor/reset-state.ts';
+import { parkTo } from '../dead-letters/park.ts';
+import type { DeadLetters } from '../dead-letters/view.ts';
 import { consumerGroupRef } from './entity.ts';
 import type { ConsumerGroup } from './state.ts';
-import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
-import { aboutDeadLetter, stepMessage } from '../../../../streams/dead-letters/messages.ts';
-import type { DeadLetters } from '../dead-letters/view.ts';
-import { scrub } from '../../../kernel/scrub.ts';
-import type { Publisher } from '../../../control-plane/publisher.ts';
-import { parkTo } from '../dead-letters/park.ts';
-import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
 
 export interface OperatorRequestsDeps {
   readonly control: ControlPlane;

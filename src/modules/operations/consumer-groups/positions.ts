@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { EventLog } from '#ports/event-log.ts';
 
 /** The position of a group in one partition. Offsets have holes: `lag` is an upper bound of the messages. */
 export interface PartitionPosition {

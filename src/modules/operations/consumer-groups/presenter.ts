@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { consumerGroup } from '../../../../streams/consumer-groups.ts';
-import { isoMillis, isoMillisOrNull } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
+import { consumerGroup } from '#streams/consumer-groups.ts';
+import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 import type { GroupFacts, MadeReset } from './handlers.ts';
 import type { Move, PartitionPosition } from './positions.ts';
-import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 

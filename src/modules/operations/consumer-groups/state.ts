@@ -1,4 +1,4 @@
-import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
+import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 
 /** Scope = `account`; path [name]. Absent until the first reset. */
 export interface ConsumerGroup {

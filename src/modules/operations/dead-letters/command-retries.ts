@@ -2,15 +2,15 @@ import {
   commandsTopic,
   deadLettersTopic,
   type CommandValue,
-} from '../../../control-plane/message-codec.ts';
-import type { Clock } from '../../../kernel/time.ts';
-import { deadLetterHeader, type DeadLetterValue } from '../../../../streams/dead-letters/events.ts';
-import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
+} from '#control-plane/message-codec.ts';
+import type { Clock } from '#kernel/time.ts';
+import { recordCommandsTopic } from '#modules/records/commands.ts';
+import type { Codec } from '#ports/schemas.ts';
+import { deadLetterHeader, type DeadLetterValue } from '#streams/dead-letters/events.ts';
+import type { DeadLetter } from '#streams/dead-letters/state.ts';
+import type { ReactorDeps } from '#streams/reactor/reactor.ts';
+import { startReactor } from '#streams/reactor/runner.ts';
 import type { DeadLetters } from './view.ts';
-import { recordCommandsTopic } from '../../records/commands.ts';
-import type { Codec } from '../../../ports/schemas.ts';
-import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
-import { startReactor } from '../../../../streams/reactor/runner.ts';
 
 /** Deadline of a retried command. */
 const decideWithinMs = 3_600_000;

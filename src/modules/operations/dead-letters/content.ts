@@ -1,7 +1,7 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
-import type { DeadLetterValue } from '../../../../streams/dead-letters/events.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
+import type { Schemas } from '#ports/schemas.ts';
+import type { DeadLetterValue } from '#streams/dead-letters/events.ts';
 
 /** The message of a dead letter, without secrets. */
 export interface ShownMessage {

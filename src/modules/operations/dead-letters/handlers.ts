@@ -1,11 +1,11 @@
-import { consumerGroup, isConsumerGroup } from '../../../../streams/consumer-groups.ts';
-import type { IdempotentCall } from '../../../http/define-route.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { shownMessage, type ShownMessage } from './content.ts';
-import { aboutDeadLetter, stepMessage } from '../../../../streams/dead-letters/messages.ts';
-import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
-import type { DeadLetters } from './view.ts';
+import type { IdempotentCall } from '#http/define-route.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { consumerGroup, isConsumerGroup } from '#streams/consumer-groups.ts';
+import { aboutDeadLetter, stepMessage } from '#streams/dead-letters/messages.ts';
+import type { DeadLetter } from '#streams/dead-letters/state.ts';
 import type { OperationsServices } from '../services.ts';
+import { shownMessage, type ShownMessage } from './content.ts';
+import type { DeadLetters } from './view.ts';
 
 type Deps = Pick<OperationsServices, 'deadLetters' | 'publisher' | 'schemas'>;
 

@@ -1,8 +1,8 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { deadLetterStepMessage } from '../../../../streams/dead-letters/messages.ts';
-import { scrub } from '../../../kernel/scrub.ts';
-import type { Publisher } from '../../../control-plane/publisher.ts';
-import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { scrub } from '#kernel/scrub.ts';
+import { deadLetterStepMessage } from '#streams/dead-letters/messages.ts';
+import type { OperatorRequests } from '#streams/reactor/reactor.ts';
 
 /**
  * Parks a message that the consumer group `consumer` could not process, with its cause and position

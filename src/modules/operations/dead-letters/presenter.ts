@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { anyJson, data, timestamp } from '../../../http/responses.ts';
-import { isoMicros } from '../../../kernel/time.ts';
-import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
+import { representation } from '#http/representation.ts';
+import { anyJson, data, timestamp } from '#http/responses.ts';
+import { isoMicros } from '#kernel/time.ts';
+import type { DeadLetter } from '#streams/dead-letters/state.ts';
 
 const shown = representation<DeadLetter>()({
   id: z.uuid().describe('Id of the dead letter.'),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { text, wholeNumber } from '#http/fields.ts';
+import { json, succeeded } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { defineRoute } from '../services.ts';
-import { text, wholeNumber } from '../../../http/fields.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
 import {
   dropDeadLetter,
   findDeadLetter,

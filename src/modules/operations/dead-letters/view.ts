@@ -1,15 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { json, ViewTables, where, type Row } from '../../../control-plane/view-tables.ts';
-import type { Micros } from '../../../kernel/time.ts';
-import type { DeadLetterValue } from '../../../../streams/dead-letters/events.ts';
-import { evolve, parked, type DeadLetter } from '../../../../streams/dead-letters/state.ts';
-import { deadLettersTopic } from '../../../control-plane/message-codec.ts';
-import {
-  openTopicView,
-  type TopicView,
-  type TopicViewDeps,
-} from '../../../control-plane/topic-view.ts';
-import { topics } from '../../../../streams/topics.ts';
+import { deadLettersTopic } from '#control-plane/message-codec.ts';
+import { openTopicView, type TopicView, type TopicViewDeps } from '#control-plane/topic-view.ts';
+import { json, ViewTables, where, type Row } from '#control-plane/view-tables.ts';
+import type { Micros } from '#kernel/time.ts';
+import type { DeadLetterValue } from '#streams/dead-letters/events.ts';
+import { evolve, parked, type DeadLetter } from '#streams/dead-letters/state.ts';
+import { topics } from '#streams/topics.ts';
 
 export const deadLetterTables = {
   version: 2,

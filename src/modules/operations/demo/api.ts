@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { browserHeaders, isSameOrigin } from '../../../http/same-origin.ts';
-import type { Clock } from '../../../kernel/time.ts';
+import { browserHeaders, isSameOrigin } from '#http/same-origin.ts';
+import type { Clock } from '#kernel/time.ts';
 import {
   authorizationOf,
   consentPage,

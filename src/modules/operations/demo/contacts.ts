@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kernel/time.ts';
+import type { Clock } from '#kernel/time.ts';
 
 export interface DemoContact {
   readonly id: string;

@@ -1,5 +1,5 @@
-import { definitionSchema } from '../../connections/providers/schema.ts';
-import type { Provider } from '../../connections/providers/definition.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import { definitionSchema } from '#modules/connections/providers/schema.ts';
 
 /** The demo provider with each kind of credentials; the integrations of `setUpDemo` have the same names. */
 export const demoNames = ['demo-oauth', 'demo-key'] as const;

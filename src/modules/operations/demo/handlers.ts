@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { createIntegration } from '../../connections/integrations/handlers.ts';
-import { findIntegration } from '../../connections/integrations/queries.ts';
-import { deployBody, type DeployBody } from '../../functions/functions/deploy-body.ts';
-import { deployWithSyncs } from '../../functions/functions/handlers.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { createIntegration } from '#modules/connections/integrations/handlers.ts';
+import { findIntegration } from '#modules/connections/integrations/queries.ts';
+import { deployBody, type DeployBody } from '#modules/functions/functions/deploy-body.ts';
+import { deployWithSyncs } from '#modules/functions/functions/handlers.ts';
 import type { OperationsServices } from '../services.ts';
 import { demoClientId, demoNames, type DemoName } from './definitions.ts';
 

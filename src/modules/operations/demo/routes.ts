@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AnyRoute } from '../../../http/define-route.ts';
-import { data, json } from '../../../http/responses.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { data, json } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
 import { setUpDemo } from './handlers.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../../kernel/time.ts';
+import type { Clock } from '#kernel/time.ts';
 import type { KeyedHash } from './tokens.ts';
 
 const subscribersMax = 100;

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../../kernel/time.ts';
+import type { Clock } from '#kernel/time.ts';
 
 /** Keyed hash as hex, the same after a restart. */
 export type KeyedHash = (purpose: string, text: string) => string;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
-import { assetAnswer, cachedForever, pageBundle } from '../../../http/page-bundle.ts';
-import { content, nothing } from '../../../http/responses.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { withoutTrailingSlashes } from '../../../kernel/trailing-slashes.ts';
+import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
+import { assetAnswer, cachedForever, pageBundle } from '#http/page-bundle.ts';
+import { content, nothing } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 import { defineRoute, type OperationsServices } from '../services.ts';
 import { sitePolicy } from './policy.ts';
 

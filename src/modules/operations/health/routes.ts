@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { json } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
 import { healthResponse, readyResponse } from './responses.ts';
 

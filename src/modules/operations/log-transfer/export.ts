@@ -1,13 +1,13 @@
-import type { Ports } from '../../../control-plane/ports.ts';
 import { mkdir, open, readdir, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { consumerGroups } from '../../../../streams/consumer-groups.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { EventLog, ReadMessage, TopicSpec } from '../../../ports/event-log.ts';
-import type { Codec } from '../../../ports/schemas.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { EventLog, ReadMessage, TopicSpec } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
+import { consumerGroups } from '#streams/consumer-groups.ts';
 import { encodeBlock, magic, type Entry } from './frames.ts';
-import type { Source, SourceTopic } from './source.ts';
 import { writeManifest, type Manifest, type PartitionFile, type TopicFiles } from './manifest.ts';
+import type { Source, SourceTopic } from './source.ts';
 
 /** Topics that are not exported: replies to nodes, and progress of topics that are not exported. */
 const leftBehind = new Set(['svc.internal.replies.v1', 'svc.internal.typed-topics.v1']);

@@ -1,6 +1,6 @@
 import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Headers } from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Headers } from '#ports/event-log.ts';
 
 /**
  * A file: the magic, then blocks. A block: length and CRC-32 of what follows (4 bytes each, big-endian), then

@@ -1,9 +1,9 @@
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { EventLog, Message, Placed, TopicSpec } from '../../../ports/event-log.ts';
-import type { Codec } from '../../../ports/schemas.ts';
-import { recordsTopic } from '../../records/stream-head.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import type { EventLog, Message, Placed, TopicSpec } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
 import { framedId, type Transfer } from './export.ts';
 import { corrupted, decodeBlock, magic, prefixBytes, unframed, type Entry } from './frames.ts';
 import { readManifest, type Manifest, type PartitionFile } from './manifest.ts';

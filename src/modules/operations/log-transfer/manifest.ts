@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Cleanup } from '../../../ports/event-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Cleanup } from '#ports/event-log.ts';
 
 export interface PartitionFile {
   readonly partition: number;

@@ -1,20 +1,20 @@
-import { joinKey } from '../../../kernel/ids.ts';
-import { partitionOf } from '../../../kernel/partition.ts';
 import {
   controlTopic,
   ownerKey,
   type EntityValue,
   type OwnerNote,
-} from '../../../control-plane/message-codec.ts';
-import { partitionHead } from '../../records/owner/state/stream-state.ts';
+} from '#control-plane/message-codec.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import { partitionHead } from '#modules/records/owner/state/stream-state.ts';
 import {
   headsTopic,
   recordsTopic,
   reservedKey,
   type StreamHeadValue,
-} from '../../records/stream-head.ts';
-import { deliveriesTopic } from '../../webhooks/webhooks-out/deliveries.ts';
-import type { WebhookOut } from '../../../../streams/values.ts';
+} from '#modules/records/stream-head.ts';
+import { deliveriesTopic } from '#modules/webhooks/webhooks-out/deliveries.ts';
+import type { WebhookOut } from '#streams/values.ts';
 import { partitionOfKey } from '../topics/key-partition.ts';
 import type { Entry } from './frames.ts';
 

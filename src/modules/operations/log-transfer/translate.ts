@@ -1,19 +1,19 @@
-import { consumerGroup, isConsumerGroup } from '../../../../streams/consumer-groups.ts';
 import {
   commandsTopic,
   controlTopic,
   ownerKey,
   type EntityValue,
   type OwnerNote,
-} from '../../../control-plane/message-codec.ts';
-import type { ActionRun } from '../../functions/actions/state.ts';
+} from '#control-plane/message-codec.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { ActionRun } from '#modules/functions/actions/state.ts';
+import type { BodyPlace, RunChanged } from '#modules/functions/runs/events.ts';
+import { recordCommandsTopic } from '#modules/records/commands.ts';
+import { headsTopic, recordsTopic, type StreamHeadValue } from '#modules/records/stream-head.ts';
+import { consumerGroup, isConsumerGroup } from '#streams/consumer-groups.ts';
+import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 import type { ConsumerGroup } from '../consumer-groups/state.ts';
-import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
-import { recordCommandsTopic } from '../../records/commands.ts';
-import { headsTopic, recordsTopic, type StreamHeadValue } from '../../records/stream-head.ts';
-import type { BodyPlace, RunChanged } from '../../functions/runs/events.ts';
-import { partitionOf } from '../../../kernel/partition.ts';
-import { joinKey } from '../../../kernel/ids.ts';
 import type { OffsetMaps } from './offset-map.ts';
 
 /** The copy of a message from one partition to another. */

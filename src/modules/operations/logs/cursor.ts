@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cursorOf } from '../../../http/cursor.ts';
+import { cursorOf } from '#http/cursor.ts';
 import type { OperationPlace } from './queries.ts';
 
 const number = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);

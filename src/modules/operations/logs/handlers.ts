@@ -1,11 +1,11 @@
-import type { Caller } from '../../../http/define-route.ts';
-import { bodyRefused } from '../../../http/error-response.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { microsOf, type Micros } from '../../../kernel/time.ts';
+import type { Caller } from '#http/define-route.ts';
+import { bodyRefused } from '#http/error-response.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { microsOf, type Micros } from '#kernel/time.ts';
+import type { OperationsServices } from '../services.ts';
 import { messageCursor, operationCursor } from './cursor.ts';
 import { presentMessage, presentOperation } from './presenter.ts';
 import { findMessages, findOperations, operationsOf } from './queries.ts';
-import type { OperationsServices } from '../services.ts';
 
 type Deps = Pick<OperationsServices, 'control' | 'tables' | 'clock'>;
 

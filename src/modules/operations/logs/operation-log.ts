@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
-import type { PublicMessage } from '../../../control-plane/entity.ts';
-import type { PublishedValues } from '../../../../streams/values.ts';
-import { currentTrace } from '../../../control-plane/trace.ts';
-import { joinKey } from '../../../kernel/ids.ts';
-import type { Clock, Micros } from '../../../kernel/time.ts';
-import { scrub } from '../../../kernel/scrub.ts';
-import { redactJson, redactText } from '../../../kernel/redact.ts';
-import type { Publisher } from '../../../control-plane/publisher.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
+import { currentTrace } from '#control-plane/trace.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { redactJson, redactText } from '#kernel/redact.ts';
+import { scrub } from '#kernel/scrub.ts';
+import type { Clock, Micros } from '#kernel/time.ts';
 import type {
   EntryLevel,
   NotedOperation,
@@ -15,7 +14,8 @@ import type {
   OperationOf,
   OperationOutcome,
   OperationState,
-} from '../../../ports/operation-log.ts';
+} from '#ports/operation-log.ts';
+import type { PublishedValues } from '#streams/values.ts';
 
 /** Limit of entries that wait for the event log; further entries are dropped, which is logged. */
 const waitingMax = 10_000;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { anyJson, data, timestamp } from '../../../http/responses.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
-import { isoMillis } from '../../../kernel/time.ts';
-import type { Connection, EndUser } from '../../connections/connections/state.ts';
-import type { Environment } from '../../access/environments/state.ts';
-import type { Integration } from '../../connections/integrations/state.ts';
+import { representation } from '#http/representation.ts';
+import { anyJson, data, timestamp } from '#http/responses.ts';
+import { limits } from '#kernel/limits.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
+import { isoMillis } from '#kernel/time.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import type { Connection, EndUser } from '#modules/connections/connections/state.ts';
+import type { Integration } from '#modules/connections/integrations/state.ts';
+import type { OperationsServices } from '../services.ts';
 import type { LogEntry } from './events.ts';
 import type { EntryRow, OperationRow } from './rows.ts';
-import type { OperationsServices } from '../services.ts';
 
 const dayMs = 86_400_000;
 const orNull = (text: string): string | null => (text === '' ? null : text);

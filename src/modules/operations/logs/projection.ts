@@ -1,6 +1,6 @@
+import { limits } from '#kernel/limits.ts';
+import { defineAppended } from '#streams/projector/appended.ts';
 import type { LogEntry } from './events.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { defineAppended } from '../../../../streams/projector/appended.ts';
 
 /**
  * Sort order for queries of an environment within a time range. An operation is found by its entries with a type, which

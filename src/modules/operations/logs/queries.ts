@@ -1,9 +1,9 @@
-import type { Micros } from '../../../kernel/time.ts';
-import { micros, timestamp, where } from '../../../ports/where.ts';
-import { logs } from './projection.ts';
-import { tableOf } from '../../../../streams/projector/active-generation.ts';
-import type { EntryRow, OperationRow } from './rows.ts';
+import type { Micros } from '#kernel/time.ts';
+import { micros, timestamp, where } from '#ports/where.ts';
+import { tableOf } from '#streams/projector/active-generation.ts';
 import type { OperationsServices } from '../services.ts';
+import { logs } from './projection.ts';
+import type { EntryRow, OperationRow } from './rows.ts';
 
 type Deps = Pick<OperationsServices, 'control' | 'tables'>;
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { connectionId, functionName, integrationKey, text } from '#http/fields.ts';
+import { json } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
-import { connectionId, functionName, integrationKey, text } from '../../../http/fields.ts';
-import { messagesShape, oneOperationShape, operationsShape } from './presenter.ts';
 import { messagesOf, operationsPage, requireOperation } from './handlers.ts';
+import { messagesShape, oneOperationShape, operationsShape } from './presenter.ts';
 
 const limit = z.number().int().min(1).max(500).default(100);
 const operationId = text(1, 255);

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { content } from '../../../http/responses.ts';
-import { connectionId, functionName, integrationKey, listOf } from '../../../http/fields.ts';
-import { checkQuery } from '../../../http/check-parts.ts';
-import type { StreamRoute } from '../../../http/stream-route.ts';
-import { tailTopic } from '../../../http/topic-tail.ts';
-import { isStillAuthorized } from '../../access/console-sessions/handlers.ts';
+import { checkQuery } from '#http/check-parts.ts';
+import { connectionId, functionName, integrationKey, listOf } from '#http/fields.ts';
+import { content } from '#http/responses.ts';
+import type { StreamRoute } from '#http/stream-route.ts';
+import { tailTopic } from '#http/topic-tail.ts';
+import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
+import type { OperationsServices } from '../services.ts';
 import type { LogEntry } from './events.ts';
 import { requireNamed } from './handlers.ts';
 import { presentEntry } from './presenter.ts';
-import type { OperationsServices } from '../services.ts';
 
 const few = <T extends z.ZodType>(item: T) =>
   listOf(item).refine((list) => list.length <= 20, 'Send at most 20.');

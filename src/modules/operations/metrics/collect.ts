@@ -1,7 +1,7 @@
-import { firstMessage } from '../../../control-plane/consume.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
-import type { Gauges, LabelValues } from '../../../ports/metrics.ts';
-import { consumerGroup } from '../../../../streams/consumer-groups.ts';
+import { firstMessage } from '#control-plane/consume.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { Gauges, LabelValues } from '#ports/metrics.ts';
+import { consumerGroup } from '#streams/consumer-groups.ts';
 import { listGroups, type GroupFacts } from '../consumer-groups/handlers.ts';
 import type { ProjectionFigures } from '../projections/figures.ts';
 import { listProjections } from '../projections/handlers.ts';

@@ -1,5 +1,5 @@
-import type { Metrics } from '../../../ports/metrics.ts';
-import type { OperationOutcome } from '../../../ports/operation-log.ts';
+import type { Metrics } from '#ports/metrics.ts';
+import type { OperationOutcome } from '#ports/operation-log.ts';
 
 const kinds: Readonly<Record<string, string>> = {
   'sync:run': 'sync',

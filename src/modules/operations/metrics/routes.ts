@@ -1,5 +1,5 @@
-import { content } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { content } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
 
 const metrics = defineRoute({

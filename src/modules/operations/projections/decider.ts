@@ -1,14 +1,14 @@
-import type { Decider } from '../../../kernel/decider.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Instant } from '../../../kernel/time.ts';
-import type { ProjectionEvent } from './events.ts';
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Instant } from '#kernel/time.ts';
 import type {
   Generation,
   Place,
   Projection,
   VerifiedPart,
-} from '../../../../streams/projector/projection-state.ts';
-import { untouched, verificationState } from '../../../../streams/projector/projection-state.ts';
+} from '#streams/projector/projection-state.ts';
+import { untouched, verificationState } from '#streams/projector/projection-state.ts';
+import type { ProjectionEvent } from './events.ts';
 
 /** `name` is the projection's. Reports of projectors may arrive late or twice. */
 export type ProjectionCommand = { readonly name: string; readonly at: Instant } & (

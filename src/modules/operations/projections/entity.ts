@@ -1,9 +1,9 @@
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
+import { messageOf, projectionsTopic } from '#streams/projector/projection-message.ts';
+import type { Projection } from '#streams/projector/projection-state.ts';
+import { verificationState } from '#streams/projector/projection-state.ts';
 import { projection, type ProjectionCommand } from './decider.ts';
 import type { ProjectionEvent } from './events.ts';
-import { messageOf, projectionsTopic } from '../../../../streams/projector/projection-message.ts';
-import type { Projection } from '../../../../streams/projector/projection-state.ts';
-import { verificationState } from '../../../../streams/projector/projection-state.ts';
 
 export const projectionRef = (name: string): EntityRef => ({
   kind: 'projection',

@@ -1,9 +1,5 @@
-import type { Instant } from '../../../kernel/time.ts';
-import type {
-  Generation,
-  Place,
-  VerifiedPart,
-} from '../../../../streams/projector/projection-state.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { Generation, Place, VerifiedPart } from '#streams/projector/projection-state.ts';
 
 interface OfGeneration {
   readonly generation: number;

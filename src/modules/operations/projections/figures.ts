@@ -1,6 +1,6 @@
-import { storedPositions } from '../../../../streams/projector/positions.ts';
-import type { ProjectionTables } from '../../../../streams/projector/define.ts';
-import type { Generation, Projection } from '../../../../streams/projector/projection-state.ts';
+import type { ProjectionTables } from '#streams/projector/define.ts';
+import { storedPositions } from '#streams/projector/positions.ts';
+import type { Generation, Projection } from '#streams/projector/projection-state.ts';
 import { rangesOf } from '../consumer-groups/positions.ts';
 import type { OperationsServices } from '../services.ts';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { CommandBody } from '../../../control-plane/entity.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { partitionsOf, topics } from '../../../../streams/topics.ts';
-import type { ProjectionTables } from '../../../../streams/projector/define.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { CommandBody } from '#control-plane/entity.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { ProjectionTables } from '#streams/projector/define.ts';
+import { untouched, type Projection } from '#streams/projector/projection-state.ts';
+import { partitionsOf, topics } from '#streams/topics.ts';
+import type { OperationsServices } from '../services.ts';
 import { projectionRef } from './entity.ts';
 import { figuresOf, type ProjectionFigures } from './figures.ts';
-import { untouched, type Projection } from '../../../../streams/projector/projection-state.ts';
-import type { OperationsServices } from '../services.ts';
 
 type Deps = Pick<OperationsServices, 'control' | 'log' | 'tables' | 'settings' | 'projections'>;
 

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { isoMillis, isoMillisOrNull, type Instant } from '../../../kernel/time.ts';
-import type { GenerationFigures, PartitionFigures, ProjectionFigures } from './figures.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { isoMillis, isoMillisOrNull, type Instant } from '#kernel/time.ts';
 import {
   verificationState,
   type Difference,
   type Generation,
   type Verification,
   type VerifiedPart,
-} from '../../../../streams/projector/projection-state.ts';
+} from '#streams/projector/projection-state.ts';
+import type { GenerationFigures, PartitionFigures, ProjectionFigures } from './figures.ts';
 
 const time = timestamp.nullable();
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);

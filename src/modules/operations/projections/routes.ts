@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { text, wholeNumber } from '#http/fields.ts';
+import { askOptions } from '#http/options.ts';
+import { json } from '#http/responses.ts';
 import { defineRoute, type OperationsServices } from '../services.ts';
-import { text, wholeNumber } from '../../../http/fields.ts';
-import { askOptions } from '../../../http/options.ts';
 import type { ProjectionFigures } from './figures.ts';
 import {
   findProjection,

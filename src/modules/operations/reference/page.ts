@@ -1,5 +1,5 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 
 /**
  * The document for people, as the body of a page: one section per tag, one entry per operation; yields to other

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { assetAnswer, cachedForever, pageBundle } from '../../../http/page-bundle.ts';
-import { pageDocument } from '../../../http/page-document.ts';
-import { content, json } from '../../../http/responses.ts';
-import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
+import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
+import { jsonObject } from '#http/fields.ts';
+import { openapiDocument, type Endpoints } from '#http/openapi/document.ts';
+import { assetAnswer, cachedForever, pageBundle } from '#http/page-bundle.ts';
+import { pageDocument } from '#http/page-document.ts';
+import { content, json } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import { sitePolicy } from '../docs-site/policy.ts';
 import { defineRoute, type OperationsServices } from '../services.ts';
-import { jsonObject } from '../../../http/fields.ts';
-import { openapiDocument, type Endpoints } from '../../../http/openapi/document.ts';
 import { listOf, operationsOf, referenceBody, textOf, type Operation } from './page.ts';
-import { objectOf, type JsonObject } from '../../../kernel/stable-json.ts';
 
 const bundle = pageBundle('api-reference');
 

@@ -1,8 +1,8 @@
-import type { SqlParams } from '../../../ports/projection-store.ts';
-import { timestamp } from '../../../ports/where.ts';
-import { tableOf } from '../../../../streams/projector/active-generation.ts';
-import type { ProjectionTables } from '../../../../streams/projector/define.ts';
-import { runs } from '../../functions/runs/projection.ts';
+import { runs } from '#modules/functions/runs/projection.ts';
+import type { SqlParams } from '#ports/projection-store.ts';
+import { timestamp } from '#ports/where.ts';
+import { tableOf } from '#streams/projector/active-generation.ts';
+import type { ProjectionTables } from '#streams/projector/define.ts';
 import { logs } from '../logs/projection.ts';
 import type { OperationsServices } from '../services.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AnyRoute } from '../../../http/define-route.ts';
-import { data, json } from '../../../http/responses.ts';
-import { connectionTotals } from '../../connections/connections/queries.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { data, json } from '#http/responses.ts';
+import { connectionTotals } from '#modules/connections/connections/queries.ts';
 import { defineRoute } from '../services.ts';
 import { seriesNames, seriesOf, type Steps } from './queries.ts';
 

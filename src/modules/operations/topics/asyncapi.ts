@@ -1,5 +1,5 @@
-import { partitionsOf, typedTopicCleanup, type Topic } from '../../../../streams/topics.ts';
-import { recordsTopic } from '../../records/stream-head.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import { partitionsOf, typedTopicCleanup, type Topic } from '#streams/topics.ts';
 import { typedSchema } from '../typed-topics/envelope.ts';
 import { ownTopics, settingsOf, typedTopicKey, type OwnTopic } from './catalogue.ts';
 import { headersSchema, type MessageKind } from './headers.ts';

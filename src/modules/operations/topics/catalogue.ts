@@ -1,14 +1,9 @@
 import { readFileSync } from 'node:fs';
-import {
-  isPublicTopic,
-  topics,
-  typedTopicCleanup,
-  type Topic,
-} from '../../../../streams/topics.ts';
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Cleanup } from '../../../ports/event-log.ts';
-import { recordsTopic } from '../../records/stream-head.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import type { Cleanup } from '#ports/event-log.ts';
+import { isPublicTopic, topics, typedTopicCleanup, type Topic } from '#streams/topics.ts';
 import { typedSchema } from '../typed-topics/envelope.ts';
 import { topicOf } from '../typed-topics/names.ts';
 import { allTypedTopics, schemaOfModel } from '../typed-topics/queries.ts';

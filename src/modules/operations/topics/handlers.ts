@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { cursorOf } from '#http/cursor.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import {
   consumerGroup,
   consumerGroups,
   isConsumerGroup,
   type ConsumerGroupName,
-} from '../../../../streams/consumer-groups.ts';
-import { cursorOf } from '../../../http/cursor.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
+} from '#streams/consumer-groups.ts';
 import { positionsIn, rangesOf, type PartitionRange } from '../consumer-groups/positions.ts';
 import type { OperationsServices } from '../services.ts';
 import { cataloguedTopics, type CataloguedTopic } from './catalogue.ts';

@@ -1,4 +1,4 @@
-import { partitionOf } from '../../../kernel/partition.ts';
+import { partitionOf } from '#kernel/partition.ts';
 
 /** How many of the key's first parts choose the partition of a message; every part where a topic is not listed. */
 const parts: Readonly<Record<string, number>> = {

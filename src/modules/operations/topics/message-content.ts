@@ -1,8 +1,8 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Json } from '../../../kernel/stable-json.ts';
-import type { ReadMessage } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
-import { recordsTopic } from '../../records/stream-head.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import type { ReadMessage } from '#ports/event-log.ts';
+import type { Schemas } from '#ports/schemas.ts';
 
 /** The value of a message for people. */
 export interface MessageContent {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { jsonObject } from '../../../http/fields.ts';
-import { representation } from '../../../http/representation.ts';
-import { anyJson, data, timestamp } from '../../../http/responses.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { jsonObject } from '#http/fields.ts';
+import { representation } from '#http/representation.ts';
+import { anyJson, data, timestamp } from '#http/responses.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { isoMillis } from '#kernel/time.ts';
 import type { PartitionRange } from '../consumer-groups/positions.ts';
 import { settingsOf } from './catalogue.ts';
 import type { GroupLag, MessagesPage, ShownMessage, TopicFacts } from './handlers.ts';

@@ -1,5 +1,5 @@
-import { limits } from '../../../kernel/limits.ts';
-import type { EventLog, ReadMessage } from '../../../ports/event-log.ts';
+import { limits } from '#kernel/limits.ts';
+import type { EventLog, ReadMessage } from '#ports/event-log.ts';
 
 /** A part of a partition: from `from`, before `to`. */
 export interface Stretch {

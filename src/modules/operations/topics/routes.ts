@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { jsonObject, text, wholeNumber } from '#http/fields.ts';
+import { json } from '#http/responses.ts';
+import { limits } from '#kernel/limits.ts';
 import { defineRoute } from '../services.ts';
-import { jsonObject, text, wholeNumber } from '../../../http/fields.ts';
-import { limits } from '../../../kernel/limits.ts';
 import { asyncapiDocument } from './asyncapi.ts';
 import { findTopic, listTopics, messagesOfTopic } from './handlers.ts';
 import {

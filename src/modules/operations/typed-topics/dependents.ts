@@ -1,7 +1,7 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { EnvironmentDependents } from '../../access/environments/dependents.ts';
-import type { IntegrationDependents } from '../../connections/integrations/dependents.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { EnvironmentDependents } from '#modules/access/environments/dependents.ts';
+import type { IntegrationDependents } from '#modules/connections/integrations/dependents.ts';
 import { typedTopicRef } from './entity.ts';
 import { listTypedTopics } from './queries.ts';
 

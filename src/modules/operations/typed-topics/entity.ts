@@ -1,6 +1,6 @@
-import { publishConfig } from '../../../control-plane/public-message.ts';
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
-import type { Integration } from '../../connections/integrations/state.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
+import { publishConfig } from '#control-plane/public-message.ts';
+import type { Integration } from '#modules/connections/integrations/state.ts';
 import { forgottenAt, typedTopic, type TypedTopicCommand } from './decider.ts';
 import type { TypedTopicEvent } from './events.ts';
 import type { TypedTopic } from './state.ts';

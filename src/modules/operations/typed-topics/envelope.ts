@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Micros } from '../../../kernel/time.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Micros } from '#kernel/time.ts';
 import { namespaceOf } from './names.ts';
 import { mapModel } from './row-mapping.ts';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Environment } from '../../access/environments/state.ts';
-import { requireIntegration } from '../../connections/integrations/queries.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { requireIntegration } from '#modules/connections/integrations/queries.ts';
+import type { OperationsServices } from '../services.ts';
 import { typedTopicRef } from './entity.ts';
 import { addressOf, topicNameCharsMax, topicOf } from './names.ts';
 import { allTypedTopics, schemaOfModel } from './queries.ts';
 import type { TypedTopic } from './state.ts';
-import type { OperationsServices } from '../services.ts';
 
 type Deps = Pick<OperationsServices, 'control'>;
 

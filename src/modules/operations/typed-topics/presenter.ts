@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { isoMillis } from '#kernel/time.ts';
 import { prefixed } from '../topics/prefix.ts';
 import { topicOf } from './names.ts';
 import type { TypedTopic } from './state.ts';

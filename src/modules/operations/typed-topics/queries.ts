@@ -1,6 +1,6 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import { listFunctions } from '../../functions/functions/queries.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { listFunctions } from '#modules/functions/functions/queries.ts';
 import type { TypedTopic } from './state.ts';
 
 /** In path order; those in use, of one environment or of all. */

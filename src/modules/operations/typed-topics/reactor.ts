@@ -1,9 +1,9 @@
-import { HeldPartitions } from '../../../../streams/held-partitions.ts';
-import { isFenced } from '../../../../streams/owner/own-partition.ts';
-import { retrying } from '../../../kernel/retry.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import type { RecordChange } from '../../records/events.ts';
-import { recordsTopic } from '../../records/stream-head.ts';
+import { retrying } from '#kernel/retry.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import { HeldPartitions } from '#streams/held-partitions.ts';
+import { isFenced } from '#streams/owner/own-partition.ts';
 import { typedProgressTopic, type TypedTopicProgress } from './progress.ts';
 import { fillPartition } from './publishing/partition.ts';
 import { typedTopicsGroup, type Shared, type TypedTopicsDeps } from './publishing/shared.ts';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { integrationKey, modelName } from '#http/fields.ts';
+import { askOptions } from '#http/options.ts';
+import { json, succeeded } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
-import { integrationKey, modelName } from '../../../http/fields.ts';
-import { askOptions } from '../../../http/options.ts';
 import { enableTypedTopic, endTypedTopic } from './handlers.ts';
-import { listTypedTopics } from './queries.ts';
 import { oneTypedTopicShape, presentTypedTopic, typedTopicsShape } from './presenter.ts';
+import { listTypedTopics } from './queries.ts';
 
 const path = z.strictObject({ integration: integrationKey, model: modelName });
 

@@ -1,5 +1,5 @@
-import { isJsonObject, objectOf, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
-import { microsOf } from '../../../kernel/time.ts';
+import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { microsOf } from '#kernel/time.ts';
 import { avroName } from './names.ts';
 
 /** A value that does not match the declared type: it goes to `_extra` of the enclosing record. */

@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /** Scope = environment uid; path [environment uid, integration key, model]. */
 export interface TypedTopic {

@@ -1,8 +1,8 @@
+import type { TransactionalWriter } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../commands.ts';
 import { headsTopic, reservedKey } from '../stream-head.ts';
-import type { TransactionalWriter } from '../../../ports/event-log.ts';
-import type { Shared } from './deps.ts';
 import { markSeen } from './decisions/delete-tracking.ts';
+import type { Shared } from './deps.ts';
 import { restore } from './state/restore.ts';
 import type { Progress, StateStore } from './state/state-store.ts';
 import { fromHead, partitionHead, type StreamState } from './state/stream-state.ts';

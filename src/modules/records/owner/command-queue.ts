@@ -1,4 +1,4 @@
-import type { EventLog, ReadMessage } from '../../../ports/event-log.ts';
+import type { EventLog, ReadMessage } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../commands.ts';
 
 /** Bytes read ahead of the decisions. */

@@ -1,11 +1,11 @@
-import { encodePublic } from '../../../control-plane/public-message.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { splitKey } from '../../../kernel/ids.ts';
-import type { Clock } from '../../../kernel/time.ts';
-import { deadLetterHeader } from '../../../../streams/dead-letters/events.ts';
-import { deadLetterStepMessage, stepMessage } from '../../../../streams/dead-letters/messages.ts';
+import { encodePublic } from '#control-plane/public-message.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { splitKey } from '#kernel/ids.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Message, Position, ReadMessage } from '#ports/event-log.ts';
+import { deadLetterHeader } from '#streams/dead-letters/events.ts';
+import { deadLetterStepMessage, stepMessage } from '#streams/dead-letters/messages.ts';
 import type { RecordCommandValue } from '../commands.ts';
-import type { Message, Position, ReadMessage } from '../../../ports/event-log.ts';
 import { recordOwnersGroup, type Shared } from './deps.ts';
 
 /** Message about a command that could not be decided. */

@@ -1,19 +1,14 @@
-import type { Ports } from '../../../control-plane/ports.ts';
 import { join } from 'node:path';
-import type { PublicCodec } from '../../../control-plane/public-message.ts';
-import {
-  type ReplyValue,
-  deadLettersTopic,
-  repliesTopic,
-} from '../../../control-plane/message-codec.ts';
+import { type ReplyValue, deadLettersTopic, repliesTopic } from '#control-plane/message-codec.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { PublicCodec } from '#control-plane/public-message.ts';
+import type { Retention } from '#modules/access/environments/retention.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import type { Codec } from '#ports/schemas.ts';
 import { recordCommandsTopic, type RecordCommandValue } from '../commands.ts';
 import { blankChange, type RecordChange } from '../events.ts';
-import { headsTopic, recordsTopic, type StreamHeadValue } from '../stream-head.ts';
-import type { Retention } from '../../access/environments/retention.ts';
 import type { PayloadSealing } from '../payload-sealing.ts';
-import type { Vault } from '../../access/vault/vault.ts';
-import type { Codec } from '../../../ports/schemas.ts';
-
+import { headsTopic, recordsTopic, type StreamHeadValue } from '../stream-head.ts';
 import { Snapshots } from './state/snapshots.ts';
 
 export const tickMsDefault = 5_000;

@@ -1,20 +1,20 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { inSpan, inTrace, processing, traceHeader, traceOf } from '../../../control-plane/trace.ts';
-import type { ReadMessage } from '../../../ports/event-log.ts';
-import { createRecordHash, type RecordHash } from '../hash.ts';
+import { inSpan, inTrace, processing, traceHeader, traceOf } from '#control-plane/trace.ts';
+import type { ReadMessage } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../commands.ts';
-import { ChangeEncoder } from './decisions/change-encoder.ts';
+import { createRecordHash, type RecordHash } from '../hash.ts';
+import type { Held } from './acquire-partition.ts';
 import { CommandQueue } from './command-queue.ts';
+import { ChangeEncoder } from './decisions/change-encoder.ts';
 import { decideCommand, decode, type Deciding } from './decisions/decide-command.ts';
-import { recordOwnersGroup, tickMsDefault, type Shared } from './deps.ts';
 import { RetentionSweep, slicePauseMs } from './decisions/retention.ts';
 import { Changes, Round } from './decisions/round.ts';
+import { recordOwnersGroup, tickMsDefault, type Shared } from './deps.ts';
 import { createOpening, type Opening } from './encryption/command-payloads.ts';
 import { PendingEncryption } from './encryption/pending-encryption.ts';
+import { RoundPace } from './round-pace.ts';
 import { resumableMs } from './state/store-file.ts';
 import { saveMarks } from './state/stream-state.ts';
-import type { Held } from './acquire-partition.ts';
-import { RoundPace } from './round-pace.ts';
 import { headsOf, transactionOf, type Decided, type Transaction } from './transaction.ts';
 
 /** Limits of a transaction: changes, and records read. */

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { isOver, pause, retrying } from '../../../kernel/retry.ts';
+import { isOver, pause, retrying } from '#kernel/retry.ts';
 import type { Shared } from './deps.ts';
 import { Restoring } from './state/restore.ts';
 import { openStore } from './state/store-file.ts';

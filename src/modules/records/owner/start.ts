@@ -1,12 +1,12 @@
-import { HeldPartitions } from '../../../../streams/held-partitions.ts';
-import { ownPartition } from '../../../../streams/owner/own-partition.ts';
+import { HeldPartitions } from '#streams/held-partitions.ts';
+import { ownPartition } from '#streams/owner/own-partition.ts';
 import { recordCommandsTopic } from '../commands.ts';
-import { recordOwnersGroup, share, type RecordOwnersDeps } from './deps.ts';
 import { recordsTopic } from '../stream-head.ts';
+import { acquirePartition } from './acquire-partition.ts';
+import { recordOwnersGroup, share, type RecordOwnersDeps } from './deps.ts';
 import { PartitionOwner } from './partition.ts';
 import { Standbys } from './standby.ts';
 import { storeFile } from './state/store-file.ts';
-import { acquirePartition } from './acquire-partition.ts';
 
 export type { RecordOwnersDeps } from './deps.ts';
 

@@ -1,11 +1,11 @@
-import { replyMessage } from '../../../control-plane/replies.ts';
-import { partitionOf } from '../../../kernel/partition.ts';
-import { deadLettersTopic } from '../../../control-plane/message-codec.ts';
+import { deadLettersTopic } from '#control-plane/message-codec.ts';
+import { replyMessage } from '#control-plane/replies.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Consumed, Message, Placed, Position } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../commands.ts';
 import { headsTopic, recordsTopic, reservedKey } from '../stream-head.ts';
-import type { Consumed, Message, Placed, Position } from '../../../ports/event-log.ts';
-import { recordOwnersGroup, type Shared } from './deps.ts';
 import type { Round } from './decisions/round.ts';
+import { recordOwnersGroup, type Shared } from './deps.ts';
 import type { Progress, StateStore } from './state/state-store.ts';
 import { partitionHead, toHead, type HeadMeta } from './state/stream-state.ts';
 

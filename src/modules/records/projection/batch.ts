@@ -1,13 +1,13 @@
-import { growingCache } from '../../../kernel/cache.ts';
-import { splitKey } from '../../../kernel/ids.ts';
-import { partitionOf } from '../../../kernel/partition.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import { growingCache } from '#kernel/cache.ts';
+import { splitKey } from '#kernel/ids.ts';
+import type { ConnectionUid, EnvironmentUid } from '#kernel/ids.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Instant } from '#kernel/time.ts';
+import { TabWriter } from '#ports/rows.ts';
 import { generationOf } from '../cursor.ts';
 import type { RecordChange } from '../events.ts';
 import type { HighWatermark } from '../high-watermarks.ts';
 import { streamKey, streamNumber } from '../stream.ts';
-import type { ConnectionUid, EnvironmentUid } from '../../../kernel/ids.ts';
-import { TabWriter } from '../../../ports/rows.ts';
 import type { ChangePlace, StreamPlace } from './definition.ts';
 import { records, writeMarked } from './definition.ts';
 

@@ -1,10 +1,10 @@
+import type { Codec } from '#ports/schemas.ts';
 import {
   blankChange,
   type PayloadEncoding,
   type RecordAction,
   type RecordChange,
 } from '../events.ts';
-import type { Codec } from '../../../ports/schemas.ts';
 
 /** Of the registry: a zero and the schema's id. */
 const frameBytes = 5;

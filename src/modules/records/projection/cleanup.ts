@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { Clock, Instant } from '../../../kernel/time.ts';
-import type { ProjectionStore } from '../../../ports/projection-store.ts';
-import type { RecordTableSet } from './definition.ts';
-import { limits } from '../../../kernel/limits.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Clock, Instant } from '#kernel/time.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
 import type { RecordTables } from '../tables.ts';
+import type { RecordTableSet } from './definition.ts';
 
 /** Fewer superseded rows are not worth a merge of the whole partition. */
 const supersededMin = 50_000;

@@ -1,13 +1,13 @@
-import { createHighWatermarks, type HighWatermarks } from '../high-watermarks.ts';
-import type { RecordSource, TableSource } from '../reader.ts';
-import type { SourceDeps } from '../source.ts';
-import { createActiveSource } from './active-source.ts';
-import type { Feed, FeedDeps, FeedOptions } from '../../../../streams/projector/generation-feed.ts';
+import type { Feed, FeedDeps, FeedOptions } from '#streams/projector/generation-feed.ts';
 import {
   startGenerations,
   type GenerationsDeps,
   type Generations,
-} from '../../../../streams/projector/generations.ts';
+} from '#streams/projector/generations.ts';
+import { createHighWatermarks, type HighWatermarks } from '../high-watermarks.ts';
+import type { RecordSource, TableSource } from '../reader.ts';
+import type { SourceDeps } from '../source.ts';
+import { createActiveSource } from './active-source.ts';
 import { records, type RecordTableSet } from './definition.ts';
 import { dropCopies } from './verify.ts';
 

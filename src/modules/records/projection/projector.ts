@@ -1,25 +1,22 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { pause } from '#kernel/retry.ts';
+import type { EventLog, Batch as LogBatch } from '#ports/event-log.ts';
+import type { QueryClass } from '#ports/projection-store.ts';
+import type { Codec } from '#ports/schemas.ts';
+import type { Start } from '#streams/projector/positions.ts';
+import { Positions, startPositions } from '#streams/projector/positions.ts';
+import type { Publication } from '#streams/projector/publication.ts';
+import { createPublication } from '#streams/projector/publication.ts';
+import { TableProjector, type TableProjectorDeps } from '#streams/projector/table-projector.ts';
 import type { RecordChange } from '../events.ts';
 import type { HighWatermarks } from '../high-watermarks.ts';
-import type { EventLog, Batch as LogBatch } from '../../../ports/event-log.ts';
-import type { QueryClass } from '../../../ports/projection-store.ts';
-import type { Codec } from '../../../ports/schemas.ts';
-import {
-  TableProjector,
-  type TableProjectorDeps,
-} from '../../../../streams/projector/table-projector.ts';
 import { Batch, type Range } from './batch.ts';
 import type { Cleanup } from './cleanup.ts';
 import { createCleanup, purgedPartitions } from './cleanup.ts';
+import { records, type RecordTableSet } from './definition.ts';
 import { Gathering } from './gathering.ts';
 import { createInserter, type Inserter } from './inserter.ts';
 import { RowBuilder } from './row-builder.ts';
-import { pause } from '../../../kernel/retry.ts';
-import type { Start } from '../../../../streams/projector/positions.ts';
-import { Positions, startPositions } from '../../../../streams/projector/positions.ts';
-import type { Publication } from '../../../../streams/projector/publication.ts';
-import { createPublication } from '../../../../streams/projector/publication.ts';
-import { records, type RecordTableSet } from './definition.ts';
 import { buryTombstones } from './tombstones.ts';
 
 /** One insert: 20,000 changes write up to 40,000 rows. Above the bytes the engine might cut it in two. */

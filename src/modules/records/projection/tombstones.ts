@@ -1,9 +1,9 @@
+import type { ProjectionStore } from '#ports/projection-store.ts';
 import type { RecordTables } from '../tables.ts';
-import type { ProjectionStore } from '../../../ports/projection-store.ts';
 import type { Batch, LooseTombstone } from './batch.ts';
-import { placeholder } from './row-builder.ts';
 import type { StreamPlace } from './definition.ts';
 import { records } from './definition.ts';
+import { placeholder } from './row-builder.ts';
 
 const tombstonesPerQuery = 500;
 

@@ -1,12 +1,12 @@
-import type { VerifiedPart } from '../../../../streams/projector/projection-state.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
+import { type TableSet, dropTables } from '#streams/projector/define.ts';
+import { Positions } from '#streams/projector/positions.ts';
+import type { VerifiedPart } from '#streams/projector/projection-state.ts';
 import { createHighWatermarks } from '../high-watermarks.ts';
 import { recordTables } from '../tables.ts';
-import type { ProjectionStore } from '../../../ports/projection-store.ts';
 import { comparePartition } from './compare.ts';
-import { type TableSet, dropTables } from '../../../../streams/projector/define.ts';
-import { Positions } from '../../../../streams/projector/positions.ts';
-import { startProjector, type ProjectorDeps } from './projector.ts';
 import { records } from './definition.ts';
+import { startProjector, type ProjectorDeps } from './projector.ts';
 
 type VerifyDeps = Pick<
   ProjectorDeps,

@@ -1,5 +1,5 @@
-import { publishConfig } from '../../../control-plane/public-message.ts';
-import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
+import { publishConfig } from '#control-plane/public-message.ts';
 import { webhookEndpoint, type WebhookEndpointCommand } from './decider.ts';
 import type { WebhookEndpointEvent } from './events.ts';
 import type { WebhookEndpoint } from './state.ts';

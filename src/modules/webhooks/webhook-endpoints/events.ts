@@ -1,4 +1,4 @@
-import type { Instant } from '../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { WebhookEndpoint } from './state.ts';
 
 /** The fields that a caller can set. */

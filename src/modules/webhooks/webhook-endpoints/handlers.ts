@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { uuidV5 } from '../../../kernel/ids.ts';
-import { sealUrl, urlOfEndpoint } from '../../access/vault/webhook-urls.ts';
-import type { Environment } from '../../access/environments/state.ts';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { sealUrl, urlOfEndpoint } from '#modules/access/vault/webhook-urls.ts';
+import type { WebhooksServices } from '../services.ts';
 import { webhookEndpointRef } from './entity.ts';
 import type { EndpointSettings } from './events.ts';
 import { requireEndpoint } from './queries.ts';
 import type { WebhookEndpoint } from './state.ts';
-import type { WebhooksServices } from '../services.ts';
 
 type Deps = Pick<WebhooksServices, 'control' | 'vault'>;
 

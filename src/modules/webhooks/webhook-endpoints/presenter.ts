@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { isoMillis } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { isoMillis } from '#kernel/time.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 import type { WebhookEndpoint } from './state.ts';
 

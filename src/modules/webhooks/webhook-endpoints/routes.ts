@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { json, succeeded } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { connectionId, integrationKey, text, webAddress } from '#http/fields.ts';
+import { askOptions, repeatableOptions } from '#http/options.ts';
+import { json, succeeded } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import { isoMillis } from '#kernel/time.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { openUrl, urlOfEndpoint, urlOfEnvironment } from '#modules/access/vault/webhook-urls.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
-import { connectionId, integrationKey, text, webAddress } from '../../../http/fields.ts';
-import { askOptions, repeatableOptions } from '../../../http/options.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { uuidV5 } from '../../../kernel/ids.ts';
-import { isoMillis } from '../../../kernel/time.ts';
-import { openUrl, urlOfEndpoint, urlOfEnvironment } from '../../access/vault/webhook-urls.ts';
-import type { Environment } from '../../access/environments/state.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
 import { sentShape } from '../webhooks-out/presenter.ts';
@@ -20,8 +20,8 @@ import {
   patchEndpoint,
   requireOwnAddress,
 } from './handlers.ts';
-import { listEndpoints, requireEndpoint } from './queries.ts';
 import { endpointsShape, oneEndpointShape, presentEndpoint } from './presenter.ts';
+import { listEndpoints, requireEndpoint } from './queries.ts';
 import type { WebhookEndpoint } from './state.ts';
 
 const scopes = ['environment:*'];

@@ -1,5 +1,5 @@
-import type { Sealed } from '../../../kernel/ids.ts';
-import type { Instant } from '../../../kernel/time.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { WebhookKind } from '../webhooks-out/events.ts';
 
 /** Scope = environment uid; path [environment uid, id]. */

@@ -1,10 +1,10 @@
-import { uuidV5 } from '../../../kernel/ids.ts';
-import type { Json } from '../../../kernel/stable-json.ts';
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import { listFunctions } from '../../functions/functions/queries.ts';
-import type { DeployedFunction } from '../../functions/functions/state.ts';
-import type { SyncInstance } from '../../functions/syncs/state.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { listFunctions } from '#modules/functions/functions/queries.ts';
+import type { DeployedFunction } from '#modules/functions/functions/state.ts';
+import type { SyncInstance } from '#modules/functions/syncs/state.ts';
 import type { ProviderEvent } from './evaluate.ts';
 
 /** A run of `onWebhook` that an event starts. */

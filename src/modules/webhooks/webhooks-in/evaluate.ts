@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { atPath } from '../../../kernel/json-path.ts';
-import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
-import { isJsonObject } from '../../../kernel/stable-json.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import type { IntegrationCredentials } from '../../connections/integrations/state.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { atPath } from '#kernel/json-path.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import { isJsonObject } from '#kernel/stable-json.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import type { IntegrationCredentials } from '#modules/connections/integrations/state.ts';
 import type {
   ConnectionRule,
   KeySource,
   SignatureRule,
   WebhookRules,
-} from '../../connections/providers/webhook-rules.ts';
+} from '#modules/connections/providers/webhook-rules.ts';
 import {
   holds,
   readRequest,

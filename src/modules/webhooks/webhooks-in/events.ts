@@ -1,5 +1,5 @@
-import type { PublicFields } from '../../../kernel/public-fields.ts';
-import type * as values from '../../../../streams/values.ts';
+import type { PublicFields } from '#kernel/public-fields.ts';
+import type * as values from '#streams/values.ts';
 
 /**
  * The outcome of a webhook of a provider. `received`: stored, and not evaluated yet; `unmatched`: valid, without a

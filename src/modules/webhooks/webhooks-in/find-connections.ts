@@ -1,14 +1,17 @@
 import { LRUCache } from 'lru-cache';
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { EntityRef } from '../../../control-plane/entity.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { joinKey } from '../../../kernel/ids.ts';
-import { plainText } from '../../../kernel/json-path.ts';
-import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
-import { connectionsOfIntegration, findConnection } from '../../connections/connections/queries.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import { openConnectionConfig, openMetadata } from '../../connections/credentials/sealing.ts';
-import type { Vault } from '../../access/vault/vault.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { EntityRef } from '#control-plane/entity.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { plainText } from '#kernel/json-path.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import {
+  connectionsOfIntegration,
+  findConnection,
+} from '#modules/connections/connections/queries.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { openConnectionConfig, openMetadata } from '#modules/connections/credentials/sealing.ts';
 
 /** Number of indexes that a node caches. */
 const indexesMax = 500;

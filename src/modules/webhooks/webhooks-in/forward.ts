@@ -1,11 +1,11 @@
-import { uuidV5 } from '../../../kernel/ids.ts';
-import type { PublicMessage } from '../../../control-plane/entity.ts';
-import type { Environment } from '../../access/environments/state.ts';
-import type { Integration } from '../../connections/integrations/state.ts';
-import { deliveriesOf } from '../webhooks-out/outbox.ts';
-import { forwardedHeaders } from './headers.ts';
-import type { Verdict } from './evaluate.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import type { Integration } from '#modules/connections/integrations/state.ts';
 import type { WebhooksServices } from '../services.ts';
+import { deliveriesOf } from '../webhooks-out/outbox.ts';
+import type { Verdict } from './evaluate.ts';
+import { forwardedHeaders } from './headers.ts';
 
 /**
  * The webhook for the application: one per connection, or one unchanged. The ids are derived from the delivery's, so

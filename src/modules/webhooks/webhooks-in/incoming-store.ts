@@ -1,11 +1,5 @@
-import {
-  openTopicView,
-  type TopicView,
-  type TopicViewDeps,
-} from '../../../control-plane/topic-view.ts';
-import { topics } from '../../../../streams/topics.ts';
-import type { WebhookIn, Disposition } from './events.ts';
 import type { DatabaseSync } from 'node:sqlite';
+import { openTopicView, type TopicView, type TopicViewDeps } from '#control-plane/topic-view.ts';
 import {
   json,
   numberOrNull,
@@ -13,8 +7,10 @@ import {
   textOrNull,
   ViewTables,
   where,
-} from '../../../control-plane/view-tables.ts';
-import type { Micros } from '../../../kernel/time.ts';
+} from '#control-plane/view-tables.ts';
+import type { Micros } from '#kernel/time.ts';
+import { topics } from '#streams/topics.ts';
+import type { WebhookIn, Disposition } from './events.ts';
 
 export const incomingTopic = 'svc.webhooks-in.v1';
 

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { GatewayError, isOutage } from '../../../kernel/errors.ts';
-import { incomingTopic } from './incoming-store.ts';
+import { GatewayError, isOutage } from '#kernel/errors.ts';
+import type { ReactorDeps } from '#streams/reactor/reactor.ts';
+import { startReactor } from '#streams/reactor/runner.ts';
 import type { WebhookIn } from './events.ts';
-import { receiverOf } from './receiver.ts';
+import { incomingTopic } from './incoming-store.ts';
 import { openReceived, processWebhook, type ProcessDeps } from './process.ts';
-import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
-import { startReactor } from '../../../../streams/reactor/runner.ts';
+import { receiverOf } from './receiver.ts';
 
 export type IncomingWebhookDeps = ProcessDeps & ReactorDeps;
 

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { readBytes } from '../../../http/body.ts';
-import { integrationKey } from '../../../http/fields.ts';
-import { takeQuota } from '../../../http/rate-limit.ts';
-import type { StreamCall, StreamRoute } from '../../../http/stream-route.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { findCaughtUp } from '../../../control-plane/control-plane.ts';
-import type { Environment } from '../../access/environments/state.ts';
-import { findIntegration } from '../../connections/integrations/queries.ts';
-import { receiverFor, type Receiver } from './receiver.ts';
-import { accept, arrivalOf, verifyArrived } from './process.ts';
+import { findCaughtUp } from '#control-plane/control-plane.ts';
+import { readBytes } from '#http/body.ts';
+import { integrationKey } from '#http/fields.ts';
+import { takeQuota } from '#http/rate-limit.ts';
+import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import type { WebhooksServices } from '../services.ts';
+import { accept, arrivalOf, verifyArrived } from './process.ts';
+import { receiverFor, type Receiver } from './receiver.ts';
 
 const tooLargeFix =
   'Have the provider send fewer events at a time, or ids in place of contents: a webhook has at most 3 MiB.';

@@ -1,17 +1,17 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { textAt } from '../../../kernel/json-path.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { ConnectDeps } from '../../connections/connections/lifecycle.ts';
-import { saveAuthorized } from '../../connections/authorizations/save.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import { modeContext } from '../../connections/credentials/mode-context.ts';
-import { completed } from '../../connections/credentials/modes/custom.ts';
-import type { ModeContext } from '../../connections/credentials/modes/mode.ts';
-import { ProviderAuthError } from '../../connections/credentials/modes/provider-auth-error.ts';
-import { openConnectionConfig, openCredentials } from '../../connections/credentials/sealing.ts';
-import type { Integration } from '../../connections/integrations/state.ts';
-import type { Installation } from './evaluate.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { textAt } from '#kernel/json-path.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { saveAuthorized } from '#modules/connections/authorizations/save.ts';
+import type { ConnectDeps } from '#modules/connections/connections/lifecycle.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { modeContext } from '#modules/connections/credentials/mode-context.ts';
+import { completed } from '#modules/connections/credentials/modes/custom.ts';
+import type { ModeContext } from '#modules/connections/credentials/modes/mode.ts';
+import { ProviderAuthError } from '#modules/connections/credentials/modes/provider-auth-error.ts';
+import { openConnectionConfig, openCredentials } from '#modules/connections/credentials/sealing.ts';
+import type { Integration } from '#modules/connections/integrations/state.ts';
 import type { WebhooksServices } from '../services.ts';
+import type { Installation } from './evaluate.ts';
 
 type Deps = Pick<WebhooksServices, 'connectionFinder' | 'http' | 'providers'> & ConnectDeps;
 

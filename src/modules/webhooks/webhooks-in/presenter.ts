@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { data, timestamp } from '../../../http/responses.ts';
-import { isoMicros, isoMicrosOrNull } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { data, timestamp } from '#http/responses.ts';
+import { isoMicros, isoMicrosOrNull } from '#kernel/time.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
 
 export const dispositions = [

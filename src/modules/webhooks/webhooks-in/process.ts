@@ -1,21 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { isOutage, GatewayError } from '../../../kernel/errors.ts';
-import { joinKey, uuidV5, uuidV7 } from '../../../kernel/ids.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { connectionsOfIntegration } from '../../connections/connections/queries.ts';
-import { openIntegrationCredentials, openMetadata } from '../../connections/credentials/sealing.ts';
-import { webhookUrlOf } from '../../connections/integrations/presenter.ts';
+import { isOutage, GatewayError } from '#kernel/errors.ts';
+import { joinKey, uuidV5, uuidV7 } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
+import {
+  openIntegrationCredentials,
+  openMetadata,
+} from '#modules/connections/credentials/sealing.ts';
+import { webhookUrlOf } from '#modules/connections/integrations/presenter.ts';
+import type { WebhooksServices } from '../services.ts';
 import { runsOf } from './dispatch.ts';
+import { evaluate, type Installation, type Verdict } from './evaluate.ts';
 import { bodyContext, requestContext, type KeptRequest, type WebhookIn } from './events.ts';
 import { forwardsOf } from './forward.ts';
 import type { IncomingWebhook, Repeat } from './incoming-store.ts';
 import { install } from './install.ts';
-import { evaluate, type Installation, type Verdict } from './evaluate.ts';
 import type { Receiver } from './receiver.ts';
 import type { Arrived, Incoming } from './request.ts';
 import { bodyHash, outcomeMessage, publish, receivedMessage, rejectedMessage } from './steps.ts';
 import { acceptUnverified, sizeOf, type UnverifiedDeps } from './unverified.ts';
-import type { WebhooksServices } from '../services.ts';
 
 /** The services for processing a webhook. */
 export type ProcessDeps = Pick<

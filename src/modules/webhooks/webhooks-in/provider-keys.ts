@@ -1,8 +1,8 @@
 import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Clock } from '../../../kernel/time.ts';
-import { HttpFailure, type HttpClient } from '../../../ports/http-client.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
+import { HttpFailure, type HttpClient } from '#ports/http-client.ts';
 
 const keptMs = 3_600_000;
 /** Minimum interval between fetches for an unknown key id, because any sender can name one. */

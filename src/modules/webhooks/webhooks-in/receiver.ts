@@ -1,8 +1,8 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import type { Environment } from '../../access/environments/state.ts';
-import { requireIntegration } from '../../connections/integrations/queries.ts';
-import type { Integration } from '../../connections/integrations/state.ts';
-import type { WebhookRules } from '../../connections/providers/webhook-rules.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { requireIntegration } from '#modules/connections/integrations/queries.ts';
+import type { Integration } from '#modules/connections/integrations/state.ts';
+import type { WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
 import type { WebhooksServices } from '../services.ts';
 
 /** The integration that receives webhooks. */

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { atPath, plainText } from '../../../kernel/json-path.ts';
-import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
-import type { Instant } from '../../../kernel/time.ts';
-import type { Condition, Source, WebhookRules } from '../../connections/providers/webhook-rules.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { atPath, plainText } from '#kernel/json-path.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
+import type {
+  Condition,
+  Source,
+  WebhookRules,
+} from '#modules/connections/providers/webhook-rules.ts';
 import type { KeptRequest } from './events.ts';
 import { forwardedHeaders } from './headers.ts';
 

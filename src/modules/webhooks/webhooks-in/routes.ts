@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { json } from '../../../http/responses.ts';
-import type { AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { connectionId, integrationKey, text, wholeNumber } from '#http/fields.ts';
+import { json } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
-import { connectionId, integrationKey, text, wholeNumber } from '../../../http/fields.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
 import {
   presentIncoming,
@@ -12,8 +12,8 @@ import {
   incomingsShape,
   incomingWithBodyShape,
 } from './presenter.ts';
-import { receiverOf } from './receiver.ts';
 import { stored, processWebhook } from './process.ts';
+import { receiverOf } from './receiver.ts';
 
 const scopes = ['environment:*'];
 const pageSizeDefault = 100;

@@ -1,12 +1,12 @@
-import type { PublicMessage } from '../../../control-plane/entity.ts';
-import type { GatewayError } from '../../../kernel/errors.ts';
-import { joinKey } from '../../../kernel/ids.ts';
-import type { Instant } from '../../../kernel/time.ts';
-import type { WebhookRules } from '../../connections/providers/webhook-rules.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import type { GatewayError } from '#kernel/errors.ts';
+import { joinKey } from '#kernel/ids.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
+import type { WebhooksServices } from '../services.ts';
 import { bodyContext, requestContext, type IncomingStep, type KeptRequest } from './events.ts';
 import type { Receiver } from './receiver.ts';
 import type { Arrived, Incoming } from './request.ts';
-import type { WebhooksServices } from '../services.ts';
 
 type Deps = Pick<WebhooksServices, 'vault'>;
 

@@ -1,10 +1,10 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { joinKey, uuidV5 } from '../../../kernel/ids.ts';
-import { limits } from '../../../kernel/limits.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { joinKey, uuidV5 } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import type { WebhooksServices } from '../services.ts';
 import type { Receiver } from './receiver.ts';
 import type { Incoming } from './request.ts';
 import { publish, refusedMessage } from './steps.ts';
-import type { WebhooksServices } from '../services.ts';
 
 export type UnverifiedDeps = Pick<
   WebhooksServices,

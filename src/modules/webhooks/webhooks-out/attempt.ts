@@ -1,6 +1,6 @@
-import { GatewayError } from '../../../kernel/errors.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { HttpFailure, mayPass, type HttpClient } from '../../../ports/http-client.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { HttpFailure, mayPass, type HttpClient } from '#ports/http-client.ts';
 
 /** Limit up to which response bodies are read and discarded. */
 const answerBytesMax = 64 * 1024;

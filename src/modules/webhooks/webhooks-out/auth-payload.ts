@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
-import type { Connection, EndUser } from '../../connections/connections/state.ts';
-import type { CredentialsChanged } from '../../../../streams/values.ts';
-import type { Environment } from '../../access/environments/state.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import type { Connection, EndUser } from '#modules/connections/connections/state.ts';
+import type { CredentialsChanged } from '#streams/values.ts';
 
 /** A change of the credentials of a connection, as published to the application. */
 export interface AuthEvent {

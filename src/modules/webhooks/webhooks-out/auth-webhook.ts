@@ -1,6 +1,6 @@
-import { uuidV5 } from '../../../kernel/ids.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import type { CredentialsChanged } from '#streams/values.ts';
 import { authEventOf, authPayload, isAuthWanted } from './auth-payload.ts';
-import type { CredentialsChanged } from '../../../../streams/values.ts';
 import { deliveriesOf } from './outbox.ts';
 import { startWebhookSource, subjectOf, type WebhookSourceDeps } from './webhook-source.ts';
 

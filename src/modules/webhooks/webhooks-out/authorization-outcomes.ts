@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { GatewayError } from '../../../kernel/errors.ts';
-import type { Environment } from '../../access/environments/state.ts';
-import { openUrl, urlOfConnection, urlOfSession } from '../../access/vault/webhook-urls.ts';
+import type { GatewayError } from '#kernel/errors.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { openUrl, urlOfConnection, urlOfSession } from '#modules/access/vault/webhook-urls.ts';
 import type {
   AuthorizationOutcomes,
   FailedAuthorization,
-} from '../../connections/authorizations/outcomes.ts';
-import { findConnection } from '../../connections/connections/queries.ts';
-import { findIntegration } from '../../connections/integrations/queries.ts';
+} from '#modules/connections/authorizations/outcomes.ts';
+import { findConnection } from '#modules/connections/connections/queries.ts';
+import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import type { WebhooksServices } from '../services.ts';
 import { authPayload, isAuthWanted } from './auth-payload.ts';
 import { deliveriesOf } from './outbox.ts';

@@ -3,10 +3,10 @@ import {
   readableValue,
   type TopicView,
   type TopicViewDeps,
-} from '../../../control-plane/topic-view.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
-import type { Codec } from '../../../ports/schemas.ts';
-import { topics } from '../../../../streams/topics.ts';
+} from '#control-plane/topic-view.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
+import { topics } from '#streams/topics.ts';
 import { DeliveryStore, layout } from './delivery-store.ts';
 import type { WebhookOut } from './events.ts';
 

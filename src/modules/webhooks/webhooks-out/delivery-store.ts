@@ -6,9 +6,9 @@ import {
   ViewTables,
   where,
   type Where,
-} from '../../../control-plane/view-tables.ts';
-import { joinKey } from '../../../kernel/ids.ts';
-import type { Micros } from '../../../kernel/time.ts';
+} from '#control-plane/view-tables.ts';
+import { joinKey } from '#kernel/ids.ts';
+import type { Micros } from '#kernel/time.ts';
 import type { WebhookOut } from './events.ts';
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'cancelled'] as const;

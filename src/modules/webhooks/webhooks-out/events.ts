@@ -1,5 +1,5 @@
-import type { PublicFields } from '../../../kernel/public-fields.ts';
-import type * as values from '../../../../streams/values.ts';
+import type { PublicFields } from '#kernel/public-fields.ts';
+import type * as values from '#streams/values.ts';
 
 /** What a webhook of each kind reports; the table of docs/reference/webhooks-out.md#payloads. */
 export const webhookMeanings = {

@@ -1,16 +1,16 @@
-import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { PublicMessage } from '../../../control-plane/entity.ts';
-import { joinKey } from '../../../kernel/ids.ts';
-import { stableJson, type Json } from '../../../kernel/stable-json.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import type { Vault } from '../../access/vault/vault.ts';
-import type { Environment } from '../../access/environments/state.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { stableJson, type Json } from '#kernel/stable-json.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import {
   openUrl,
   urlOfConnection,
   urlOfEndpoint,
   urlOfEnvironment,
-} from '../../access/vault/webhook-urls.ts';
+} from '#modules/access/vault/webhook-urls.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
 import { listEndpoints, wants, type Subject } from '../webhook-endpoints/queries.ts';
 import type { WebhookEndpoint } from '../webhook-endpoints/state.ts';
 import {

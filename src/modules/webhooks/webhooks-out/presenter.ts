@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { representation } from '../../../http/representation.ts';
-import { anyJson, data, timestamp } from '../../../http/responses.ts';
-import { isoMicros, isoMicrosOrNull } from '../../../kernel/time.ts';
+import { representation } from '#http/representation.ts';
+import { anyJson, data, timestamp } from '#http/responses.ts';
+import { isoMicros, isoMicrosOrNull } from '#kernel/time.ts';
 import { deliveryStates, type Attempt, type Delivery } from './delivery-store.ts';
 
 /** One message to one endpoint, without its body. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { PublicMessage } from '../../../control-plane/entity.ts';
-import type { IdempotentCall } from '../../../http/define-route.ts';
-import { uuidV5 } from '../../../kernel/ids.ts';
-import type { Json } from '../../../kernel/stable-json.ts';
-import type { Micros } from '../../../kernel/time.ts';
-import type { Vault } from '../../access/vault/vault.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import type { IdempotentCall } from '#http/define-route.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import type { Micros } from '#kernel/time.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import type { WebhooksServices } from '../services.ts';
 import type { Delivery, DeliveryFilter, DeliveryPlace } from './delivery-store.ts';
 import {
   addressContext,
@@ -14,7 +15,6 @@ import {
   type WebhookOut,
 } from './events.ts';
 import { deliveryMessage } from './outbox.ts';
-import type { WebhooksServices } from '../services.ts';
 
 type Deps = Pick<WebhooksServices, 'deliveries' | 'publisher' | 'vault'>;
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { json, type Responses } from '../../../http/responses.ts';
-import type { AnyRoute, RouteInput } from '../../../http/define-route.ts';
+import type { AnyRoute, RouteInput } from '#http/define-route.ts';
+import { connectionId, integrationKey, listOf, text, wholeNumber } from '#http/fields.ts';
+import { json, type Responses } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isoMicrosOrNull } from '#kernel/time.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
-import { connectionId, integrationKey, listOf, text, wholeNumber } from '../../../http/fields.ts';
-import { GatewayError } from '../../../kernel/errors.ts';
-import { isoMicrosOrNull } from '../../../kernel/time.ts';
 import { deliveryStates, type Delivery, type DeliveryFilter } from './delivery-store.ts';
 import { webhookKinds } from './events.ts';
 import {

@@ -1,13 +1,13 @@
-import { findFunction } from '../../functions/functions/queries.ts';
-import type { RecordReader } from '../../records/reader.ts';
-import { isEnd, type RunChanged, millis } from '../../functions/runs/events.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import { isoMillis } from '#kernel/time.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import { findFunction } from '#modules/functions/functions/queries.ts';
+import { isEnd, type RunChanged, millis } from '#modules/functions/runs/events.ts';
+import type { RecordReader } from '#modules/records/reader.ts';
+import type { WebhookKind } from './events.ts';
 import { deliveriesOf, endpointsOf, type Payload } from './outbox.ts';
 import { startWebhookSource, subjectOf, type WebhookSourceDeps } from './webhook-source.ts';
-import { uuidV5 } from '../../../kernel/ids.ts';
-import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
-import { isoMillis } from '../../../kernel/time.ts';
-import type { Environment } from '../../access/environments/state.ts';
-import type { WebhookKind } from './events.ts';
 
 interface SyncWebhookDeps extends WebhookSourceDeps {
   readonly reader: Pick<RecordReader, 'published'>;

@@ -1,8 +1,8 @@
+import type { ReactorDeps } from '#streams/reactor/reactor.ts';
+import { startReactor } from '#streams/reactor/runner.ts';
 import { deliveriesTopic } from './deliveries.ts';
-import type { WebhookOut } from './events.ts';
-import type { ReactorDeps } from '../../../../streams/reactor/reactor.ts';
-import { startReactor } from '../../../../streams/reactor/runner.ts';
 import { Dispatcher, type DispatcherDeps } from './delivery/dispatcher.ts';
+import type { WebhookOut } from './events.ts';
 
 /**
  * Delivers webhooks: consumer group `svc.webhook-deliveries`. At least once: the position passes finished deliveries

@@ -1,20 +1,20 @@
-import type { Ports } from '../../../control-plane/ports.ts';
-import { firstMessage } from '../../../control-plane/consume.ts';
-import { type ControlPlane, findCaughtUp } from '../../../control-plane/control-plane.ts';
-import type { PublicMessage } from '../../../control-plane/entity.ts';
-import type { Publisher } from '../../../control-plane/publisher.ts';
-import { readableValue } from '../../../control-plane/topic-view.ts';
+import { firstMessage } from '#control-plane/consume.ts';
+import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
+import { readableValue } from '#control-plane/topic-view.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import { findConnection } from '#modules/connections/connections/queries.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import type { Position } from '#ports/event-log.ts';
+import type { ReactorDeps, ReactorOptions } from '#streams/reactor/reactor.ts';
+import { startReactor } from '#streams/reactor/runner.ts';
+import { topics } from '#streams/topics.ts';
 import { deliveriesTopic } from './deliveries.ts';
 import type { WebhookOut } from './events.ts';
-import type { Position } from '../../../ports/event-log.ts';
-import type { ReactorDeps, ReactorOptions } from '../../../../streams/reactor/reactor.ts';
-import { startReactor } from '../../../../streams/reactor/runner.ts';
-import type { Clock } from '../../../kernel/time.ts';
-import type { Vault } from '../../access/vault/vault.ts';
-import type { Environment } from '../../access/environments/state.ts';
-import { findConnection } from '../../connections/connections/queries.ts';
-import type { Connection } from '../../connections/connections/state.ts';
-import { topics } from '../../../../streams/topics.ts';
 
 const rememberedMs = topics[deliveriesTopic].cleanup.retentionMs - 86_400_000;
 /** Maximum clock skew between two nodes. */

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { openInProcessCoordination } from '../../../../src/adapters/coordination/in-process.ts';
-import { openAuthenticator } from '../../../../src/api/authenticate.ts';
-import type { Services } from '../../../../src/api/services.ts';
-import type { ControlPlane, ControlView } from '../../../../src/control-plane/control-plane.ts';
-import { systemClock } from '../../../../src/kernel/time.ts';
-import { newSecret } from '../../../../src/modules/access/api-keys/key-format.ts';
-import type { Vault } from '../../../../src/modules/access/vault/vault.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
+import { openAuthenticator } from '#api/authenticate.ts';
+import type { Services } from '#api/services.ts';
+import type { ControlPlane, ControlView } from '#control-plane/control-plane.ts';
+import { systemClock } from '#kernel/time.ts';
+import { newSecret } from '#modules/access/api-keys/key-format.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 
 type Listener = Parameters<ControlView['onChange']>[0];
 

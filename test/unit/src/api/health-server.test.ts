@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHealthServer } from '../../../../src/api/health-server.ts';
+import { createHealthServer } from '#api/health-server.ts';
 
 describe('a process without the API', () => {
   it('answers probes, with the reasons where it is not ready, and nothing else', async () => {

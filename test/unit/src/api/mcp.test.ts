@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callTool, listTools, type ToolCaller } from '../../../../src/api/mcp/server.ts';
-import type { Connection } from '../../../../src/modules/connections/connections/state.ts';
-import {
-  anAction,
-  openFunctionsWorld,
-  type FunctionsWorld,
-} from '../../../support/functions-api.ts';
+import { callTool, listTools, type ToolCaller } from '#api/mcp/server.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { anAction, openFunctionsWorld, type FunctionsWorld } from '#test/support/functions-api.ts';
 
 let world: FunctionsWorld;
 let caller: ToolCaller;

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openInProcessCoordination } from '../../../../src/adapters/coordination/in-process.ts';
-import type { AnyRoute } from '../../../../src/http/define-route.ts';
-import { flag, jsonObject, listOf, wholeNumber } from '../../../../src/http/fields.ts';
-import { GatewayError } from '../../../../src/kernel/errors.ts';
-import { healthRoutes } from '../../../../src/modules/operations/health/routes.ts';
-import type { Coordination } from '../../../../src/ports/coordination.ts';
-import { defineRoute } from '../../../../src/api/services.ts';
-import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
+import { defineRoute } from '#api/services.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { flag, jsonObject, listOf, wholeNumber } from '#http/fields.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { healthRoutes } from '#modules/operations/health/routes.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import { plainRoute, startHttpOnly, type HttpOnly } from '#test/support/http.ts';
 
 interface ErrorBody {
   error: {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { serveRoutes } from '../../../../src/http/router.ts';
-import { codeOf } from '../../../../src/http/define-route.ts';
-import { routes } from '../../../../src/api/routes.ts';
-import { catalogue } from '../../../../src/kernel/errors.ts';
+import { routes } from '#api/routes.ts';
+import { codeOf } from '#http/define-route.ts';
+import { serveRoutes } from '#http/router.ts';
+import { catalogue } from '#kernel/errors.ts';
 
 /** Routes that any key of their kind may call: the contract gives them no scope. */
 const withoutScope = new Set([

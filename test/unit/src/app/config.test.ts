@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig, settings } from '../../../../src/app/config.ts';
-import { roles } from '../../../../src/app/config-rules.ts';
-import { shownSettings } from '../../../../src/app/settings.ts';
-import { CannotStart } from '../../../../src/kernel/cannot-start.ts';
+import { roles } from '#app/config-rules.ts';
+import { loadConfig, settings } from '#app/config.ts';
+import { shownSettings } from '#app/settings.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
 
 function linesOf(load: () => unknown): string[] {
   try {

@@ -2,12 +2,12 @@ import { createHmac, createHash } from 'node:crypto';
 import { request } from 'node:http';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEgressPolicy } from '../../../../src/adapters/http-client/egress.ts';
-import { loadConfig } from '../../../../src/app/config.ts';
-import { openDemo } from '../../../../src/app/open-demo.ts';
-import { definitionProblems } from '../../../../src/modules/connections/providers/check.ts';
-import type { Vault } from '../../../../src/modules/access/vault/vault.ts';
-import { definitionSchema } from '../../../../src/modules/connections/providers/schema.ts';
+import { createEgressPolicy } from '#adapters/http-client/egress.ts';
+import { loadConfig } from '#app/config.ts';
+import { openDemo } from '#app/open-demo.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import { definitionProblems } from '#modules/connections/providers/check.ts';
+import { definitionSchema } from '#modules/connections/providers/schema.ts';
 
 const stack = new AsyncDisposableStack();
 afterAll(() => stack.disposeAsync());

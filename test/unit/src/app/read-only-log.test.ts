@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedLog } from '../../../../src/adapters/event-log/embedded/open.ts';
-import { readOnlyLog } from '../../../../src/app/read-only-log.ts';
-import type { EventLog, TopicSpec } from '../../../../src/ports/event-log.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { readOnlyLog } from '#app/read-only-log.ts';
+import type { EventLog, TopicSpec } from '#ports/event-log.ts';
 
 const topic = 'a.topic';
 const spec = (more: Partial<TopicSpec> = {}): TopicSpec => ({

@@ -2,28 +2,28 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openEmbeddedLog } from '../../../../src/adapters/event-log/embedded/open.ts';
-import { loadConfig } from '../../../../src/app/config.ts';
-import { repartitionLog } from '../../../../src/app/repartition.ts';
-import { topicSpecs } from '../../../../src/app/topics.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { loadConfig } from '#app/config.ts';
+import { repartitionLog } from '#app/repartition.ts';
+import { topicSpecs } from '#app/topics.ts';
 import {
   commandsTopic,
   controlTopic,
   ownerKey,
   type EntityValue,
   type OwnerNote,
-} from '../../../../src/control-plane/message-codec.ts';
-import { partitionOf } from '../../../../src/kernel/partition.ts';
-import { recordCommandsTopic } from '../../../../src/modules/records/commands.ts';
-import { partitionHead } from '../../../../src/modules/records/owner/state/stream-state.ts';
+} from '#control-plane/message-codec.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import { recordCommandsTopic } from '#modules/records/commands.ts';
+import { partitionHead } from '#modules/records/owner/state/stream-state.ts';
 import {
   headsTopic,
   recordsTopic,
   reservedKey,
   type StreamHeadValue,
-} from '../../../../src/modules/records/stream-head.ts';
-import type { ReadMessage } from '../../../../src/ports/event-log.ts';
-import { seeded, seedOfRun } from '../../../support/random.ts';
+} from '#modules/records/stream-head.ts';
+import type { ReadMessage } from '#ports/event-log.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 
 const seed = seedOfRun();
 console.log(`repartition: SVC_TEST_SEED=${seed}`);

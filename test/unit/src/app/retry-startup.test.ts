@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { retryStartup } from '../../../../src/app/retry-startup.ts';
-import { GatewayError } from '../../../../src/kernel/errors.ts';
-import { silent } from '../../../support/control.ts';
+import { retryStartup } from '#app/retry-startup.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { silent } from '#test/support/control.ts';
 
 const away = () => new GatewayError('log_unavailable', {}, { cause: new Error('no broker') });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ServedLog } from '../../../../src/app/open-log.ts';
-import { startOnLog } from '../../../../src/app/start-on-log.ts';
-import { GatewayError } from '../../../../src/kernel/errors.ts';
-import type { EventLog } from '../../../../src/ports/event-log.ts';
-import { silent } from '../../../support/control.ts';
+import type { ServedLog } from '#app/open-log.ts';
+import { startOnLog } from '#app/start-on-log.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import { silent } from '#test/support/control.ts';
 
 const away = () => new GatewayError('log_unavailable', {}, { cause: new Error('no broker') });
 

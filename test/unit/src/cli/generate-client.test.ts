@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { clientText } from '../../../../src/cli/generate/client.ts';
-import { checkSources } from '../../../support/client-sources.ts';
+import { clientText } from '#cli/generate/client.ts';
+import { checkSources } from '#test/support/client-sources.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ApiError, createClient, type Client } from '../../../../src/client/index.ts';
+import { ApiError, createClient, type Client } from '#client/index.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createClient, type Client } from '../../../../src/client/index.ts';
+import { createClient, type Client } from '#client/index.ts';
 
 let opened = new AsyncDisposableStack();
 afterEach(async () => {

@@ -5,11 +5,8 @@ import {
   verifyWebhook,
   type VerificationOptions,
   type Webhook,
-} from '../../../../src/client/index.ts';
-import {
-  signDelivery,
-  type SigningKeys,
-} from '../../../../src/modules/webhooks/webhooks-out/signature.ts';
+} from '#client/index.ts';
+import { signDelivery, type SigningKeys } from '#modules/webhooks/webhooks-out/signature.ts';
 
 const at = Date.UTC(2026, 1, 1, 8);
 const text = '{"connectionId":"acme","from":"svc","model":"Größe","success":true,"type":"sync"}';

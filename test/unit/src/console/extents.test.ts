@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  cursorBefore,
-  joined,
-  pageAt,
-  startOfPage,
-  withExtent,
-} from '../../../../src/console/data/extents.ts';
+import { cursorBefore, joined, pageAt, startOfPage, withExtent } from '#console/data/extents.ts';
 
 const first = { length: 200, next: 'a' };
 const second = { length: 150, next: 'b' };

@@ -1,9 +1,9 @@
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openDisposableDatabase } from '../../../../src/control-plane/disposable-database.ts';
-import { temporaryFolder } from '../../../support/embedded-log.ts';
-import { seeded, seedOfRun } from '../../../support/random.ts';
+import { openDisposableDatabase } from '#control-plane/disposable-database.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 
 const tables = 'CREATE TABLE things (name TEXT)';
 const first = { tables, version: 1 };

@@ -9,8 +9,8 @@ import {
   traceHeaders,
   traceOf,
   useTracer,
-} from '../../../../src/control-plane/trace.ts';
-import type { SpanStart, Tracer } from '../../../../src/ports/tracer.ts';
+} from '#control-plane/trace.ts';
+import type { SpanStart, Tracer } from '#ports/tracer.ts';
 
 const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createCatchUp, Waiting } from '../../../../src/control-plane/view.ts';
-import type { PartitionProgress } from '../../../../src/control-plane/view-store.ts';
-import type { EventLog } from '../../../../src/ports/event-log.ts';
+import type { PartitionProgress } from '#control-plane/view-store.ts';
+import { createCatchUp, Waiting } from '#control-plane/view.ts';
+import type { EventLog } from '#ports/event-log.ts';
 
 /** A log with the given end, and a view that has applied `next`. */
 function world() {

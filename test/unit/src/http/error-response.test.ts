@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { errorAnswer, issuesOf, refusalOf } from '../../../../src/http/error-response.ts';
-import { webhookUrl } from '../../../../src/http/fields.ts';
-import { catalogue, GatewayError, type ErrorCode } from '../../../../src/kernel/errors.ts';
+import { errorAnswer, issuesOf, refusalOf } from '#http/error-response.ts';
+import { webhookUrl } from '#http/fields.ts';
+import { catalogue, GatewayError, type ErrorCode } from '#kernel/errors.ts';
 
 const reference = z.union([
   z.string().refine((text) => /^[a-z]+$/.test(text), 'Send a name.'),

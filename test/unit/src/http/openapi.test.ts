@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openapiDocument } from '../../../../src/http/openapi/document.ts';
-import { endpoints as api, routes, streamRoutes } from '../../../../src/api/routes.ts';
-import { codeOf, statusOf } from '../../../../src/http/define-route.ts';
-import { draft2020 } from '../../../support/json-schema.ts';
+import { endpoints as api, routes, streamRoutes } from '#api/routes.ts';
+import { codeOf, statusOf } from '#http/define-route.ts';
+import { openapiDocument } from '#http/openapi/document.ts';
+import { draft2020 } from '#test/support/json-schema.ts';
 
 interface Described {
   readonly description?: string;

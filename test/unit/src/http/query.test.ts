@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseQuery } from '../../../../src/http/query.ts';
+import { parseQuery } from '#http/query.ts';
 
 const plain = (text: string) => JSON.parse(JSON.stringify(parseQuery(text))) as unknown;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { representation } from '../../../../src/http/representation.ts';
+import { representation } from '#http/representation.ts';
 
 interface Account {
   readonly uid: string;

@@ -1,12 +1,12 @@
-import Koa from 'koa';
-import { createServer, request as send, type Server } from 'node:http';
 import { once } from 'node:events';
+import { createServer, request as send, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AnyRoute } from '../../../../src/http/define-route.ts';
-import { serveRoutes } from '../../../../src/http/router.ts';
-import { GatewayError } from '../../../../src/kernel/errors.ts';
-import { defineRoute } from '../../../../src/api/services.ts';
+import { defineRoute } from '#api/services.ts';
+import type { AnyRoute } from '#http/define-route.ts';
+import { serveRoutes } from '#http/router.ts';
+import { GatewayError } from '#kernel/errors.ts';
 
 const route = (method: AnyRoute['method'], path: string): AnyRoute =>
   defineRoute({

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { routes, streamRoutes } from '../../../../src/api/routes.ts';
-import {
-  cookieOf,
-  isLoopbackHost,
-  isSameOrigin,
-  takesConsoleCookie,
-} from '../../../../src/http/same-origin.ts';
+import { routes, streamRoutes } from '#api/routes.ts';
+import { cookieOf, isLoopbackHost, isSameOrigin, takesConsoleCookie } from '#http/same-origin.ts';
 
 const host = 'gateway.test:8443';
 const own = `https://${host}`;

@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { jsonObject } from '../../../../src/http/fields.ts';
-import { healthRoutes } from '../../../../src/modules/operations/health/routes.ts';
-import { defineRoute } from '../../../../src/api/services.ts';
-import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
+import { defineRoute } from '#api/services.ts';
+import { jsonObject } from '#http/fields.ts';
+import { healthRoutes } from '#modules/operations/health/routes.ts';
+import { plainRoute, startHttpOnly, type HttpOnly } from '#test/support/http.ts';
 
 let app: HttpOnly | undefined;
 afterEach(async () => {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { openSse, type SseStream } from '../../../../src/http/sse.ts';
-import type { StreamCall } from '../../../../src/http/stream-route.ts';
+import { openSse, type SseStream } from '#http/sse.ts';
+import type { StreamCall } from '#http/stream-route.ts';
 
 /** Answers every request with what `work` sends. */
 async function serve(work: (stream: SseStream, signal: AbortSignal) => Promise<void>) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../../../src/kernel/limits.ts';
-import type { Json, JsonObject } from '../../../../src/kernel/stable-json.ts';
-import { TenantSchemas } from '../../../../src/json-schema/tenant-schemas.ts';
-import { slowerThan } from '../../../support/cpu-time.ts';
+import { TenantSchemas } from '#json-schema/tenant-schemas.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import { slowerThan } from '#test/support/cpu-time.ts';
 
 const problems = (schema: JsonObject, value: Json) =>
   new TenantSchemas().problems(schema, value).map(({ path, message }) => `${path}: ${message}`);

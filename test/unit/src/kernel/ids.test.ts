@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinKey, splitKey, uuidV4, uuidV7 } from '../../../../src/kernel/ids.ts';
+import { joinKey, splitKey, uuidV4, uuidV7 } from '#kernel/ids.ts';
 
 describe('a uuid', () => {
   /** More than are drawn at once. */

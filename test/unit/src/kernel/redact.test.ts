@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { redactText } from '../../../../src/kernel/redact.ts';
+import { redactText } from '#kernel/redact.ts';
 
 it.each([
   ['half way: token=abc123secret', 'half way: token=[removed]'],

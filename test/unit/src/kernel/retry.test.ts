@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../../../src/kernel/errors.ts';
-import { pauseMs, retrying } from '../../../../src/kernel/retry.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { pauseMs, retrying } from '#kernel/retry.ts';
 
 /** Fails the given number of times. */
 function failing(times: number, error: Error = new GatewayError('log_unavailable')) {

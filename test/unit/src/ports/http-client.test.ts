@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayPass } from '../../../../src/ports/http-client.ts';
+import { mayPass } from '#ports/http-client.ts';
 
 describe('a request without an answer', () => {
   it.each([

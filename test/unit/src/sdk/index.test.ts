@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { createAction, createOnEvent, createSync } from '../../../../src/sdk/index.ts';
-import type { ProxyConfiguration, SvcAction, SvcSync } from '../../../../src/sdk/index.ts';
+import { createAction, createOnEvent, createSync } from '#sdk/index.ts';
+import type { ProxyConfiguration, SvcAction, SvcSync } from '#sdk/index.ts';
 
 const contact = z.object({
   id: z.string(),

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../../../src/kernel/errors.ts';
-import type { Clock } from '../../../../src/kernel/time.ts';
-import { verificationState } from '../../../../streams/projector/projection-state.ts';
-import { records } from '../../../../src/modules/records/projection/definition.ts';
-import { eventually } from '../../../support/crm-world.ts';
-import { holdInserts } from '../../../support/held-inserts.ts';
-import { TestGenerations, TestOwner } from '../../../support/generations.ts';
-import { MemoryLog } from '../../../support/memory-log.ts';
-import { partitions } from '../../../support/projection.ts';
-import { RecordModel } from '../../../support/record-model.ts';
-import { idsOf, pageOf, question, storeOfFile, walk } from '../../../support/record-pages.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
+import { records } from '#modules/records/projection/definition.ts';
+import { verificationState } from '#streams/projector/projection-state.ts';
+import { eventually } from '#test/support/crm-world.ts';
+import { TestGenerations, TestOwner } from '#test/support/generations.ts';
+import { holdInserts } from '#test/support/held-inserts.ts';
+import { MemoryLog } from '#test/support/memory-log.ts';
+import { partitions } from '#test/support/projection.ts';
+import { RecordModel } from '#test/support/record-model.ts';
+import { idsOf, pageOf, question, storeOfFile, walk } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../../../src/kernel/errors.ts';
-import { InsertWatch } from '../../../../streams/projector/shared-projector.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { InsertWatch } from '#streams/projector/shared-projector.ts';
 
 const fails = (code: 'projection_unavailable' | 'projection_refused') => () =>
   Promise.reject(new GatewayError(code));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { openInProcessCoordination } from '../../../../src/adapters/coordination/in-process.ts';
-import { GatewayError } from '../../../../src/kernel/errors.ts';
-import type { Insert, ProjectionStore } from '../../../../src/ports/projection-store.ts';
-import { serializeInserts } from '../../../../streams/projector/serialized-inserts.ts';
-import { storeOfFile } from '../../../support/record-pages.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Insert, ProjectionStore } from '#ports/projection-store.ts';
+import { serializeInserts } from '#streams/projector/serialized-inserts.ts';
+import { storeOfFile } from '#test/support/record-pages.ts';
 
 const logger = { debug: () => undefined };
 const store = await storeOfFile();

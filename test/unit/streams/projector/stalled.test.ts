@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { messageOf } from '../../../../streams/projector/projection-message.ts';
-import { untouched } from '../../../../streams/projector/projection-state.ts';
-import { systemClock } from '../../../../src/kernel/time.ts';
-import { startGenerations } from '../../../../streams/projector/generations.ts';
-import { logs } from '../../../../src/modules/operations/logs/projection.ts';
-import { createPublication } from '../../../../streams/projector/publication.ts';
-import { silent } from '../../../support/control.ts';
-import { eventually } from '../../../support/crm-world.ts';
-import { MemoryLog } from '../../../support/memory-log.ts';
-import { storeOfFile } from '../../../support/record-pages.ts';
+import { systemClock } from '#kernel/time.ts';
+import { logs } from '#modules/operations/logs/projection.ts';
+import { startGenerations } from '#streams/projector/generations.ts';
+import { messageOf } from '#streams/projector/projection-message.ts';
+import { untouched } from '#streams/projector/projection-state.ts';
+import { createPublication } from '#streams/projector/publication.ts';
+import { silent } from '#test/support/control.ts';
+import { eventually } from '#test/support/crm-world.ts';
+import { MemoryLog } from '#test/support/memory-log.ts';
+import { storeOfFile } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
 const done = (): Promise<void> => Promise.resolve();

@@ -1,17 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  openEmbeddedLog,
-  type EmbeddedLog,
-} from '../../../../src/adapters/event-log/embedded/open.ts';
-import { GatewayError } from '../../../../src/kernel/errors.ts';
-import type { Batch, EventLog, FollowOptions, Position } from '../../../../src/ports/event-log.ts';
-import type { MessageReactor, Taken } from '../../../../streams/reactor/reactor.ts';
-import { startMessageReactor } from '../../../../streams/reactor/runner.ts';
-import { silent } from '../../../support/control.ts';
-import { temporaryFolder } from '../../../support/embedded-log.ts';
-import { keptTopic, message, placed } from '../../../support/log.ts';
-import { givenOrders } from '../../../support/orders.ts';
-import { until } from '../../../support/runs.ts';
+import { openEmbeddedLog, type EmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Batch, EventLog, FollowOptions, Position } from '#ports/event-log.ts';
+import type { MessageReactor, Taken } from '#streams/reactor/reactor.ts';
+import { startMessageReactor } from '#streams/reactor/runner.ts';
+import { silent } from '#test/support/control.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { keptTopic, message, placed } from '#test/support/log.ts';
+import { givenOrders } from '#test/support/orders.ts';
+import { until } from '#test/support/runs.ts';
 
 const topic = 'svc.test.v1';
 const group = 'svc.testers';

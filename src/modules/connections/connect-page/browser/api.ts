@@ -1,6 +1,6 @@
+import type { OwnTexts } from '#modules/access/connect-ui/texts/translate.ts';
 import type { Issue } from './field-problem.ts';
 import type { ConnectRequest, ProviderForm } from './form.ts';
-import type { OwnTexts } from '../../../access/connect-ui/texts/translate.ts';
 
 /** The session in the response of the service (docs/reference/http.md#connect-sessions). */
 export interface Session {

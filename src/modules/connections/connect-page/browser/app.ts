@@ -1,7 +1,7 @@
+import type { Language, Translate } from '#modules/access/connect-ui/texts/translate.ts';
 import type { Connected, ConnectApi, Failure, Integration, Session } from './api.ts';
 import type { FlowNotice } from './flow.ts';
 import type { Host } from './host.ts';
-import type { Language, Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /** The context of every view. */
 export interface App {

@@ -1,3 +1,4 @@
+import { languageFor, translator } from '#modules/access/connect-ui/texts/translate.ts';
 import { setTheme, themeChoice } from './apply-theme.ts';
 import {
   callbackAck,
@@ -9,7 +10,6 @@ import { h } from './dom.ts';
 import { failureBox } from './failure-box.ts';
 import { failureOfOutcome } from './flow.ts';
 import { hasLeft, keepOutcome, readTabState } from './tab-state.ts';
-import { languageFor, translator } from '../../../access/connect-ui/texts/translate.ts';
 
 /** Ends a flow at a provider: notifies the page that started it, then returns there or closes the window. */
 

@@ -1,7 +1,7 @@
+import type { Translate } from '#modules/access/connect-ui/texts/translate.ts';
 import type { Failure } from './api.ts';
 import { h } from './dom.ts';
 import { failureSentences } from './failure-text.ts';
-import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /** The error with code and log id for support; announced to screen readers. */
 export function failureBox(failure: Failure, name: string, t: Translate): HTMLElement {

@@ -1,6 +1,6 @@
+import type { TextKey } from '#modules/access/connect-ui/texts/en.ts';
+import type { Translate } from '#modules/access/connect-ui/texts/translate.ts';
 import type { Failure } from './api.ts';
-import type { TextKey } from '../../../access/connect-ui/texts/en.ts';
-import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /** Codes with a text in every language; for others the message of the service is shown. */
 const sentences: Readonly<Record<string, TextKey>> = {

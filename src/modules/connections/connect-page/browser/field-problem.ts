@@ -1,7 +1,7 @@
-import type { FormField } from './field.ts';
+import type { Translate } from '#modules/access/connect-ui/texts/translate.ts';
 import { patternOf } from '../../providers/pattern.ts';
+import type { FormField } from './field.ts';
 import { isAsked, type FieldValues } from './form.ts';
-import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /**
  * The same rules as in the service (src/modules/connections/providers/field-check.ts), checked before the request.

@@ -1,6 +1,6 @@
+import type { Translate } from '#modules/access/connect-ui/texts/translate.ts';
 import { h, setAttribute } from './dom.ts';
 import type { FormField } from './field.ts';
-import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 

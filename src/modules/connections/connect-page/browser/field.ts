@@ -1,5 +1,5 @@
+import type { TextKey } from '#modules/access/connect-ui/texts/en.ts';
 import type { LocalizedField } from '../../providers/definition.ts';
-import type { TextKey } from '../../../access/connect-ui/texts/en.ts';
 
 /** The position of the field's value in the request (docs/reference/http.md#credential-forms). */
 export type FieldPart = 'credentials' | 'params' | 'assertion';

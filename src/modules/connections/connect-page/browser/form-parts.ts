@@ -1,8 +1,8 @@
+import type { Translate } from '#modules/access/connect-ui/texts/translate.ts';
 import { h, setAttribute } from './dom.ts';
 import type { FieldProblems } from './field-problem.ts';
 import { fieldRow, type FieldRow } from './field-row.ts';
 import { isAsked, type ConnectForm, type FieldValues } from './form.ts';
-import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /** The elements of a form and their operations. */
 export interface FormParts {

@@ -4,8 +4,8 @@ import { h } from './dom.ts';
 import { failureBox } from './failure-box.ts';
 import { isExpired } from './failure-text.ts';
 import { fieldProblems, problemsOfIssues } from './field-problem.ts';
-import { connectForm, connectRequest, type ConnectForm, type ProviderForm } from './form.ts';
 import { formParts, type FormParts } from './form-parts.ts';
+import { connectForm, connectRequest, type ConnectForm, type ProviderForm } from './form.ts';
 import { logoOf } from './logo.ts';
 import { continueHere, openWaiting } from './redirect.ts';
 

@@ -1,7 +1,7 @@
+import type { Translate } from '#modules/access/connect-ui/texts/translate.ts';
 import type { LocalizedField, Provider } from '../../providers/definition.ts';
 import { formField, type FieldPart, type FormField, type KnownField } from './field.ts';
 import { clientAssertion, clientCertificate, modePages, outboundEndpoint } from './modes.ts';
-import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 type Schemas = Readonly<Record<string, LocalizedField>>;
 

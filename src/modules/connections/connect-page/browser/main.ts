@@ -1,18 +1,18 @@
+import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
+import { languageFor } from '#modules/access/connect-ui/texts/translate.ts';
 import { connectApi, ConnectError, emptyFailure, type Failure, type Integration } from './api.ts';
 import type { App, View } from './app.ts';
 import { setColors, setTheme, themeChoice } from './apply-theme.ts';
-import { failureOfOutcome, listenForFlows, type FlowNotice } from './flow.ts';
 import { isExpired } from './failure-text.ts';
+import { failureOfOutcome, listenForFlows, type FlowNotice } from './flow.ts';
 import { formView } from './form-view.ts';
 import { connectHost } from './host.ts';
 import { listView } from './list-view.ts';
 import { expiredView, failedView, loadingView, missingView } from './notice-views.ts';
-import { withoutTrailingSlashes } from '../../../../kernel/trailing-slashes.ts';
 import { takePageOptions } from './page-options.ts';
 import { connectedView } from './result-view.ts';
 import { openShell } from './shell.ts';
 import { forgetTab, keepTabState, takeReturn } from './tab-state.ts';
-import { languageFor } from '../../../access/connect-ui/texts/translate.ts';
 
 /** The page is `<service>/connect/ui/`. */
 const base = withoutTrailingSlashes(new URL('../../..', location.href).href);

@@ -1,8 +1,8 @@
+import type { TextKey } from '#modules/access/connect-ui/texts/en.ts';
 import type { Failure } from './api.ts';
 import type { View } from './app.ts';
 import { h } from './dom.ts';
 import { failureBox } from './failure-box.ts';
-import type { TextKey } from '../../../access/connect-ui/texts/en.ts';
 
 const notice =
   (title: TextKey, text: TextKey): View =>

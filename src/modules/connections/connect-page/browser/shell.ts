@@ -1,12 +1,12 @@
-import type { Spoken, View, ViewContent } from './app.ts';
-import { h } from './dom.ts';
 import {
   languageCodes,
   languages,
   translator,
   type Language,
   type OwnTexts,
-} from '../../../access/connect-ui/texts/translate.ts';
+} from '#modules/access/connect-ui/texts/translate.ts';
+import type { Spoken, View, ViewContent } from './app.ts';
+import { h } from './dom.ts';
 
 export interface Shell {
   /** Replaces the current view, and moves the focus to it. */

@@ -1,8 +1,8 @@
 import { SignJWT } from 'jose';
 import { z } from 'zod';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import { textAt } from '../../../../kernel/json-path.ts';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { textAt } from '#kernel/json-path.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { privateKeyOf } from '../../providers/private-key.ts';
 import { iso } from './expiry.ts';
 import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { textAt } from '../../../../kernel/json-path.ts';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import { textAt } from '#kernel/json-path.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Provider } from '../../providers/definition.ts';
 import { app as appNeeds, requireClient } from './client.ts';
 import { installationToken } from './installation.ts';

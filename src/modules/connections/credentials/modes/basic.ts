@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { textAt } from '../../../../kernel/json-path.ts';
+import { textAt } from '#kernel/json-path.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { AuthModeRules } from './mode.ts';
 import { strict } from './shapes.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { textAt } from '../../../../kernel/json-path.ts';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import { textAt } from '#kernel/json-path.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { iso } from './expiry.ts';
 import type { AuthModeRules, ModeContext, Obtained } from './mode.ts';
 import { answerWithout } from './provider-auth-error.ts';

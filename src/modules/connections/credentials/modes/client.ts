@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { IntegrationCredentials } from '../../integrations/state.ts';
 import type { IntegrationNeeds, ModeContext } from './mode.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { textAt } from '../../../../kernel/json-path.ts';
-import { isJsonObject, objectOf, type JsonObject } from '../../../../kernel/stable-json.ts';
+import { textAt } from '#kernel/json-path.ts';
+import { isJsonObject, objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { installed } from './app.ts';
 import { appWithClient, requireClient } from './client.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '../../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 
 /** Parses a text such as `1:02:03` (days, hours, minutes). */
 const daysHoursMinutes = /^(\d+):(\d{1,2}):(\d{1,2})$/;

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose';
-import { textAt } from '../../../../kernel/json-path.ts';
-import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
+import { textAt } from '#kernel/json-path.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { privateKeyOf } from '../../providers/private-key.ts';
 import { requireClient } from './client.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '../../../../kernel/time.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { atTime, iso } from './expiry.ts';
 import type { ModeContext, Obtained } from './mode.ts';

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { iso } from './expiry.ts';
 import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
 import { providerFields, typed } from './shapes.ts';

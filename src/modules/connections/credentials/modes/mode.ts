@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Clock, Instant } from '../../../../kernel/time.ts';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
-import type { HttpClient } from '../../../../ports/http-client.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Clock, Instant } from '#kernel/time.ts';
+import type { HttpClient } from '#ports/http-client.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { IntegrationCredentials } from '../../integrations/state.ts';
 import type { AuthMode, Provider } from '../../providers/definition.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { plainText, textAt } from '../../../../kernel/json-path.ts';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import { plainText, textAt } from '#kernel/json-path.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { Provider } from '../../providers/definition.ts';
 import { oauthClient, requireClient } from './client.ts';

@@ -1,9 +1,9 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
 import { z } from 'zod';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import { textAt } from '../../../../kernel/json-path.ts';
-import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { textAt } from '#kernel/json-path.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { iso } from './expiry.ts';
 import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';

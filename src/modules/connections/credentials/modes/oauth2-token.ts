@@ -1,6 +1,6 @@
-import { atPath, textAt } from '../../../../kernel/json-path.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../../kernel/stable-json.ts';
-import type { Instant } from '../../../../kernel/time.ts';
+import { atPath, textAt } from '#kernel/json-path.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { Provider } from '../../providers/definition.ts';
 import { afterSeconds, atTime, iso } from './expiry.ts';

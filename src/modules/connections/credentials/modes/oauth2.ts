@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { plainText, textAt } from '../../../../kernel/json-path.ts';
-import { objectOf, type JsonObject } from '../../../../kernel/stable-json.ts';
+import { plainText, textAt } from '#kernel/json-path.ts';
+import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { Provider } from '../../providers/definition.ts';
 import { interpolate, type TemplateValues } from '../../providers/interpolate.ts';

@@ -1,4 +1,4 @@
-import { GatewayError, type ErrorCode } from '../../../../kernel/errors.ts';
+import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import type { Provider } from '../../providers/definition.ts';
 
 export interface ProviderAuthFailure {

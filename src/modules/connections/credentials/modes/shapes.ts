@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { FieldSchema, Provider } from '../../providers/definition.ts';
 import { fieldProblem } from '../../providers/field-check.ts';
 import { epochMs } from './expiry.ts';

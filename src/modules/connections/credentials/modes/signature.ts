@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { textAt } from '../../../../kernel/json-path.ts';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import { textAt } from '#kernel/json-path.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { iso } from './expiry.ts';
 import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
 import { strict } from './shapes.ts';

@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
-import { textAt } from '../../../../kernel/json-path.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../../kernel/stable-json.ts';
-import type { Instant } from '../../../../kernel/time.ts';
+import { textAt } from '#kernel/json-path.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { SigningRules, TokenTemplate } from '../../providers/definition.ts';
 import { interpolate, type TemplateValues } from '../../providers/interpolate.ts';
 import { privateKeyOf, unusableKey } from '../../providers/private-key.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import { textAt } from '../../../../kernel/json-path.ts';
-import { objectOf, type JsonObject } from '../../../../kernel/stable-json.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { textAt } from '#kernel/json-path.ts';
+import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { oauthClient } from './client.ts';
 import type { AuthModeRules, AuthorizationCall } from './mode.ts';

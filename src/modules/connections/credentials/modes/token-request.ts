@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { GatewayError, type ErrorCode } from '../../../../kernel/errors.ts';
-import { atPath, plainText } from '../../../../kernel/json-path.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../../kernel/stable-json.ts';
-import {
-  HttpFailure,
-  type HttpReply,
-  type OutgoingRequest,
-} from '../../../../ports/http-client.ts';
+import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
+import { atPath, plainText } from '#kernel/json-path.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { HttpFailure, type HttpReply, type OutgoingRequest } from '#ports/http-client.ts';
 import type { Provider } from '../../providers/definition.ts';
 import {
   interpolate,

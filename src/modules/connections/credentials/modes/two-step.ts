@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { mapOf } from '../../../../http/fields.ts';
-import { atPath, textAt } from '../../../../kernel/json-path.ts';
-import { objectOf, type JsonObject } from '../../../../kernel/stable-json.ts';
-import type { Instant } from '../../../../kernel/time.ts';
+import { mapOf } from '#http/fields.ts';
+import { atPath, textAt } from '#kernel/json-path.ts';
+import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
 import type { Provider, TokenStep } from '../../providers/definition.ts';
 import type { TemplateValues } from '../../providers/interpolate.ts';
 import { durationMs, atTime, iso, jwtExpiry } from './expiry.ts';

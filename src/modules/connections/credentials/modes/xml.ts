@@ -1,5 +1,5 @@
-import { plainText } from '../../../../kernel/json-path.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../../kernel/stable-json.ts';
+import { plainText } from '#kernel/json-path.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 
 const escapes: Readonly<Record<string, string>> = {
   '&': '&amp;',

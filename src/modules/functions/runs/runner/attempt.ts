@@ -1,34 +1,29 @@
-import type { Ports } from '../../../../control-plane/ports.ts';
-import { retrying } from '../../../../kernel/retry.ts';
 import type { Logger } from 'pino';
-import { type ControlPlane, findCaughtUp } from '../../../../control-plane/control-plane.ts';
-import type { CommandBody, EntityRef } from '../../../../control-plane/entity.ts';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { RecordWriter } from '../../../records/writer.ts';
-import type { PayloadStore } from '../payload-store.ts';
-import type { CalledRun } from '../direct-runs.ts';
-import { scrub } from '../../../../kernel/scrub.ts';
-import { functionTypeOf, type DeployedFunction } from '../../functions/state.ts';
-import type { HostRun, OpenedHost } from '../open-host.ts';
-import type { OperationState, OperationLogs } from '../../../../ports/operation-log.ts';
-import type { Timeline, Timelines } from '../timeline.ts';
-import type { Connection } from '../../../connections/connections/state.ts';
-import { failureOf as errorOf } from '../runtime/failure.ts';
-import { runLimits } from '../runtime/run-limits.ts';
-import type { EndStatus } from '../../syncs/state.ts';
-import {
-  currentTrace,
-  inSpan,
-  inTrace,
-  type SpanDescription,
-} from '../../../../control-plane/trace.ts';
+import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
+import type { CommandBody, EntityRef } from '#control-plane/entity.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { currentTrace, inSpan, inTrace, type SpanDescription } from '#control-plane/trace.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { retrying } from '#kernel/retry.ts';
+import { scrub } from '#kernel/scrub.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import type { RecordWriter } from '#modules/records/writer.ts';
+import type { OperationState, OperationLogs } from '#ports/operation-log.ts';
 import {
   missingEntry,
   type HostCall,
   type HostCalls,
   type RunFailure,
   type Sandbox,
-} from '../../../../ports/sandbox.ts';
+} from '#ports/sandbox.ts';
+import { functionTypeOf, type DeployedFunction } from '../../functions/state.ts';
+import type { EndStatus } from '../../syncs/state.ts';
+import type { CalledRun } from '../direct-runs.ts';
+import type { HostRun, OpenedHost } from '../open-host.ts';
+import type { PayloadStore } from '../payload-store.ts';
+import { failureOf as errorOf } from '../runtime/failure.ts';
+import { runLimits } from '../runtime/run-limits.ts';
+import type { Timeline, Timelines } from '../timeline.ts';
 
 export interface RunDeps extends Pick<Ports, 'clock' | 'logger'> {
   readonly control: ControlPlane;

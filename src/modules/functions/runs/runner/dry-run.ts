@@ -1,9 +1,9 @@
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { Json } from '../../../../kernel/stable-json.ts';
-import type { Connection } from '../../../connections/connections/state.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
 import type { DeployedFunction } from '../../functions/state.ts';
-import { createDryRun, type DryRunOrder } from '../dry-run.ts';
 import type { CalledRun } from '../direct-runs.ts';
+import { createDryRun, type DryRunOrder } from '../dry-run.ts';
 import type { HostRun } from '../open-host.ts';
 import { attempted, connectionOf, runUserCode, type Ending, type RunDeps } from './attempt.ts';
 

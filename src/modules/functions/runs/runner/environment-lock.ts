@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Coordination, Lease } from '../../../../ports/coordination.ts';
+import type { Coordination, Lease } from '#ports/coordination.ts';
 import type { Release } from './fair-limiter.ts';
 
 /** Lease time: after a crash the lock expires. */

@@ -1,8 +1,8 @@
-import { retrying } from '../../../../kernel/retry.ts';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { Stream } from '../../../records/stream.ts';
-import type { WriteOrigin } from '../../../records/writer.ts';
-import type { ModelPosition, ModelResult } from '../../../records/events.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { retrying } from '#kernel/retry.ts';
+import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
+import type { Stream } from '#modules/records/stream.ts';
+import type { WriteOrigin } from '#modules/records/writer.ts';
 import { failureOf, type Ending, type Over, type RunDeps } from './attempt.ts';
 
 /** The outcome of an attempt, with its changes in the streams of its models. */

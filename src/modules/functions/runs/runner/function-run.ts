@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { GatewayError } from '../../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { connectionRef } from '#modules/connections/connections/entity.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import type { ReactorDeps } from '#streams/reactor/reactor.ts';
+import { startReactor } from '#streams/reactor/runner.ts';
 import type { ActionRun } from '../../actions/state.ts';
-import { connectionRef } from '../../../connections/connections/entity.ts';
-import type { CalledRun, DirectRuns, RunTaker, TakenRun } from '../direct-runs.ts';
-import { isEnd, isTaken, millis, type RunChanged } from '../events.ts';
 import { connectionPathOf } from '../../syncs/entity.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
-import type { Coordination } from '../../../../ports/coordination.ts';
-import { inputOf, onLog, refOfInvoked, invokeRun } from './invoked-run.ts';
+import type { CalledRun, DirectRuns, RunTaker, TakenRun } from '../direct-runs.ts';
+import { isEnd, isTaken, millis, type RunChanged } from '../events.ts';
 import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import { EnvironmentLocks } from './environment-lock.ts';
 import { FairLimiter, type FairLimits, type Release } from './fair-limiter.ts';
+import { inputOf, onLog, refOfInvoked, invokeRun } from './invoked-run.ts';
 import { LoadLimit } from './load-limit.ts';
-import type { ReactorDeps } from '../../../../../streams/reactor/reactor.ts';
-import { startReactor } from '../../../../../streams/reactor/runner.ts';
-import { refOfSync, runSync } from './sync-run.ts';
 import { localRun } from './local-run.ts';
+import { refOfSync, runSync } from './sync-run.ts';
 
 /** Per process. Each kind has its own slots, so that a flood of one does not block others. */
 const defaultLimits = {

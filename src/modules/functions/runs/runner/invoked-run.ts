@@ -1,17 +1,17 @@
-import { retrying } from '../../../../kernel/retry.ts';
-import { findCaughtUp } from '../../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { Stream } from '../../../records/stream.ts';
-import type { WriteOrigin } from '../../../records/writer.ts';
+import { findCaughtUp } from '#control-plane/control-plane.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { retrying } from '#kernel/retry.ts';
+import { scrub } from '#kernel/scrub.ts';
+import type { Stream } from '#modules/records/stream.ts';
+import type { WriteOrigin } from '#modules/records/writer.ts';
+import type { Operation } from '#ports/operation-log.ts';
+import { actionRunRef } from '../../actions/entity.ts';
+import { outputJson } from '../../actions/output.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
-import { actionRunRef } from '../../actions/entity.ts';
-import type { Operation } from '../../../../ports/operation-log.ts';
-import type { BodyOwner } from '../payload-store.ts';
 import type { CalledRun } from '../direct-runs.ts';
 import type { BodyPlace, RunChanged } from '../events.ts';
-import { scrub } from '../../../../kernel/scrub.ts';
-import { outputJson } from '../../actions/output.ts';
+import type { BodyOwner } from '../payload-store.ts';
 import {
   executeUntilDecided,
   attempted,

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../../kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { CalledRun, EndBody, TakenRun } from '../direct-runs.ts';
 import type { RunDeps } from './attempt.ts';
 import { onLog, invokeRun } from './invoked-run.ts';

@@ -1,13 +1,13 @@
-import type { WriteOrigin } from '../../../records/writer.ts';
+import { scrub } from '#kernel/scrub.ts';
+import type { WriteOrigin } from '#modules/records/writer.ts';
 import type { DeployedFunction } from '../../functions/state.ts';
-import type { CalledRun } from '../direct-runs.ts';
-import type { RunChanged } from '../events.ts';
-import { scrub } from '../../../../kernel/scrub.ts';
-import { runLimits } from '../runtime/run-limits.ts';
-import { RunTimeBudget } from '../run-time-budget.ts';
 import { syncRef } from '../../syncs/entity.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
+import type { CalledRun } from '../direct-runs.ts';
+import type { RunChanged } from '../events.ts';
+import { RunTimeBudget } from '../run-time-budget.ts';
+import { runLimits } from '../runtime/run-limits.ts';
 import {
   executeUntilDecided,
   attempted,

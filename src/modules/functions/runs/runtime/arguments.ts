@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { jsonObject, mapOf } from '../../../../http/fields.ts';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { Json } from '../../../../kernel/stable-json.ts';
+import { jsonObject, mapOf } from '#http/fields.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Json } from '#kernel/stable-json.ts';
 
 /**
  * The arguments of a function's calls. They come from untrusted code, so all are validated. Data are used as parsed,

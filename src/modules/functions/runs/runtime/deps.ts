@@ -1,14 +1,14 @@
-import type { Json, JsonObject } from '../../../../kernel/stable-json.ts';
-import type { Clock } from '../../../../kernel/time.ts';
-import type { Coordination } from '../../../../ports/coordination.ts';
-import type { HttpClient } from '../../../../ports/http-client.ts';
-import type { LogLine } from '../../../../ports/sandbox.ts';
-import type { OpenedConnection, OpenedIntegration } from '../../../connections/providers/inject.ts';
-import type { Provider } from '../../../connections/providers/definition.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import type { OpenedConnection, OpenedIntegration } from '#modules/connections/providers/inject.ts';
+import type { RecordReader } from '#modules/records/reader.ts';
+import type { RecordWriter } from '#modules/records/writer.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import type { LogLine } from '#ports/sandbox.ts';
 import type { RunTimeBudget } from '../run-time-budget.ts';
 import type { Timeline } from '../timeline.ts';
-import type { RecordReader } from '../../../records/reader.ts';
-import type { RecordWriter } from '../../../records/writer.ts';
 
 /** The identity and scope of a run; the only source of names: arguments never extend it. */
 export interface RunScope {

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../../kernel/errors.ts';
-import { invalidCodes, type RunFailure } from '../../../../ports/sandbox.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { invalidCodes, type RunFailure } from '#ports/sandbox.ts';
 
 /**
  * The error of a failed run for its caller (docs/reference/functions.md#actions). The body of an ActionError is `{

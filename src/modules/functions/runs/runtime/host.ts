@@ -1,17 +1,17 @@
-import { Mask } from '../../../../kernel/mask.ts';
-import type { HostCall, HostCalls } from '../../../../ports/sandbox.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import { Mask } from '#kernel/mask.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Lease } from '#ports/coordination.ts';
+import type { HostCall, HostCalls } from '#ports/sandbox.ts';
 import { secretsOfConnection } from '../given-secrets.ts';
+import { parseArgs, shapes } from './arguments.ts';
 import { connectionCalls } from './connection-calls.ts';
 import type { RuntimeDeps } from './deps.ts';
 import { abortError, providerCalls } from './provider-calls.ts';
 import { recordCalls } from './record-calls.ts';
 import { SeenConnections } from './seen-connections.ts';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import { limits } from '../../../../kernel/limits.ts';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
-import { parseArgs, shapes } from './arguments.ts';
-import type { Lease } from '../../../../ports/coordination.ts';
-import { joinKey } from '../../../../kernel/ids.ts';
 
 /** The host side of one run; disposing it releases the resources of the run. */
 export interface RuntimeHost extends AsyncDisposable {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
-import type { HostCalls } from '../../../../ports/sandbox.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { HostCalls } from '#ports/sandbox.ts';
 import { parseArgs, shapes } from './arguments.ts';
 
 type Calls = Pick<

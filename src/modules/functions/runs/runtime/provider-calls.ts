@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import { HttpFailure, mayPass, type HttpReply } from '../../../../ports/http-client.ts';
-import type { HostAnswer, HostCalls, HttpAnswer } from '../../../../ports/sandbox.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import {
   buildProviderRequest,
   type ProviderRequest,
-} from '../../../connections/providers/inject.ts';
+} from '#modules/connections/providers/inject.ts';
+import { HttpFailure, mayPass, type HttpReply } from '#ports/http-client.ts';
+import type { HostAnswer, HostCalls, HttpAnswer } from '#ports/sandbox.ts';
 import { parseArgs, shapes } from './arguments.ts';
 import { dataOf } from './body.ts';
 import type { RunConnection, RunConnections, RuntimeDeps } from './deps.ts';

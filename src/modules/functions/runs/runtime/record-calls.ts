@@ -1,19 +1,14 @@
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { RecordReader, PageQuery } from '../../../records/reader.ts';
-import type { Stream } from '../../../records/stream.ts';
-import type { RecordWriter, WriteOrigin, StoredRecord } from '../../../records/writer.ts';
-import { abortError } from './provider-calls.ts';
-import type {
-  ConnectionId,
-  ConnectionUid,
-  EnvironmentUid,
-  IntegrationKey,
-} from '../../../../kernel/ids.ts';
-import type { Json } from '../../../../kernel/stable-json.ts';
-import { isoMicros } from '../../../../kernel/time.ts';
-import type { HostCalls, LogLine } from '../../../../ports/sandbox.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import { isoMicros } from '#kernel/time.ts';
+import type { RecordReader, PageQuery } from '#modules/records/reader.ts';
+import type { Stream } from '#modules/records/stream.ts';
+import type { RecordWriter, WriteOrigin, StoredRecord } from '#modules/records/writer.ts';
+import type { HostCalls, LogLine } from '#ports/sandbox.ts';
 import { parseArgs, parseJson, shapes } from './arguments.ts';
 import type { RunScope, RuntimeDeps } from './deps.ts';
+import { abortError } from './provider-calls.ts';
 
 /** Much more than the normal lag of the tables, and less than a run may be blocked. */
 const readableWithinMs = 60_000;

@@ -1,8 +1,8 @@
-import { limits } from '../../../../kernel/limits.ts';
-import type { Instant } from '../../../../kernel/time.ts';
-import type { HttpReply } from '../../../../ports/http-client.ts';
-import type { RetryDefinition } from '../../../connections/providers/definition.ts';
-import { patternOf } from '../../../connections/providers/pattern.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { RetryDefinition } from '#modules/connections/providers/definition.ts';
+import { patternOf } from '#modules/connections/providers/pattern.ts';
+import type { HttpReply } from '#ports/http-client.ts';
 
 /**
  * Whether a response is retried: statuses of the provider's definition, by default 401, 429 and 5xx, and those of the

@@ -1,5 +1,5 @@
-import { limits } from '../../../../kernel/limits.ts';
-import type { RunLimits } from '../../../../ports/sandbox.ts';
+import { limits } from '#kernel/limits.ts';
+import type { RunLimits } from '#ports/sandbox.ts';
 import type { RunKind } from '../events.ts';
 
 const minuteMs = 60_000;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../kernel/time.ts';
+import type { Clock } from '#kernel/time.ts';
 import type { ConnectionName, RunConnection, RunConnections } from './deps.ts';
 
 /** How long a run may see a connection as it was. */

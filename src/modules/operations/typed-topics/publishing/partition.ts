@@ -1,13 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RecordChange } from '../../../records/events.ts';
-import { recordsTopic, reservedKey } from '../../../records/stream-head.ts';
-import type {
-  Batch,
-  Message,
-  Placed,
-  ReadMessage,
-  TransactionalWriter,
-} from '../../../../ports/event-log.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import { recordsTopic, reservedKey } from '#modules/records/stream-head.ts';
+import type { Batch, Message, Placed, ReadMessage, TransactionalWriter } from '#ports/event-log.ts';
 import { messagesOf } from './messages.ts';
 import { Progress } from './progress.ts';
 import { typedTopicsGroup, type Shared } from './shared.ts';

@@ -1,7 +1,7 @@
-import { reservedKey } from '../../../records/stream-head.ts';
+import { reservedKey } from '#modules/records/stream-head.ts';
+import type { EventLog, Message, Placed } from '#ports/event-log.ts';
+import type { Codec } from '#ports/schemas.ts';
 import { typedProgressTopic, type TypedTopicProgress } from '../progress.ts';
-import type { EventLog, Message, Placed } from '../../../../ports/event-log.ts';
-import type { Codec } from '../../../../ports/schemas.ts';
 import type { OpenTarget } from './targets.ts';
 
 /** The progress of the typed topics of a partition, from the log. */

@@ -1,10 +1,10 @@
-import type { Ports } from '../../../../control-plane/ports.ts';
-import type { ControlPlane } from '../../../../control-plane/control-plane.ts';
-import type { RecordChange } from '../../../records/events.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import type { Codec } from '#ports/schemas.ts';
+import type { ConsumerGroupName } from '#streams/consumer-groups.ts';
+import type { OperatorRequests } from '#streams/reactor/reactor.ts';
 import type { TypedTopicProgress } from '../progress.ts';
-import type { Codec } from '../../../../ports/schemas.ts';
-import type { ConsumerGroupName } from '../../../../../streams/consumer-groups.ts';
-import type { OperatorRequests } from '../../../../../streams/reactor/reactor.ts';
 import type { Targets } from './targets.ts';
 
 export const typedTopicsGroup = 'svc.typed-topics' satisfies ConsumerGroupName;

@@ -1,16 +1,16 @@
-import type { Ports } from '../../../../control-plane/ports.ts';
-import type { ControlPlane } from '../../../../control-plane/control-plane.ts';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
-import { recordsTopic } from '../../../records/stream-head.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { Codec, Schemas } from '#ports/schemas.ts';
+import { typedTopicCleanup } from '#streams/topics.ts';
 import { typedTopicRef } from '../entity.ts';
 import { typedSchema, type Envelope, type TypedSchema } from '../envelope.ts';
 import { topicOf } from '../names.ts';
 import { allTypedTopics, schemaOfModel } from '../queries.ts';
 import type { TypedTopic } from '../state.ts';
-import type { EventLog } from '../../../../ports/event-log.ts';
-import type { Codec, Schemas } from '../../../../ports/schemas.ts';
-import { typedTopicCleanup } from '../../../../../streams/topics.ts';
 
 /** A model that is opted in, with the JSON schema that declares it now; null when no sync does. */
 export interface Target {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Micros } from '../../../../kernel/time.ts';
+import type { Micros } from '#kernel/time.ts';
 import type { PayloadEncoding, RecordAction } from '../../events.ts';
 
 /** Common fields of the changes of one command. */

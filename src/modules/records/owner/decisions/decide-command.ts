@@ -1,23 +1,23 @@
-import { GatewayError } from '../../../../kernel/errors.ts';
-import { retrying } from '../../../../kernel/retry.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { retrying } from '#kernel/retry.ts';
+import type { ReadMessage } from '#ports/event-log.ts';
 import {
   recordCommandsTopic,
   retentionPreview,
   type RecordCommandValue,
   type RetentionPreviewArgs,
 } from '../../commands.ts';
-import type { ReadMessage } from '../../../../ports/event-log.ts';
 import { deadLetterMessage, deadLetterOf, retriedMessage } from '../dead-letter.ts';
-import { decide, isKeyless, kindOf, refused, type Rules, type Handlers } from './decide.ts';
-import { isKeyGone } from '../encryption/at-rest-encryption.ts';
 import type { Shared } from '../deps.ts';
-import { preview } from './retention.ts';
-import type { Answer } from './round.ts';
+import { isKeyGone } from '../encryption/at-rest-encryption.ts';
 import { newRun, putRun, snapshot, type StreamState } from '../state/stream-state.ts';
 import type { Streams } from '../state/streams.ts';
 import { remove, save, update, revert } from './decide-records.ts';
 import { barrier, close, empty, lookup, prune, strategy } from './decide-stream.ts';
+import { decide, isKeyless, kindOf, refused, type Rules, type Handlers } from './decide.ts';
 import { deletedKeys, passEnd, passStart } from './delete-tracking.ts';
+import { preview } from './retention.ts';
+import type { Answer } from './round.ts';
 
 const attemptsMax = 5;
 const firstMs = 10;

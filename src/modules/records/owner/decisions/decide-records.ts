@@ -1,13 +1,13 @@
-import { limits } from '../../../../kernel/limits.ts';
-import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import { limits } from '#kernel/limits.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import type { RecordCommandValue, RevertAnswer, RevertArgs } from '../../commands.ts';
 import { record, type RecordCommand } from '../../decider.ts';
 import { merge } from '../../merge.ts';
 import type { RecordState } from '../../state.ts';
+import type { KeptPayload } from '../state/state-store.ts';
 import type { Decision, Handle } from './decide.ts';
 import { markSeen } from './delete-tracking.ts';
 import { noPayload } from './round.ts';
-import type { KeptPayload } from '../state/state-store.ts';
 
 export const save: Handle = (decision) => {
   const { rules, stream, command } = decision;

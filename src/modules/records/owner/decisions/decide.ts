@@ -1,10 +1,10 @@
-import { GatewayError, type ErrorCode } from '../../../../kernel/errors.ts';
+import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import type { CommandKind, DeletedKeysArgs, RecordCommandValue } from '../../commands.ts';
 import type { RecordHash } from '../../hash.ts';
 import type { StreamRun } from '../../stream-head.ts';
 import { CommandPayloads, type Opening } from '../encryption/command-payloads.ts';
-import type { Answer, Changes } from './round.ts';
 import { newRun, putRun, type StreamState } from '../state/stream-state.ts';
+import type { Answer, Changes } from './round.ts';
 
 /** Context of a decision beside the state. */
 export interface Rules {

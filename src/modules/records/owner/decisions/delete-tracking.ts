@@ -6,10 +6,10 @@ import type {
   RunPassArgs,
 } from '../../commands.ts';
 import { record } from '../../decider.ts';
-import { refused, type Decision, type Handle } from './decide.ts';
 import { SeenBitmap } from '../state/seen-bitmap.ts';
-import { noPayload, type Answer } from './round.ts';
 import { saveMarks, type Job, type Pass, type StreamState } from '../state/stream-state.ts';
+import { refused, type Decision, type Handle } from './decide.ts';
+import { noPayload, type Answer } from './round.ts';
 
 /** Records per slice; each may become a change. */
 const sliceRecords = 2000;

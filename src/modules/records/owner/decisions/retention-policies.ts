@@ -1,14 +1,14 @@
-import type { Ports } from '../../../../control-plane/ports.ts';
 import type { Logger } from 'pino';
-import { consume } from '../../../../control-plane/consume.ts';
+import { consume } from '#control-plane/consume.ts';
+import type { Ports } from '#control-plane/ports.ts';
 import {
   defaultRetention,
   retentionOf,
   type PublicRetention,
   type Retention,
-} from '../../../access/environments/retention.ts';
-import type { Batch } from '../../../../ports/event-log.ts';
-import type { ConfigChanged } from '../../../../../streams/values.ts';
+} from '#modules/access/environments/retention.ts';
+import type { Batch } from '#ports/event-log.ts';
+import type { ConfigChanged } from '#streams/values.ts';
 
 const configTopic = 'svc.config.v1';
 

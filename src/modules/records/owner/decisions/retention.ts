@@ -1,3 +1,6 @@
+import type { Instant } from '#kernel/time.ts';
+import type { Retention } from '#modules/access/environments/retention.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import {
   recordCommandsTopic,
   type DueStream,
@@ -6,15 +9,12 @@ import {
 } from '../../commands.ts';
 import { record } from '../../decider.ts';
 import { recordsTopic, reservedKey } from '../../stream-head.ts';
-import type { Instant } from '../../../../kernel/time.ts';
-import type { EventLog } from '../../../../ports/event-log.ts';
-import type { Retention } from '../../../access/environments/retention.ts';
 import { tickMsDefault, type Shared } from '../deps.ts';
 import { isKeyGone } from '../encryption/at-rest-encryption.ts';
-import { noPayload, type Changes } from './round.ts';
 import type { StateStore } from '../state/state-store.ts';
 import type { StreamState } from '../state/stream-state.ts';
 import type { Streams } from '../state/streams.ts';
+import { noPayload, type Changes } from './round.ts';
 
 export const dayMs = 86_400_000;
 /** Interval of sweeps: periods are whole days. */

@@ -1,11 +1,14 @@
-import { sampledTrace, traceHeader } from '../../../../control-plane/trace.ts';
-import { joinKey } from '../../../../kernel/ids.ts';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { Clock, Micros } from '../../../../kernel/time.ts';
+import { sampledTrace, traceHeader } from '#control-plane/trace.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { joinKey } from '#kernel/ids.ts';
+import type { Clock, Micros } from '#kernel/time.ts';
+import type { Message } from '#ports/event-log.ts';
 import type { DeletedKeysArgs, RecordCommandValue } from '../../commands.ts';
 import type { RecordEvent } from '../../decider.ts';
 import { sealedEncoding } from '../../sealed-payload.ts';
-import type { Message } from '../../../../ports/event-log.ts';
+import type { PendingEncryption } from '../encryption/pending-encryption.ts';
+import type { KeptPayload, StateStore } from '../state/state-store.ts';
+import type { StreamState } from '../state/stream-state.ts';
 import {
   ChangeIds,
   changeTypes,
@@ -14,9 +17,6 @@ import {
   type ChangePayload,
   type EncodedContext,
 } from './change-encoder.ts';
-import type { PendingEncryption } from '../encryption/pending-encryption.ts';
-import type { KeptPayload, StateStore } from '../state/state-store.ts';
-import type { StreamState } from '../state/stream-state.ts';
 
 /** The reply to a command. */
 export type Answer =

@@ -1,6 +1,6 @@
-import { GatewayError } from '../../../../kernel/errors.ts';
-import { splitKey } from '../../../../kernel/ids.ts';
-import type { Vault } from '../../../access/vault/vault.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { splitKey } from '#kernel/ids.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 
 /** Payloads of a stream that are sealed as one, in their order. */
 export interface Together {

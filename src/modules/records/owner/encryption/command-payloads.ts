@@ -1,4 +1,4 @@
-import type { Vault } from '../../../access/vault/vault.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import type { LookedUp, RecordCommandValue } from '../../commands.ts';
 import {
   blockContext,

@@ -1,6 +1,6 @@
-import { arrayStatements } from './record-states.ts';
-import { LRUCache } from 'lru-cache';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LRUCache } from 'lru-cache';
+import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import {
   Block,
   blockBytesMax,
@@ -14,7 +14,7 @@ import {
   type KeptPayload,
   type PlacedPayload,
 } from './payload-block.ts';
-import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
+import { arrayStatements } from './record-states.ts';
 
 /** Directory entry of a block, without its data. */
 interface BlockRow {

@@ -1,4 +1,3 @@
-import type { Ports } from '../../../../control-plane/ports.ts';
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -7,6 +6,7 @@ import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Ports } from '#control-plane/ports.ts';
 
 const everyMsDefault = 86_400_000;
 /** Interval of checks of the newest copy's age, and wait after a failed copy. */

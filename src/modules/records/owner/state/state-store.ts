@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { mustBeWhole } from '../../../../control-plane/disposable-database.ts';
+import { mustBeWhole } from '#control-plane/disposable-database.ts';
 import type { RecordState } from '../../state.ts';
 import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import type { KeptPayload } from './payload-block.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeDisposableDatabase } from '../../../../control-plane/disposable-database.ts';
+import { removeDisposableDatabase } from '#control-plane/disposable-database.ts';
 import { headsTopic, recordsTopic } from '../../stream-head.ts';
 import type { Shared } from '../deps.ts';
 import { createAtRestEncryption } from '../encryption/at-rest-encryption.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Micros } from '../../../../kernel/time.ts';
+import type { Micros } from '#kernel/time.ts';
 import type { ClosedStream, RecordCommandValue } from '../../commands.ts';
 import type { StreamHeadValue, StreamRun } from '../../stream-head.ts';
 import { SeenBitmap } from './seen-bitmap.ts';

@@ -1,4 +1,4 @@
-import type { Codec } from '../../../../ports/schemas.ts';
+import type { Codec } from '#ports/schemas.ts';
 import type { RecordCommandValue } from '../../commands.ts';
 import type { StreamHeadValue } from '../../stream-head.ts';
 import type { StateStore } from './state-store.ts';

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet } from 'jose';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { SignatureRule } from '../../../connections/providers/webhook-rules.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { SignatureRule } from '#modules/connections/providers/webhook-rules.ts';
 import { invalid } from './signed.ts';
 
 /** The expected claims of a token. */

@@ -5,8 +5,8 @@ import {
   timingSafeEqual,
   verify as isSignedBy,
 } from 'node:crypto';
-import { GatewayError } from '../../../../kernel/errors.ts';
-import type { SignatureRule } from '../../../connections/providers/webhook-rules.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { SignatureRule } from '#modules/connections/providers/webhook-rules.ts';
 import type { Incoming } from '../request.ts';
 
 /** Tolerance of a Standard Webhooks timestamp in both directions, in seconds. */

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { isOver } from '../../../../kernel/retry.ts';
-import type { Clock } from '../../../../kernel/time.ts';
-import type { Delivery } from '../delivery-store.ts';
+import { isOver } from '#kernel/retry.ts';
+import type { Clock } from '#kernel/time.ts';
 import type { Deliveries } from '../deliveries.ts';
+import type { Delivery } from '../delivery-store.ts';
 
 /** How often queues are checked while deliveries wait. */
 const lookEveryMs = 250;

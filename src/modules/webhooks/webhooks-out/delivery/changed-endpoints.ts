@@ -1,4 +1,4 @@
-import type { EntityRef } from '../../../../control-plane/entity.ts';
+import type { EntityRef } from '#control-plane/entity.ts';
 import type { EndpointRef } from '../delivery-store.ts';
 
 /** The endpoints whose URL the entity holds. */

@@ -1,5 +1,5 @@
-import { limits } from '../../../../kernel/limits.ts';
-import type { Clock } from '../../../../kernel/time.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Clock } from '#kernel/time.ts';
 
 /** An event published to other processes: a failure that counts, or that the circuit opened or closed. */
 export type CircuitBroadcast = 'failed' | 'opened' | 'closed';

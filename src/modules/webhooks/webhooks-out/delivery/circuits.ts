@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { joinKey } from '../../../../kernel/ids.ts';
-import { limits } from '../../../../kernel/limits.ts';
-import type { Clock } from '../../../../kernel/time.ts';
-import type { Vault } from '../../../access/vault/vault.ts';
-import type { Coordination } from '../../../../ports/coordination.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import { Circuit, type CircuitBroadcast } from './circuit.ts';
 
 /** Its messages name a circuit by the URL; those of earlier versions, on `webhook-circuits`, by the endpoint. */

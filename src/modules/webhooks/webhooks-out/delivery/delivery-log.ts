@@ -1,4 +1,4 @@
-import type { OperationLogs } from '../../../../ports/operation-log.ts';
+import type { OperationLogs } from '#ports/operation-log.ts';
 import type { WebhookOut } from '../events.ts';
 import { operationOf } from './operation.ts';
 import type { Sent } from './send.ts';

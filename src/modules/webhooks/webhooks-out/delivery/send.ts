@@ -1,16 +1,16 @@
-import { type ControlPlane, findCaughtUp } from '../../../../control-plane/control-plane.ts';
-import { limits } from '../../../../kernel/limits.ts';
-import type { Clock } from '../../../../kernel/time.ts';
-import { findConnection } from '../../../connections/connections/queries.ts';
-import { openSigningKeys } from '../../../access/environments/signing-keys.ts';
-import type { Vault } from '../../../access/vault/vault.ts';
-import type { Environment } from '../../../access/environments/state.ts';
+import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Clock } from '#kernel/time.ts';
+import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
+import type { Environment } from '#modules/access/environments/state.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import { findConnection } from '#modules/connections/connections/queries.ts';
+import type { HttpClient } from '#ports/http-client.ts';
 import { attemptDelivery, type AttemptResult } from '../attempt.ts';
 import type { EndpointRef } from '../delivery-store.ts';
 import { addressContext, deliveryContext, headersContext, type WebhookOut } from '../events.ts';
 import { urlOf } from '../outbox.ts';
 import { signDelivery } from '../signature.ts';
-import type { HttpClient } from '../../../../ports/http-client.ts';
 import { operationOf } from './operation.ts';
 
 export interface SendDeps {

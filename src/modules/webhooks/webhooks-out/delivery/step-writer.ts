@@ -1,6 +1,6 @@
-import type { PublicMessage } from '../../../../control-plane/entity.ts';
-import type { Publisher } from '../../../../control-plane/publisher.ts';
-import { retrying } from '../../../../kernel/retry.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
+import { retrying } from '#kernel/retry.ts';
 import { whenAborted } from './when-aborted.ts';
 
 const batchMax = 1_000;

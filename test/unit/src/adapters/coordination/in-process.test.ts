@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openInProcessCoordination } from '../../../../../src/adapters/coordination/in-process.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
 
 it('counts as quickly beside many windows as beside few', async () => {
   await using coordination = openInProcessCoordination(() => 0);

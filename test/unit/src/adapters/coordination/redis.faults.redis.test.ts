@@ -1,9 +1,9 @@
 import { pino, type Logger } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { openRedisCoordination } from '../../../../../src/adapters/coordination/redis.ts';
-import type { Coordination } from '../../../../../src/ports/coordination.ts';
-import { startRedis } from '../../../../services/redis.ts';
-import { startChild } from '../../../../support/child.ts';
+import { openRedisCoordination } from '#adapters/coordination/redis.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import { startRedis } from '#test/services/redis.ts';
+import { startChild } from '#test/support/child.ts';
 
 const minute = 60_000;
 const away = { code: 'coordination_unavailable' };

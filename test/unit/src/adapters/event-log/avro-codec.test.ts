@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  AvroCodec,
-  schemaText,
-  schemaType,
-} from '../../../../../src/adapters/event-log/avro-codec.ts';
-import { topics, type TopicName } from '../../../../../streams/topics.ts';
+import { AvroCodec, schemaText, schemaType } from '#adapters/event-log/avro-codec.ts';
+import { topics, type TopicName } from '#streams/topics.ts';
 
 const names = Object.keys(topics) as TopicName[];
 

@@ -6,8 +6,8 @@ import {
   checkSchemas,
   incompatibilities,
   mustBeCompatible,
-} from '../../../../../src/adapters/event-log/schema-compatibility.ts';
-import { temporaryFolder } from '../../../../support/embedded-log.ts';
+} from '#adapters/event-log/schema-compatibility.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
 
 type Field = readonly [name: string, type: unknown, preset?: unknown];
 

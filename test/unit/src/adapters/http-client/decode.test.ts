@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { codingsOf, readBody } from '../../../../../src/adapters/http-client/decode.ts';
+import { codingsOf, readBody } from '#adapters/http-client/decode.ts';
 
 const garbage = Buffer.from('garbage, and more of it');
 const coded: Readonly<Record<string, (text: string) => Buffer>> = {

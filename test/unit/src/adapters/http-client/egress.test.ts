@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createEgressPolicy,
-  isPublicAddress,
-} from '../../../../../src/adapters/http-client/egress.ts';
+import { createEgressPolicy, isPublicAddress } from '#adapters/http-client/egress.ts';
 
 const refusal = expect.objectContaining({ code: 'url_not_allowed', status: 400 }) as Error;
 

@@ -2,12 +2,8 @@ import type { Socket } from 'node:net';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type {
-  AnswerFlow,
-  ForwardRequest,
-  HttpClient,
-} from '../../../../../src/ports/http-client.ts';
-import { codeOf, forward, forwarded, Forwarding, okWith } from '../../../../support/forwarding.ts';
+import type { AnswerFlow, ForwardRequest, HttpClient } from '#ports/http-client.ts';
+import { codeOf, forward, forwarded, Forwarding, okWith } from '#test/support/forwarding.ts';
 
 let world: Forwarding;
 beforeEach(() => {

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHttpClient } from '../../../../../src/adapters/http-client/undici.ts';
-import type { AnswerFlow, ForwardRequest } from '../../../../../src/ports/http-client.ts';
+import { createHttpClient } from '#adapters/http-client/undici.ts';
+import type { AnswerFlow, ForwardRequest } from '#ports/http-client.ts';
 import {
   codeOf,
   forward,
@@ -11,7 +11,7 @@ import {
   Forwarding,
   okWith,
   type RawUpstream,
-} from '../../../../support/forwarding.ts';
+} from '#test/support/forwarding.ts';
 
 let world: Forwarding;
 beforeEach(() => {

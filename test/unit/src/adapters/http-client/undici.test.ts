@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createHttpClient, type Resolve } from '../../../../../src/adapters/http-client/undici.ts';
-import type { HttpClient, OutgoingRequest } from '../../../../../src/ports/http-client.ts';
+import { createHttpClient, type Resolve } from '#adapters/http-client/undici.ts';
+import type { HttpClient, OutgoingRequest } from '#ports/http-client.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

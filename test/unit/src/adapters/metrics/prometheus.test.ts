@@ -1,8 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  createThreadMetrics,
-  metricsText,
-} from '../../../../../src/adapters/metrics/prometheus.ts';
+import { createThreadMetrics, metricsText } from '#adapters/metrics/prometheus.ts';
 
 const valueOf = (text: string, name: string): number =>
   Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);

@@ -1,16 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openClickHouseStore } from '../../../../../src/adapters/projection-store/clickhouse.ts';
-import {
-  createStatement,
-  dropStatement,
-} from '../../../../../src/adapters/projection-store/ddl.ts';
-import { databaseStatement } from '../../../../../src/adapters/projection-store/server-check.ts';
-import type { MigrationStep, ProjectionStore } from '../../../../../src/ports/projection-store.ts';
-import { records } from '../../../../../src/modules/records/projection/definition.ts';
-import {
-  startClickHouseFront,
-  type ClickHouseFront,
-} from '../../../../support/clickhouse-front.ts';
+import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import { createStatement, dropStatement } from '#adapters/projection-store/ddl.ts';
+import { databaseStatement } from '#adapters/projection-store/server-check.ts';
+import { records } from '#modules/records/projection/definition.ts';
+import type { MigrationStep, ProjectionStore } from '#ports/projection-store.ts';
+import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
 
 const definitions = records
   .tableSet(2)

@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openClickHouseStore } from '../../../../../src/adapters/projection-store/clickhouse.ts';
-import { openFolder } from '../../../../../src/adapters/projection-store/open-folder.ts';
+import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import { openFolder } from '#adapters/projection-store/open-folder.ts';
 
 const adapter = new URL(
   '../../../../../src/adapters/projection-store/clickhouse.ts',

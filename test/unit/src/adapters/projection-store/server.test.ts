@@ -2,13 +2,10 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { ClickHouseLogLevel, createClient, type ClickHouseSettings } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openClickHouseStore } from '../../../../../src/adapters/projection-store/clickhouse.ts';
-import { isAtLeast } from '../../../../../src/adapters/projection-store/server-check.ts';
-import type { ProjectionStore } from '../../../../../src/ports/projection-store.ts';
-import {
-  startClickHouseFront,
-  type ClickHouseFront,
-} from '../../../../support/clickhouse-front.ts';
+import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import { isAtLeast } from '#adapters/projection-store/server-check.ts';
+import type { ProjectionStore } from '#ports/projection-store.ts';
+import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
 
 let front: ClickHouseFront;
 beforeAll(async () => {

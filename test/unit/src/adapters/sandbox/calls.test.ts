@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { GatewayError } from '../../../../../src/kernel/errors.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 import { outputOf, runGuest } from './guest.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

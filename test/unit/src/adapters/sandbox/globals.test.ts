@@ -4,8 +4,8 @@ import { runInThisContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as zodPackage from 'zod';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 import { outputOf } from './guest.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
-import type { GuestRunOrder } from '../../../../../src/adapters/sandbox/guest-run.ts';
-import type { GuestOrder } from '../../../../../src/adapters/sandbox/guest/runtime.ts';
+import type { GuestRunOrder } from '#adapters/sandbox/guest-run.ts';
+import type { GuestOrder } from '#adapters/sandbox/guest/runtime.ts';
 import type {
   FunctionType,
   HostCalls,
@@ -9,7 +9,7 @@ import type {
   RunRequest,
   RunResult,
   Sandbox,
-} from '../../../../../src/ports/sandbox.ts';
+} from '#ports/sandbox.ts';
 
 const limits: RunLimits = {
   wallMs: 60_000,

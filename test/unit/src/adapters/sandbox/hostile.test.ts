@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
-import type { HostCalls, Sandbox } from '../../../../../src/ports/sandbox.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+import type { HostCalls, Sandbox } from '#ports/sandbox.ts';
 import { outputOf, runGuest } from './guest.ts';
 import { hostileCorpus, type Hostile } from './hostile-corpus.ts';
 

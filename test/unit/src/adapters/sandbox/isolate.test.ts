@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 import { outputOf, runBundle, runGuest } from './guest.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

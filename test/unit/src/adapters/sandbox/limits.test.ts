@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../../../../src/ports/sandbox.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
 import { outputOf, runGuest } from './guest.ts';
 
 let sandbox: Sandbox;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { HostCalls, LogLine } from '../../../../../src/ports/sandbox.ts';
+import type { HostCalls, LogLine } from '#ports/sandbox.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 import { runGuest } from './guest.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { HostCalls, HttpCall } from '../../../../../src/ports/sandbox.ts';
+import type { HostCalls, HttpCall } from '#ports/sandbox.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 import { outputOf, runGuest } from './guest.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

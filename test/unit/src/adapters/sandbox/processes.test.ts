@@ -5,8 +5,8 @@ import { getPriority } from 'node:os';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
-import { childPids } from '../../../../support/sandbox-processes.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+import { childPids } from '#test/support/sandbox-processes.ts';
 import { outputOf, runGuest } from './guest.ts';
 
 const never = () => new Promise<string>(() => undefined);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { definitionSchema } from '../../../../../src/adapters/sandbox/sandbox.ts';
-import { reportOf } from '../../../../../src/adapters/sandbox/failures.ts';
-import type { HostCalls } from '../../../../../src/ports/sandbox.ts';
+import { reportOf } from '#adapters/sandbox/failures.ts';
+import { definitionSchema } from '#adapters/sandbox/sandbox.ts';
+import type { HostCalls } from '#ports/sandbox.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 import { runBundle, runGuest } from './guest.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../../../../src/kernel/errors.ts';
-import type { HostCalls, HttpAnswer, HttpCall } from '../../../../../src/ports/sandbox.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { HostCalls, HttpAnswer, HttpCall } from '#ports/sandbox.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 import { outputOf, recording, runGuest } from './guest.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+import { childPids } from '#test/support/sandbox-processes.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 import { bundleOf, bundleSource, outputOf, runBundle, runGuest } from './guest.ts';
-import { childPids } from '../../../../support/sandbox-processes.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { FunctionType, ValidationMode } from '../../../../../src/ports/sandbox.ts';
+import type { FunctionType, ValidationMode } from '#ports/sandbox.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 import { recording, runBundle } from './guest.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, it, vi } from 'vitest';
-import { trimWhenQuiet } from '../../../../../src/adapters/threads/trim-memory.ts';
+import { trimWhenQuiet } from '#adapters/threads/trim-memory.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,15 +1,15 @@
-import { expect, it, vi } from 'vitest';
-import { createThreadMetrics } from '../../../../../src/adapters/metrics/prometheus.ts';
-import { migrate } from '../../../../../src/adapters/projection-store/migrate.ts';
-import { projectRecords } from '../../../../../src/app/threads/project-records.ts';
-import { systemClock } from '../../../../../src/kernel/time.ts';
-import { createHighWatermarks } from '../../../../../src/modules/records/high-watermarks.ts';
-import { records } from '../../../../../src/modules/records/projection/definition.ts';
 import { pino } from 'pino';
-import { MemoryLog } from '../../../../support/memory-log.ts';
-import { changeCodec, partitions } from '../../../../support/projection.ts';
-import { RecordModel } from '../../../../support/record-model.ts';
-import { storeOfFile } from '../../../../support/record-pages.ts';
+import { expect, it, vi } from 'vitest';
+import { createThreadMetrics } from '#adapters/metrics/prometheus.ts';
+import { migrate } from '#adapters/projection-store/migrate.ts';
+import { projectRecords } from '#app/threads/project-records.ts';
+import { systemClock } from '#kernel/time.ts';
+import { createHighWatermarks } from '#modules/records/high-watermarks.ts';
+import { records } from '#modules/records/projection/definition.ts';
+import { MemoryLog } from '#test/support/memory-log.ts';
+import { changeCodec, partitions } from '#test/support/projection.ts';
+import { RecordModel } from '#test/support/record-model.ts';
+import { storeOfFile } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
 

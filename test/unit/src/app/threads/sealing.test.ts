@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { createAesGcm } from '../../../../../src/adapters/cipher/aes-gcm.ts';
-import { startSealing } from '../../../../../src/app/threads/sealing.ts';
-import { GatewayError } from '../../../../../src/kernel/errors.ts';
-import type { UnsealedPayloads } from '../../../../../src/modules/records/payload-sealing.ts';
-import {
-  PayloadOpener,
-  sealedEncoding,
-} from '../../../../../src/modules/records/sealed-payload.ts';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
+import { startSealing } from '#app/threads/sealing.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { UnsealedPayloads } from '#modules/records/payload-sealing.ts';
+import { PayloadOpener, sealedEncoding } from '#modules/records/sealed-payload.ts';
 
 const keys = new Map([
   ['connection-1', randomBytes(32)],

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { watchTables, type TablesWatch } from '../../../../../src/app/threads/watch-tables.ts';
+import { watchTables, type TablesWatch } from '#app/threads/watch-tables.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 

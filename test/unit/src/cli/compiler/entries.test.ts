@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readEntries, type Entry } from '../../../../../src/cli/compiler/entries.ts';
-import { CompileError } from '../../../../../src/cli/compiler/problem.ts';
-import { functionsProject } from '../../../../support/functions-project.ts';
+import { readEntries, type Entry } from '#cli/compiler/entries.ts';
+import { CompileError } from '#cli/compiler/problem.ts';
+import { functionsProject } from '#test/support/functions-project.ts';
 
 const files = {
   'crm/syncs/contacts.ts': '',

@@ -2,10 +2,10 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { svcJson } from '../../../../../src/cli/compiler/artifacts.ts';
-import { compile } from '../../../../support/compile.ts';
-import { functionsProject, type FunctionsProject } from '../../../../support/functions-project.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
+import { svcJson } from '#cli/compiler/artifacts.ts';
+import { compile } from '#test/support/compile.ts';
+import { functionsProject, type FunctionsProject } from '#test/support/functions-project.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 const example = fileURLToPath(new URL('../../../../../examples/npm-releases', import.meta.url));
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Problem } from '../../../../../src/cli/compiler/problem.ts';
-import { compile, problemsOf, type Rejection } from '../../../../support/compile.ts';
-import { actionText, functionsProject, syncText } from '../../../../support/functions-project.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
+import type { Problem } from '#cli/compiler/problem.ts';
+import { compile, problemsOf, type Rejection } from '#test/support/compile.ts';
+import { actionText, functionsProject, syncText } from '#test/support/functions-project.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

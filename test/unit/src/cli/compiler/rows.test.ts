@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Compiled } from '../../../../../src/cli/compiler/compile.ts';
-import { compile, problemsOf } from '../../../../support/compile.ts';
-import { actionText, functionsProject, syncText } from '../../../../support/functions-project.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
+import type { Compiled } from '#cli/compiler/compile.ts';
+import { compile, problemsOf } from '#test/support/compile.ts';
+import { actionText, functionsProject, syncText } from '#test/support/functions-project.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 /** What functions write that were made for the usual typings, most of it found in public ones. */
 const usualTypings = `

@@ -3,8 +3,8 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { TypeChecker } from '../../../../../src/cli/compiler/type-checker.ts';
-import { ownPackage } from '../../../../../src/cli/package.ts';
+import { TypeChecker } from '#cli/compiler/type-checker.ts';
+import { ownPackage } from '#cli/package.ts';
 
 /** Processes that this one has started. */
 const children = (): string[] => {

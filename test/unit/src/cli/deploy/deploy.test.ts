@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openClient } from '../../../../../src/cli/client.ts';
-import type { Compiled } from '../../../../../src/cli/compiler/compile.ts';
-import { packageFunctions, type Selection } from '../../../../../src/cli/deploy/package.ts';
-import { performDeployment, type Consent } from '../../../../../src/cli/deploy/perform.ts';
-import { CommandFailure } from '../../../../../src/cli/exit.ts';
-import { outputTo } from '../../../../../src/cli/output.ts';
-import type { DeployPreview } from '../../../../../src/client/index.ts';
-import { compile } from '../../../../support/compile.ts';
-import { deployServer, emptyPlan, type DeployServer } from '../../../../support/deploy-server.ts';
-import { actionText, functionsProject, syncText } from '../../../../support/functions-project.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
+import { openClient } from '#cli/client.ts';
+import type { Compiled } from '#cli/compiler/compile.ts';
+import { packageFunctions, type Selection } from '#cli/deploy/package.ts';
+import { performDeployment, type Consent } from '#cli/deploy/perform.ts';
+import { CommandFailure } from '#cli/exit.ts';
+import { outputTo } from '#cli/output.ts';
+import type { DeployPreview } from '#client/index.ts';
+import { compile } from '#test/support/compile.ts';
+import { deployServer, emptyPlan, type DeployServer } from '#test/support/deploy-server.ts';
+import { actionText, functionsProject, syncText } from '#test/support/functions-project.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 let server: DeployServer;
 let compiled: Compiled;

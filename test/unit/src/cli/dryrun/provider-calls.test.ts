@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { openClient } from '../../../../../src/cli/client.ts';
-import { DryConnections } from '../../../../../src/cli/dryrun/connections.ts';
-import { Journal } from '../../../../../src/cli/dryrun/journal.ts';
-import { providerCalls } from '../../../../../src/cli/dryrun/provider-calls.ts';
+import { openClient } from '#cli/client.ts';
+import { DryConnections } from '#cli/dryrun/connections.ts';
+import { Journal } from '#cli/dryrun/journal.ts';
+import { providerCalls } from '#cli/dryrun/provider-calls.ts';
 
 const answers: Readonly<Record<string, object>> = {
   '/svc/connections/acme?provider_config_key=crm': {

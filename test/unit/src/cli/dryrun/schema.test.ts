@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { schemaOf } from '../../../../../src/adapters/sandbox/guest/definition.ts';
-import { schemaCheck } from '../../../../../src/cli/dryrun/schema.ts';
-import type { Json, JsonObject } from '../../../../../src/kernel/stable-json.ts';
+import { schemaOf } from '#adapters/sandbox/guest/definition.ts';
+import { schemaCheck } from '#cli/dryrun/schema.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 
 const numbers: JsonObject = { type: 'object', additionalProperties: { type: 'number' } };
 

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectionCredentials } from '../../../../../src/cli/import/credentials.ts';
-import { filledPath, loadMapping, readyMapping } from '../../../../../src/cli/import/mapping.ts';
-import { HttpSource, openFileSource } from '../../../../../src/cli/import/source.ts';
-import type { JsonObject } from '../../../../../src/kernel/stable-json.ts';
+import { connectionCredentials } from '#cli/import/credentials.ts';
+import { filledPath, loadMapping, readyMapping } from '#cli/import/mapping.ts';
+import { HttpSource, openFileSource } from '#cli/import/source.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 
 let root: string;
 beforeAll(() => {

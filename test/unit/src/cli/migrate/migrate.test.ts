@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { originOf, rewrite } from '../../../../../src/cli/migrate/codemod.ts';
-import { commandLine } from '../../../../support/command-line.ts';
-import { functionsProject, type FunctionsProject } from '../../../../support/functions-project.ts';
-import { sharedSandbox } from '../../../../support/shared-sandbox.ts';
+import { originOf, rewrite } from '#cli/migrate/codemod.ts';
+import { commandLine } from '#test/support/command-line.ts';
+import { functionsProject, type FunctionsProject } from '#test/support/functions-project.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 const files = {
   '.svc/.gitkeep': '',

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
-import { commandLine } from '../../../../support/command-line.ts';
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+import { commandLine } from '#test/support/command-line.ts';
 
 /** What a gateway says of the projection, one after the other. */
 const told = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { callerHeaders } from '../../../../../src/modules/proxy/answer-headers.ts';
-import { providerHeaders } from '../../../../../src/modules/proxy/provider-headers.ts';
+import { callerHeaders } from '#modules/proxy/answer-headers.ts';
+import { providerHeaders } from '#modules/proxy/provider-headers.ts';
 
 describe('the headers of a proxied answer', () => {
   it('give a dry run what the provider sent, without those of the gateway', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkRecords } from '../../../../../src/modules/records/checked-records.ts';
-import { commandColumns } from '../../../../../src/modules/records/command-columns.ts';
+import { checkRecords } from '#modules/records/checked-records.ts';
+import { commandColumns } from '#modules/records/command-columns.ts';
 
 const records = (count: number, chars: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `r-${index}`, note: 'ü'.repeat(chars) }));

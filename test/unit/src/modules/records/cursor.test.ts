@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  cursorChars,
-  decodeCursor,
-  encodeCursor,
-  generationOf,
-} from '../../../../../src/modules/records/cursor.ts';
-import { seedOfRun } from '../../../../support/random.ts';
+import { cursorChars, decodeCursor, encodeCursor, generationOf } from '#modules/records/cursor.ts';
+import { seedOfRun } from '#test/support/random.ts';
 
 const seed = seedOfRun();
 const whole = fc.nat({ max: Number.MAX_SAFE_INTEGER });

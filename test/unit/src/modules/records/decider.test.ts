@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { record, type RecordEvent } from '../../../../../src/modules/records/decider.ts';
-import type { RecordState } from '../../../../../src/modules/records/state.ts';
-import { given } from '../../../../support/given.ts';
+import { record, type RecordEvent } from '#modules/records/decider.ts';
+import type { RecordState } from '#modules/records/state.ts';
+import { given } from '#test/support/given.ts';
 
 const at = 1_000_000;
 const later = 2_000_000;

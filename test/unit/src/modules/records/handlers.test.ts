@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../../../../src/kernel/stable-json.ts';
-import {
-  recordCommandsTopic,
-  type RecordCommandValue,
-} from '../../../../../src/modules/records/commands.ts';
-import {
-  anOrigin,
-  aStream,
-  openRecordsWorld,
-  type RecordsWorld,
-} from '../../../../support/records.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import { recordCommandsTopic, type RecordCommandValue } from '#modules/records/commands.ts';
+import { anOrigin, aStream, openRecordsWorld, type RecordsWorld } from '#test/support/records.ts';
 
 const stream = aStream();
 const origin = anOrigin();

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createHighWatermarks,
-  type HighWatermark,
-} from '../../../../../src/modules/records/high-watermarks.ts';
+import { createHighWatermarks, type HighWatermark } from '#modules/records/high-watermarks.ts';
 
 const at = (position: number): HighWatermark => ({ generation: 1n, position, modifiedAt: 0 });
 

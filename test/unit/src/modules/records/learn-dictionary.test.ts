@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { learnDictionary } from '../../../../../src/modules/records/learn-dictionary.ts';
+import { learnDictionary } from '#modules/records/learn-dictionary.ts';
 
 const texts = (count: number) =>
   Array.from({ length: count }, (_, i) =>

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject } from '../../../../../src/kernel/stable-json.ts';
-import { merge } from '../../../../../src/modules/records/merge.ts';
-import { seedOfRun } from '../../../../support/random.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
+import { merge } from '#modules/records/merge.ts';
+import { seedOfRun } from '#test/support/random.ts';
 
 const seed = seedOfRun();
 const anObject = fc.dictionary(

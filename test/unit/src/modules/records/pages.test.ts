@@ -1,25 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createAesGcm } from '../../../../../src/adapters/cipher/aes-gcm.ts';
-import { GatewayError } from '../../../../../src/kernel/errors.ts';
-import { isoMicros, systemClock } from '../../../../../src/kernel/time.ts';
-import { createRecordReader } from '../../../../../src/modules/records/read-ahead.ts';
-import type { PageQuery } from '../../../../../src/modules/records/reader.ts';
-import {
-  payloadContext,
-  PayloadSealer,
-} from '../../../../../src/modules/records/sealed-payload.ts';
-import { streamKey } from '../../../../../src/modules/records/stream.ts';
-import { TestProjection } from '../../../../support/projection.ts';
-import { RecordModel } from '../../../../support/record-model.ts';
-import {
-  counted,
-  idsOf,
-  pageOf,
-  question,
-  storeOfFile,
-  walk,
-} from '../../../../support/record-pages.ts';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { isoMicros, systemClock } from '#kernel/time.ts';
+import { createRecordReader } from '#modules/records/read-ahead.ts';
+import type { PageQuery } from '#modules/records/reader.ts';
+import { payloadContext, PayloadSealer } from '#modules/records/sealed-payload.ts';
+import { streamKey } from '#modules/records/stream.ts';
+import { TestProjection } from '#test/support/projection.ts';
+import { RecordModel } from '#test/support/record-model.ts';
+import { counted, idsOf, pageOf, question, storeOfFile, walk } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
 

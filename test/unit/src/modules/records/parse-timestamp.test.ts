@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isoMicros } from '../../../../../src/kernel/time.ts';
-import { parseTimestamp } from '../../../../../src/modules/records/parse-timestamp.ts';
+import { isoMicros } from '#kernel/time.ts';
+import { parseTimestamp } from '#modules/records/parse-timestamp.ts';
 
 const at = Date.UTC(2026, 1, 1, 8) * 1000;
 

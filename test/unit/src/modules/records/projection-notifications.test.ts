@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { openInProcessCoordination } from '../../../../../src/adapters/coordination/in-process.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
 import {
   openProjectionNotifications,
   type ProjectionNotifications,
-} from '../../../../../src/modules/records/projection-notifications.ts';
-import type { Coordination } from '../../../../../src/ports/coordination.ts';
-import { silent } from '../../../../support/control.ts';
-import { until } from '../../../../support/runs.ts';
+} from '#modules/records/projection-notifications.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import { silent } from '#test/support/control.ts';
+import { until } from '#test/support/runs.ts';
 
 const open = (coordination: Coordination, node: string): Promise<ProjectionNotifications> =>
   openProjectionNotifications({ coordination, node, logger: silent });

@@ -5,23 +5,16 @@ import {
   announceDropped,
   connectRecordReader,
   recordSourceMethods,
-} from '../../../../../src/adapters/projection-store/reader-rpc.ts';
-import { connect } from '../../../../../src/adapters/threads/rpc.ts';
-import { GatewayError } from '../../../../../src/kernel/errors.ts';
-import type { Clock } from '../../../../../src/kernel/time.ts';
-import { systemClock } from '../../../../../src/kernel/time.ts';
-import { createRecordReader } from '../../../../../src/modules/records/read-ahead.ts';
-import type { RecordSource } from '../../../../../src/modules/records/reader.ts';
-import { TestProjection } from '../../../../support/projection.ts';
-import { RecordModel } from '../../../../support/record-model.ts';
-import {
-  counted,
-  idsOf,
-  pageOf,
-  question,
-  storeOfFile,
-  walk,
-} from '../../../../support/record-pages.ts';
+} from '#adapters/projection-store/reader-rpc.ts';
+import { connect } from '#adapters/threads/rpc.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
+import { systemClock } from '#kernel/time.ts';
+import { createRecordReader } from '#modules/records/read-ahead.ts';
+import type { RecordSource } from '#modules/records/reader.ts';
+import { TestProjection } from '#test/support/projection.ts';
+import { RecordModel } from '#test/support/record-model.ts';
+import { counted, idsOf, pageOf, question, storeOfFile, walk } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { changesEnd, createReadableRuns } from '../../../../../src/modules/records/readable.ts';
-import { changesEndOf } from '../../../../../src/modules/functions/runs/presenter.ts';
-import type { StepRow } from '../../../../../src/modules/functions/runs/queries.ts';
-import { createPublication } from '../../../../../streams/projector/publication.ts';
+import { changesEndOf } from '#modules/functions/runs/presenter.ts';
+import type { StepRow } from '#modules/functions/runs/queries.ts';
+import { changesEnd, createReadableRuns } from '#modules/records/readable.ts';
+import { createPublication } from '#streams/projector/publication.ts';
 
 const partitions = 3;
 const place = (partition: number, offset: number) => ({ model: 'Contact', partition, offset });

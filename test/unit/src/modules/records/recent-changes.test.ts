@@ -1,22 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../../../../src/kernel/time.ts';
-import { createHighWatermarks } from '../../../../../src/modules/records/high-watermarks.ts';
-import type { PageQuery, RecordSource } from '../../../../../src/modules/records/reader.ts';
-import { createRecordSource } from '../../../../../src/modules/records/source.ts';
-import { recordsTopic } from '../../../../../src/modules/records/stream-head.ts';
-import { recordTables } from '../../../../../src/modules/records/tables.ts';
-import { holdInserts } from '../../../../support/held-inserts.ts';
-import { roundsOf } from '../../../../support/long-run.ts';
-import { MemoryLog } from '../../../../support/memory-log.ts';
-import {
-  changeCodec,
-  noVault,
-  partitions,
-  TestProjection,
-} from '../../../../support/projection.ts';
-import { seeded, seedOfRun, type Random } from '../../../../support/random.ts';
-import { RecordModel } from '../../../../support/record-model.ts';
-import { question, storeOfFile } from '../../../../support/record-pages.ts';
+import { systemClock } from '#kernel/time.ts';
+import { createHighWatermarks } from '#modules/records/high-watermarks.ts';
+import type { PageQuery, RecordSource } from '#modules/records/reader.ts';
+import { createRecordSource } from '#modules/records/source.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import { recordTables } from '#modules/records/tables.ts';
+import { holdInserts } from '#test/support/held-inserts.ts';
+import { roundsOf } from '#test/support/long-run.ts';
+import { MemoryLog } from '#test/support/memory-log.ts';
+import { changeCodec, noVault, partitions, TestProjection } from '#test/support/projection.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
+import { RecordModel } from '#test/support/record-model.ts';
+import { question, storeOfFile } from '#test/support/record-pages.ts';
 
 const seed = seedOfRun();
 const store = await storeOfFile();

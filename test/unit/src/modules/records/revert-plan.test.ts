@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChangeRow } from '../../../../../src/modules/records/history-queries.ts';
-import { planOf } from '../../../../../src/modules/records/revert-plan.ts';
+import type { ChangeRow } from '#modules/records/history-queries.ts';
+import { planOf } from '#modules/records/revert-plan.ts';
 
 type Step = 'added' | 'updated' | 'deleted' | 'pruned' | 'purged';
 

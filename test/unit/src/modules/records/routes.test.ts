@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import type { Caller } from '../../../../../src/http/define-route.ts';
-import { parseQuery } from '../../../../../src/http/query.ts';
-import type { Services } from '../../../../../src/api/services.ts';
-import type { PageQuery } from '../../../../../src/modules/records/reader.ts';
-import { recordRoutes } from '../../../../../src/modules/records/routes.ts';
+import type { Services } from '#api/services.ts';
+import type { Caller } from '#http/define-route.ts';
+import { parseQuery } from '#http/query.ts';
+import type { PageQuery } from '#modules/records/reader.ts';
+import { recordRoutes } from '#modules/records/routes.ts';
 
 const [list, prune] = recordRoutes;
 const accepts = (schema: unknown, value: unknown): boolean =>

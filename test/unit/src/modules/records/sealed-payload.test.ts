@@ -1,14 +1,14 @@
 import { createDecipheriv, randomBytes } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createAesGcm } from '../../../../../src/adapters/cipher/aes-gcm.ts';
+import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
 import {
   payloadContext,
   PayloadOpener,
   PayloadSealer,
   sealedEncoding,
-} from '../../../../../src/modules/records/sealed-payload.ts';
-import { seeded, seedOfRun, type Random } from '../../../../support/random.ts';
+} from '#modules/records/sealed-payload.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
 
 const seed = seedOfRun();
 const key = randomBytes(32);

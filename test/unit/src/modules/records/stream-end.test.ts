@@ -1,17 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isoMicros } from '../../../../../src/kernel/time.ts';
-import type { PageQuery } from '../../../../../src/modules/records/reader.ts';
-import { recordsTopic } from '../../../../../src/modules/records/stream-head.ts';
-import { holdInserts } from '../../../../support/held-inserts.ts';
-import { MemoryLog } from '../../../../support/memory-log.ts';
-import {
-  changeCodec,
-  dropTables,
-  partitions,
-  TestProjection,
-} from '../../../../support/projection.ts';
-import { RecordModel, startMicros } from '../../../../support/record-model.ts';
-import { idsOf, pageOf, question, storeOfFile, walk } from '../../../../support/record-pages.ts';
+import { isoMicros } from '#kernel/time.ts';
+import type { PageQuery } from '#modules/records/reader.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import { holdInserts } from '#test/support/held-inserts.ts';
+import { MemoryLog } from '#test/support/memory-log.ts';
+import { changeCodec, dropTables, partitions, TestProjection } from '#test/support/projection.ts';
+import { RecordModel, startMicros } from '#test/support/record-model.ts';
+import { idsOf, pageOf, question, storeOfFile, walk } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
 

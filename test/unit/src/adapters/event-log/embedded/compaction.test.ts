@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { openEmbeddedLog } from '../../../../../../src/adapters/event-log/embedded/open.ts';
-import type { EventLog, Message, ReadMessage } from '../../../../../../src/ports/event-log.ts';
-import { temporaryFolder } from '../../../../../support/embedded-log.ts';
-import { keysOf, message, placed, position, readAll, textOf } from '../../../../../support/log.ts';
-import { seeded, seedOfRun } from '../../../../../support/random.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import type { EventLog, Message, ReadMessage } from '#ports/event-log.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { keysOf, message, placed, position, readAll, textOf } from '#test/support/log.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 
 const minuteMs = 60_000;
 const policy = {

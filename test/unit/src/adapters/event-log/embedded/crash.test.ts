@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { openEmbeddedLog } from '../../../../../../src/adapters/event-log/embedded/open.ts';
-import { temporaryFolder } from '../../../../../support/embedded-log.ts';
-import { keysOf, readAll } from '../../../../../support/log.ts';
-import { seeded, seedOfRun } from '../../../../../support/random.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { keysOf, readAll } from '#test/support/log.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 
 const child = new URL('../../../../../support/log-child.ts', import.meta.url).pathname;
 

@@ -2,25 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { copyFile, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
-import {
-  openEmbeddedLog,
-  type EmbeddedLog,
-} from '../../../../../../src/adapters/event-log/embedded/open.ts';
-import {
-  crcAtPlace,
-  isIntact,
-  type StoredRow,
-} from '../../../../../../src/adapters/event-log/embedded/row-format.ts';
-import { RowKeyReader } from '../../../../../../src/adapters/event-log/embedded/row-keys.ts';
-import { openRow, slotOf } from '../../../../../../src/adapters/event-log/embedded/sealed-row.ts';
-import type { TopicSpec } from '../../../../../../src/ports/event-log.ts';
-import { startChild } from '../../../../../support/child.ts';
-import { temporaryFolder } from '../../../../../support/embedded-log.ts';
-import { keptTopic, message, placed, readAll, textOf } from '../../../../../support/log.ts';
-import { seeded, seedOfRun } from '../../../../../support/random.ts';
-import { filesWith, rowKeysOf, slotsOf } from '../../../../../support/stored-bytes.ts';
 import { crc32 } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { openEmbeddedLog, type EmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { crcAtPlace, isIntact, type StoredRow } from '#adapters/event-log/embedded/row-format.ts';
+import { RowKeyReader } from '#adapters/event-log/embedded/row-keys.ts';
+import { openRow, slotOf } from '#adapters/event-log/embedded/sealed-row.ts';
+import type { TopicSpec } from '#ports/event-log.ts';
+import { startChild } from '#test/support/child.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { keptTopic, message, placed, readAll, textOf } from '#test/support/log.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
+import { filesWith, rowKeysOf, slotsOf } from '#test/support/stored-bytes.ts';
 
 const plain = { policy: 'compact', minLagMs: 0, maxLagMs: 60_000, tombstoneMs: 60_000 } as const;
 const erasable: TopicSpec = { name: 't', partitions: 1, cleanup: { ...plain, isErasable: true } };

@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  Groups,
-  releaseTimeoutMs,
-  type MemberLink,
-} from '../../../../../../src/adapters/event-log/embedded/groups.ts';
+import { Groups, releaseTimeoutMs, type MemberLink } from '#adapters/event-log/embedded/groups.ts';
 
 /** Records the notifications of a member; releases only when the test says so. */
 class Link implements MemberLink {

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import {
   openEmbeddedLog,
   type EmbeddedLog,
   type EmbeddedLogOptions,
-} from '../../../../../../src/adapters/event-log/embedded/open.ts';
-import { temporaryFolder } from '../../../../../support/embedded-log.ts';
+} from '#adapters/event-log/embedded/open.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
 import {
   Follower,
   HoldingMember,
@@ -19,7 +19,7 @@ import {
   placed,
   position,
   readAll,
-} from '../../../../../support/log.ts';
+} from '#test/support/log.ts';
 
 interface Opened extends AsyncDisposable {
   readonly embedded: EmbeddedLog;

@@ -9,9 +9,9 @@ import {
   isIntact,
   type EncodedRow,
   type StoredRow,
-} from '../../../../../../src/adapters/event-log/embedded/row-format.ts';
-import type { Message } from '../../../../../../src/ports/event-log.ts';
-import { seedOfRun } from '../../../../../support/random.ts';
+} from '#adapters/event-log/embedded/row-format.ts';
+import type { Message } from '#ports/event-log.ts';
+import { seedOfRun } from '#test/support/random.ts';
 
 const partition = 7;
 const base = 1_000;

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import {
   openCheckpointConnection,
   openWriteConnection,
-} from '../../../../../../src/adapters/event-log/embedded/tables.ts';
-import { temporaryFolder } from '../../../../../support/embedded-log.ts';
+} from '#adapters/event-log/embedded/tables.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
 
 /** `PRAGMA synchronous`: the write-ahead log is flushed to the disk before a commit returns. */
 const full = 2;

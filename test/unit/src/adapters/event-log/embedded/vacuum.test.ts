@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openEmbeddedLog } from '../../../../../../src/adapters/event-log/embedded/open.ts';
-import { temporaryFolder } from '../../../../../support/embedded-log.ts';
-import { keptTopic, placed, position, readAll } from '../../../../../support/log.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { keptTopic, placed, position, readAll } from '#test/support/log.ts';
 
 it('the file gives back the space of what was deleted, and keeps what was not', async () => {
   await using folder = await temporaryFolder();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GroupTrouble } from '../../../../../../src/adapters/event-log/kafka/group-trouble.ts';
+import { GroupTrouble } from '#adapters/event-log/kafka/group-trouble.ts';
 
 describe('members of groups while a broker is away', () => {
   it('are logged when it begins, once a minute, and when the last one works again', () => {

@@ -1,11 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import {
-  PartitionBatcher,
-  Pending,
-} from '../../../../../../src/adapters/event-log/kafka/partition-batcher.ts';
-import { GatewayError } from '../../../../../../src/kernel/errors.ts';
-import { message } from '../../../../../support/log.ts';
+import { PartitionBatcher, Pending } from '#adapters/event-log/kafka/partition-batcher.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { message } from '#test/support/log.ts';
 
 const identity = (producerId: string) => ({ producerId, producerEpoch: 0 });
 const [first, second] = [identity('1'), identity('2')];

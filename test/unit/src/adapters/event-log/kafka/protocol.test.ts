@@ -5,8 +5,8 @@ import {
   fetchCall,
   metadataCall,
   produceCall,
-} from '../../../../../../src/adapters/event-log/kafka/protocol.ts';
-import { seeded, seedOfRun } from '../../../../../support/random.ts';
+} from '#adapters/event-log/kafka/protocol.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 
 const calls: Readonly<Record<string, ProtocolCall<unknown>>> = {
   metadata: metadataCall([]),

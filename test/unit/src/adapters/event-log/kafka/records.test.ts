@@ -1,15 +1,12 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { crc32c } from '../../../../../../src/adapters/event-log/kafka/crc32c.ts';
-import { RecordSet } from '../../../../../../src/adapters/event-log/kafka/record-decoder.ts';
-import {
-  encodeRecords,
-  recordBatch,
-} from '../../../../../../src/adapters/event-log/kafka/record-encoder.ts';
-import type { Message, ReadMessage } from '../../../../../../src/ports/event-log.ts';
-import { message, textOf } from '../../../../../support/log.ts';
-import { seedOfRun } from '../../../../../support/random.ts';
+import { crc32c } from '#adapters/event-log/kafka/crc32c.ts';
+import { RecordSet } from '#adapters/event-log/kafka/record-decoder.ts';
+import { encodeRecords, recordBatch } from '#adapters/event-log/kafka/record-encoder.ts';
+import type { Message, ReadMessage } from '#ports/event-log.ts';
+import { message, textOf } from '#test/support/log.ts';
+import { seedOfRun } from '#test/support/random.ts';
 
 const now = 1_700_000_000_000;
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Names } from '../../../../../../src/adapters/event-log/kafka/names.ts';
+import { Names } from '#adapters/event-log/kafka/names.ts';
 import {
   differences,
   initialConfig,
   requiredConfig,
-} from '../../../../../../src/adapters/event-log/kafka/topic-config.ts';
+} from '#adapters/event-log/kafka/topic-config.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,16 +1,13 @@
 import { pino, type Logger } from 'pino';
 import { expect, it } from 'vitest';
-import { openEmbeddedLogClient } from '../../../../../../src/adapters/event-log/embedded/client.ts';
-import { openEmbeddedLog } from '../../../../../../src/adapters/event-log/embedded/open.ts';
-import {
-  openRegistrySchemas,
-  type RegistrySchemas,
-} from '../../../../../../src/adapters/event-log/registry/open.ts';
-import { readWithSchemas } from '../../../../../../src/adapters/event-log/registry/reading.ts';
-import type { Batch } from '../../../../../../src/ports/event-log.ts';
-import type { Service } from '../../../../../services/service.ts';
-import { startRegistry } from '../../../../../services/registry.ts';
-import { temporaryFolder } from '../../../../../support/embedded-log.ts';
+import { openEmbeddedLogClient } from '#adapters/event-log/embedded/client.ts';
+import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { openRegistrySchemas, type RegistrySchemas } from '#adapters/event-log/registry/open.ts';
+import { readWithSchemas } from '#adapters/event-log/registry/reading.ts';
+import type { Batch } from '#ports/event-log.ts';
+import { startRegistry } from '#test/services/registry.ts';
+import type { Service } from '#test/services/service.ts';
+import { temporaryFolder } from '#test/support/embedded-log.ts';
 
 const topic = 'svc.made.v1';
 const record = (...names: string[]) => ({

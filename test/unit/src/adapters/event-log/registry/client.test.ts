@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { RegistryClient } from '../../../../../../src/adapters/event-log/registry/client.ts';
+import { RegistryClient } from '#adapters/event-log/registry/client.ts';
 
 const answer = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAnswerHead } from '../../../../../../src/adapters/http-client/http1/answer-head.ts';
+import { parseAnswerHead } from '#adapters/http-client/http1/answer-head.ts';
 
 const head = (...lines: string[]) => parseAnswerHead(lines.join('\r\n'), 'GET');
 const ok = 'HTTP/1.1 200 OK';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { schemaOf } from '../../../../../../src/adapters/sandbox/guest/definition.ts';
-import { quicklyValid } from '../../../../../../src/adapters/sandbox/guest/quick-validate.ts';
-import type { Json } from '../../../../../../src/kernel/stable-json.ts';
-import { seeded, seedOfRun, type Random } from '../../../../../support/random.ts';
+import { schemaOf } from '#adapters/sandbox/guest/definition.ts';
+import { quicklyValid } from '#adapters/sandbox/guest/quick-validate.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
 
 /** As TypeScript makes an enum of numbers. */
 const Numbered = { one: 1, two: 2, 1: 'one', 2: 'two' };

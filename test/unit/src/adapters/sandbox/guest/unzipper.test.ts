@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { Open } from '../../../../../../src/adapters/sandbox/guest/unzipper.ts';
+import { Open } from '#adapters/sandbox/guest/unzipper.ts';
 
 const seed = Number(process.env['SVC_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const text = (content: string): Uint8Array => new TextEncoder().encode(content);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { z as own } from 'zod';
-import { guestRuntime } from '../../../../../../src/adapters/sandbox/guest-runtime.ts';
+import { guestRuntime } from '#adapters/sandbox/guest-runtime.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 import { runBundle } from '../guest.ts';
-import { sharedSandbox } from '../../../../../support/shared-sandbox.ts';
 
 /** Evaluated here with the package's own zod, and as text in a realm: as JSON, both must say the same. */
 function facts(z: typeof own): unknown {

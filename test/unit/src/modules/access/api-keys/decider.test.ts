@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Sealed } from '../../../../../../src/kernel/ids.ts';
-import { apiKey, type CreateKey } from '../../../../../../src/modules/access/api-keys/decider.ts';
-import { given } from '../../../../../support/given.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { apiKey, type CreateKey } from '#modules/access/api-keys/decider.ts';
+import { given } from '#test/support/given.ts';
 
 const create = (more: Partial<CreateKey> = {}): CreateKey => ({
   type: 'Create',

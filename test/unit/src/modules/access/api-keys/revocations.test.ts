@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openInProcessCoordination } from '../../../../../../src/adapters/coordination/in-process.ts';
-import {
-  openRevocations,
-  notifyRevoked,
-} from '../../../../../../src/modules/access/api-keys/revocations.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
+import { openRevocations, notifyRevoked } from '#modules/access/api-keys/revocations.ts';
 
 describe('a deleted key', () => {
   it('is known to every listening node when it is published', async () => {

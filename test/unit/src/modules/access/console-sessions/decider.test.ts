@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../../../../../src/kernel/limits.ts';
-import { consoleSession } from '../../../../../../src/modules/access/console-sessions/decider.ts';
-import { endOf } from '../../../../../../src/modules/access/console-sessions/rules.ts';
-import { given } from '../../../../../support/given.ts';
+import { limits } from '#kernel/limits.ts';
+import { consoleSession } from '#modules/access/console-sessions/decider.ts';
+import { endOf } from '#modules/access/console-sessions/rules.ts';
+import { given } from '#test/support/given.ts';
 
 const hour = 3_600_000;
 const account = (id: string) => ({ environmentUid: null, id });

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Sealed } from '../../../../../../src/kernel/ids.ts';
-import {
-  environment,
-  type CreateEnvironment,
-} from '../../../../../../src/modules/access/environments/decider.ts';
-import { given } from '../../../../../support/given.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { environment, type CreateEnvironment } from '#modules/access/environments/decider.ts';
+import { given } from '#test/support/given.ts';
 
 const at = 1_000_000;
 const dayMs = 86_400_000;

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
-import { idempotentRequest } from '../../../../../../src/modules/access/idempotent-requests/decider.ts';
-import type { IdempotentRequestEvent } from '../../../../../../src/modules/access/idempotent-requests/events.ts';
-import { given } from '../../../../../support/given.ts';
+import { idempotentRequest } from '#modules/access/idempotent-requests/decider.ts';
+import type { IdempotentRequestEvent } from '#modules/access/idempotent-requests/events.ts';
+import { given } from '#test/support/given.ts';
 
 const at = 1_000_000;
 const begin = (token: string, more: { at?: number; requestHash?: string } = {}) =>

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import { rewrap } from '../../../../../../src/modules/access/root-keys/decider.ts';
-import { given } from '../../../../../support/given.ts';
+import { rewrap } from '#modules/access/root-keys/decider.ts';
+import { given } from '#test/support/given.ts';
 
 const order = (id: string, rootKeyId: string) =>
   ({ type: 'Order', id, rootKeyId, total: 7, by: 'key:1', at: 1000 }) as const;

@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import type { Sealed } from '../../../../../../src/kernel/ids.ts';
-import type { JsonObject } from '../../../../../../src/kernel/stable-json.ts';
-import { authorization } from '../../../../../../src/modules/connections/authorizations/decider.ts';
-import { given } from '../../../../../support/given.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { authorization } from '#modules/connections/authorizations/decider.ts';
+import { given } from '#test/support/given.ts';
 
 const asked = {
   id: 'a1',

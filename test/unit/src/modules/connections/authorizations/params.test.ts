@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../../../../../src/kernel/errors.ts';
-import type { JsonObject } from '../../../../../../src/kernel/stable-json.ts';
-import { checkedParams } from '../../../../../../src/modules/connections/authorizations/params.ts';
-import { aProvider } from '../../../../../support/control.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { checkedParams } from '#modules/connections/authorizations/params.ts';
+import { aProvider } from '#test/support/control.ts';
 
 const field = (more: object = {}) => ({
   type: 'string' as const,

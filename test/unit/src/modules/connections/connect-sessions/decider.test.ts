@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import { connectSession } from '../../../../../../src/modules/connections/connect-sessions/decider.ts';
-import { given } from '../../../../../support/given.ts';
+import { connectSession } from '#modules/connections/connect-sessions/decider.ts';
+import { given } from '#test/support/given.ts';
 
 const asked = {
   id: 's1',

@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Sealed } from '../../../../../../src/kernel/ids.ts';
-import { limits } from '../../../../../../src/kernel/limits.ts';
-import type { Json, JsonObject } from '../../../../../../src/kernel/stable-json.ts';
-import {
-  connection,
-  type ImportConnection,
-} from '../../../../../../src/modules/connections/connections/decider.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import { connection, type ImportConnection } from '#modules/connections/connections/decider.ts';
 import {
   endUserTags,
   neverRefreshed,
   normalizeTags,
   type Credentials,
   type RefreshState,
-} from '../../../../../../src/modules/connections/connections/state.ts';
-import { given } from '../../../../../support/given.ts';
+} from '#modules/connections/connections/state.ts';
+import { given } from '#test/support/given.ts';
 
 const sealed = (text: string) => text as Sealed<Credentials>;
 const value = (text: string) => text as Sealed<Json>;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { overridden } from '../../../../../../src/kernel/overridden.ts';
-import { environmentByName } from '../../../../../../src/modules/access/environments/queries.ts';
-import { createDecryptedConnectionCache } from '../../../../../../src/modules/connections/connections/decrypted-connection-cache.ts';
-import { startApiWithProviders } from '../../../../../support/api-with-providers.ts';
+import { overridden } from '#kernel/overridden.ts';
+import { environmentByName } from '#modules/access/environments/queries.ts';
+import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypted-connection-cache.ts';
+import { startApiWithProviders } from '#test/support/api-with-providers.ts';
 
 it('a connection that changes while a call decrypts it is decrypted again for the next', async () => {
   await using api = await startApiWithProviders();

@@ -1,18 +1,12 @@
 import { expect, it } from 'vitest';
-import type { EntityDefinitions } from '../../../../../../src/control-plane/entity.ts';
-import { ViewStore } from '../../../../../../src/control-plane/view-store.ts';
-import { joinKey } from '../../../../../../src/kernel/ids.ts';
-import {
-  connectionEntity,
-  connectionRef,
-} from '../../../../../../src/modules/connections/connections/entity.ts';
-import type { ConnectionQuery } from '../../../../../../src/modules/connections/connections/listing.ts';
-import {
-  connectionSearch,
-  connectionTotal,
-} from '../../../../../../src/modules/connections/connections/search.ts';
-import type { Connection } from '../../../../../../src/modules/connections/connections/state.ts';
-import { seeded, seedOfRun, type Random } from '../../../../../support/random.ts';
+import type { EntityDefinitions } from '#control-plane/entity.ts';
+import { ViewStore } from '#control-plane/view-store.ts';
+import { joinKey } from '#kernel/ids.ts';
+import { connectionEntity, connectionRef } from '#modules/connections/connections/entity.ts';
+import type { ConnectionQuery } from '#modules/connections/connections/listing.ts';
+import { connectionSearch, connectionTotal } from '#modules/connections/connections/search.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
 
 const definitions: EntityDefinitions = { connection: connectionEntity };
 const environments = ['e1', 'e2'];

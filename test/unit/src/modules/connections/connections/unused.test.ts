@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Sealed } from '../../../../../../src/kernel/ids.ts';
-import { limits } from '../../../../../../src/kernel/limits.ts';
-import type { JsonObject } from '../../../../../../src/kernel/stable-json.ts';
-import {
-  connection,
-  type ImportConnection,
-} from '../../../../../../src/modules/connections/connections/decider.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { connection, type ImportConnection } from '#modules/connections/connections/decider.ts';
 import {
   neverRefreshed,
   type Credentials,
   type RefreshState,
-} from '../../../../../../src/modules/connections/connections/state.ts';
-import { given } from '../../../../../support/given.ts';
+} from '#modules/connections/connections/state.ts';
+import { given } from '#test/support/given.ts';
 
 const made = (more: Partial<ImportConnection> = {}, refresh: RefreshState = neverRefreshed) => {
   const create: ImportConnection = {

@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../../../src/kernel/stable-json.ts';
-import { importCredentials } from '../../../../../../src/modules/connections/credentials/import.ts';
-import type { ModeContext } from '../../../../../../src/modules/connections/credentials/modes/mode.ts';
-import { publicCredentials } from '../../../../../../src/modules/connections/credentials/public.ts';
-import type {
-  AuthMode,
-  Provider,
-} from '../../../../../../src/modules/connections/providers/definition.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { importCredentials } from '#modules/connections/credentials/import.ts';
+import type { ModeContext } from '#modules/connections/credentials/modes/mode.ts';
+import { publicCredentials } from '#modules/connections/credentials/public.ts';
+import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
 
 const now = Date.UTC(2026, 1, 2, 8);
 const contextOf = (auth_mode: AuthMode, more: Partial<Provider> = {}): ModeContext => ({

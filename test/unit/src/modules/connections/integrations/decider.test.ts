@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Sealed } from '../../../../../../src/kernel/ids.ts';
-import {
-  integration,
-  type CreateIntegration,
-} from '../../../../../../src/modules/connections/integrations/decider.ts';
-import type { IntegrationCredentials } from '../../../../../../src/modules/connections/integrations/state.ts';
-import { given } from '../../../../../support/given.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { integration, type CreateIntegration } from '#modules/connections/integrations/decider.ts';
+import type { IntegrationCredentials } from '#modules/connections/integrations/state.ts';
+import { given } from '#test/support/given.ts';
 
 const sealed = (text: string) => text as Sealed<IntegrationCredentials>;
 const create: CreateIntegration = {

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Provider } from '../../../../../../src/modules/connections/providers/definition.ts';
-import {
-  buildProviderRequest,
-  type ProviderCall,
-} from '../../../../../../src/modules/connections/providers/inject.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import { buildProviderRequest, type ProviderCall } from '#modules/connections/providers/inject.ts';
 
 const provider = (over: Partial<Provider> = {}): Provider => ({
   name: 'crm',

@@ -6,7 +6,7 @@ import {
   isKnownToken,
   tokensOf,
   type TemplateValues,
-} from '../../../../../../src/modules/connections/providers/interpolate.ts';
+} from '#modules/connections/providers/interpolate.ts';
 
 const values: TemplateValues = {
   connectionConfig: {

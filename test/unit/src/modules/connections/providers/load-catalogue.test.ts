@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { authModes } from '../../../../../../src/modules/connections/providers/schema-parts.ts';
-import { loadCatalogue } from '../../../../../../src/modules/connections/providers/load-catalogue.ts';
+import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
+import { authModes } from '#modules/connections/providers/schema-parts.ts';
 
 let folder = '';
 beforeEach(() => {

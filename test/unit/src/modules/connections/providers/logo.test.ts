@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadCatalogue } from '../../../../../../src/modules/connections/providers/load-catalogue.ts';
-import { logoSvg } from '../../../../../../src/modules/connections/providers/logo.ts';
-import { aProvider } from '../../../../../support/control.ts';
+import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
+import { logoSvg } from '#modules/connections/providers/logo.ts';
+import { aProvider } from '#test/support/control.ts';
 
 const file = new URL(
   '../../../../../../src/modules/connections/providers/logos.json',

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { load as parseYaml } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { overlaySchemaFile, overlaySchemaPage } from '../../../../../../src/app/generate.ts';
-import { isJsonObject, type Json } from '../../../../../../src/kernel/stable-json.ts';
-import { overlayValidator } from '../../../../../../src/modules/connections/providers/overlay-schema.ts';
-import { definitionSchema } from '../../../../../../src/modules/connections/providers/schema.ts';
-import { draft2020 } from '../../../../../support/json-schema.ts';
+import { overlaySchemaFile, overlaySchemaPage } from '#app/generate.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
+import { overlayValidator } from '#modules/connections/providers/overlay-schema.ts';
+import { definitionSchema } from '#modules/connections/providers/schema.ts';
+import { draft2020 } from '#test/support/json-schema.ts';
 
 const published = readFileSync(overlaySchemaFile, 'utf8');
 const schema = JSON.parse(published) as Json;

@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Provider } from '../../../../../../src/modules/connections/providers/definition.ts';
-import {
-  buildProviderRequest,
-  type CallParties,
-} from '../../../../../../src/modules/connections/providers/inject.ts';
-import { prepareCalls } from '../../../../../../src/modules/connections/providers/prepared-calls.ts';
-import type { Destination } from '../../../../../../src/ports/http-client.ts';
-import { seeded, seedOfRun } from '../../../../../support/random.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import { buildProviderRequest, type CallParties } from '#modules/connections/providers/inject.ts';
+import { prepareCalls } from '#modules/connections/providers/prepared-calls.ts';
+import type { Destination } from '#ports/http-client.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
 
 const provider = (over: Partial<Provider> = {}): Provider => ({
   name: 'crm',

@@ -4,8 +4,8 @@ import {
   interpolate,
   isKnownToken,
   type TemplateValues,
-} from '../../../../../../src/modules/connections/providers/interpolate.ts';
-import type { OutgoingCall } from '../../../../../../src/modules/connections/providers/outgoing-call.ts';
+} from '#modules/connections/providers/interpolate.ts';
+import type { OutgoingCall } from '#modules/connections/providers/outgoing-call.ts';
 
 const callOf = (method: string, url: string, more: Partial<OutgoingCall> = {}): OutgoingCall => ({
   method,

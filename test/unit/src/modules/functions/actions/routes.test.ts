@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpServer } from '../../../../../../src/http/server.ts';
 import { startApiServer } from '../../../../../../src/api/request-pipeline.ts';
-import { functionRef } from '../../../../../../src/modules/functions/functions/entity.ts';
+import type { HttpServer } from '../../../../../../src/http/server.ts';
 import { actionRoutes } from '../../../../../../src/modules/functions/actions/routes.ts';
+import { functionRef } from '../../../../../../src/modules/functions/functions/entity.ts';
 import { openRunWorld, until, type RunWorld } from '../../../../../support/runs.ts';
 import { sharedSandbox } from '../../../../../support/shared-sandbox.ts';
 

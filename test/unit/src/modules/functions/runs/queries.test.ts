@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { migrate } from '../../../../../../src/adapters/projection-store/migrate.ts';
 import type {
   ControlPlane,
   ControlView,
 } from '../../../../../../src/control-plane/control-plane.ts';
 import { systemClock } from '../../../../../../src/kernel/time.ts';
-import { migrate } from '../../../../../../src/adapters/projection-store/migrate.ts';
 import { runs } from '../../../../../../src/modules/functions/runs/projection.ts';
 import { findRuns, type RunFilter } from '../../../../../../src/modules/functions/runs/queries.ts';
 import type { FunctionsServices } from '../../../../../../src/modules/functions/services.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpServer } from '../../../../../../src/http/server.ts';
 import { startApiServer } from '../../../../../../src/api/request-pipeline.ts';
+import type { HttpServer } from '../../../../../../src/http/server.ts';
 import { reconcileSyncInstances } from '../../../../../../src/modules/functions/syncs/reconcile.ts';
 import { syncRoutes } from '../../../../../../src/modules/functions/syncs/routes.ts';
 import { openRunWorld, type RunWorld } from '../../../../../support/runs.ts';

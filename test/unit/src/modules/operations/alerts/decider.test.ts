@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../../../../../src/kernel/limits.ts';
-import {
-  alert,
-  type AlertCommand,
-} from '../../../../../../src/modules/operations/alerts/decider.ts';
-import type { Alert } from '../../../../../../src/modules/operations/alerts/state.ts';
+import { limits } from '#kernel/limits.ts';
+import { alert, type AlertCommand } from '#modules/operations/alerts/decider.ts';
+import type { Alert } from '#modules/operations/alerts/state.ts';
 
 const given = { environmentUid: 'env', kind: 'dead_letters' } as const;
 const minutes = (count: number): number => count * 60_000;

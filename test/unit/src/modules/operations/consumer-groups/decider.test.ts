@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import { consumerGroup } from '../../../../../../src/modules/operations/consumer-groups/decider.ts';
-import { given } from '../../../../../support/given.ts';
+import { consumerGroup } from '#modules/operations/consumer-groups/decider.ts';
+import { given } from '#test/support/given.ts';
 
 const reset = (id: string, partition: number, to: number) =>
   ({

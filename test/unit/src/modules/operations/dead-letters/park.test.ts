@@ -1,28 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { definitions } from '../../../../../../src/app/entities.ts';
-import type { AnyEntityDefinition } from '../../../../../../src/control-plane/entity.ts';
-import { systemClock } from '../../../../../../src/kernel/time.ts';
+import { definitions } from '#app/entities.ts';
+import type { AnyEntityDefinition } from '#control-plane/entity.ts';
+import { createPublisher, type Publisher } from '#control-plane/publisher.ts';
+import { systemClock } from '#kernel/time.ts';
+import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
+import { startCommandRetries } from '#modules/operations/dead-letters/command-retries.ts';
 import {
   dropDeadLetter,
   findDeadLetter,
   messageOf,
   retryDeadLetter,
-} from '../../../../../../src/modules/operations/dead-letters/handlers.ts';
-import {
-  openDeadLetters,
-  type DeadLetters,
-} from '../../../../../../src/modules/operations/dead-letters/view.ts';
-import { createPublisher, type Publisher } from '../../../../../../src/control-plane/publisher.ts';
-import { startCommandRetries } from '../../../../../../src/modules/operations/dead-letters/command-retries.ts';
-import { openOperatorRequests } from '../../../../../../src/modules/operations/consumer-groups/operator-requests.ts';
-import { startMessageReactor } from '../../../../../../streams/reactor/runner.ts';
+} from '#modules/operations/dead-letters/handlers.ts';
+import { openDeadLetters, type DeadLetters } from '#modules/operations/dead-letters/view.ts';
+import { startMessageReactor } from '#streams/reactor/runner.ts';
 import {
   openControlWorld,
   silent,
   type ControlNode,
   type ControlWorld,
-} from '../../../../../support/control.ts';
-import { until } from '../../../../../support/runs.ts';
+} from '#test/support/control.ts';
+import { until } from '#test/support/runs.ts';
 
 const clock = systemClock;
 const by = { actor: 'key:7' };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { PublicMessage } from '../../../../../../src/control-plane/entity.ts';
-import { inTrace, traceOf } from '../../../../../../src/control-plane/trace.ts';
-import { createOperationLogs } from '../../../../../../src/modules/operations/logs/operation-log.ts';
-import { systemClock } from '../../../../../../src/kernel/time.ts';
-import { silent } from '../../../../../support/control.ts';
+import type { PublicMessage } from '#control-plane/entity.ts';
+import { inTrace, traceOf } from '#control-plane/trace.ts';
+import { systemClock } from '#kernel/time.ts';
+import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
+import { silent } from '#test/support/control.ts';
 
 const of = {
   operationId: 'r1',

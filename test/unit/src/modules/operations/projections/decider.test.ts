@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  projection,
-  type ProjectionCommand,
-} from '../../../../../../src/modules/operations/projections/decider.ts';
-import type {
-  Place,
-  Projection,
-  VerifiedPart,
-} from '../../../../../../streams/projector/projection-state.ts';
+import { projection, type ProjectionCommand } from '#modules/operations/projections/decider.ts';
+import type { Place, Projection, VerifiedPart } from '#streams/projector/projection-state.ts';
 
 const name = 'records';
 const at = 1_000;

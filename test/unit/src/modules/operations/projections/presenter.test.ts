@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { projections } from '../../../../../../src/app/projections.ts';
-import { presentProjection } from '../../../../../../src/modules/operations/projections/presenter.ts';
-import {
-  untouched,
-  type Generation,
-} from '../../../../../../streams/projector/projection-state.ts';
+import { projections } from '#app/projections.ts';
+import { presentProjection } from '#modules/operations/projections/presenter.ts';
+import { untouched, type Generation } from '#streams/projector/projection-state.ts';
 
 const startedAt = 1_000_000;
 

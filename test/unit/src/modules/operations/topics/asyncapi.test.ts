@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import type { Ajv } from 'ajv';
 import avro, { type Schema } from 'avsc';
 import { describe, expect, it } from 'vitest';
-import { asyncapiDocument } from '../../../../../../src/modules/operations/topics/asyncapi.ts';
-import { isPublicTopic, topics, type Topic } from '../../../../../../streams/topics.ts';
-import { draft7 } from '../../../../../support/json-schema.ts';
+import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
+import { isPublicTopic, topics, type Topic } from '#streams/topics.ts';
+import { draft7 } from '#test/support/json-schema.ts';
 
 interface Message {
   readonly headers: object;

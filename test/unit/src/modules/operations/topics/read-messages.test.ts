@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../../../../../src/kernel/limits.ts';
-import {
-  newestMessages,
-  oldestMessages,
-} from '../../../../../../src/modules/operations/topics/read-messages.ts';
-import type {
-  Batch,
-  EventLog,
-  Position,
-  ReadMessage,
-} from '../../../../../../src/ports/event-log.ts';
+import { limits } from '#kernel/limits.ts';
+import { newestMessages, oldestMessages } from '#modules/operations/topics/read-messages.ts';
+import type { Batch, EventLog, Position, ReadMessage } from '#ports/event-log.ts';
 
 /** One partition with messages at these offsets alone; counts what is read of it. */
 function logWith(offsets: readonly number[], end: number, bytes = 1) {

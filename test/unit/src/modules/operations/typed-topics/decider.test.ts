@@ -3,9 +3,9 @@ import {
   forgottenAt,
   typedTopic,
   type EnableTypedTopic,
-} from '../../../../../../src/modules/operations/typed-topics/decider.ts';
-import type { TypedTopic } from '../../../../../../src/modules/operations/typed-topics/state.ts';
-import { given } from '../../../../../support/given.ts';
+} from '#modules/operations/typed-topics/decider.ts';
+import type { TypedTopic } from '#modules/operations/typed-topics/state.ts';
+import { given } from '#test/support/given.ts';
 
 const day = 86_400_000;
 const enable = (more: Partial<EnableTypedTopic> = {}): EnableTypedTopic => ({

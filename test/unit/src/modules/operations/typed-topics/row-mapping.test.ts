@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import avro, { type Schema } from 'avsc';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { incompatibilities } from '../../../../../../src/adapters/event-log/schema-compatibility.ts';
-import type { JsonObject } from '../../../../../../src/kernel/stable-json.ts';
-import { typedSchema } from '../../../../../../src/modules/operations/typed-topics/envelope.ts';
+import { incompatibilities } from '#adapters/event-log/schema-compatibility.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { typedSchema } from '#modules/operations/typed-topics/envelope.ts';
 
 const address = 'svc.cdc.dev.crm.contact';
 const of = { recordId: 'c-1', connectionId: 'ada', variant: 'base' };

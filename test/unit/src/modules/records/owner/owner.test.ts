@@ -1,23 +1,20 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { Clock } from '../../../../../../src/kernel/time.ts';
-import { recordCommandsTopic } from '../../../../../../src/modules/records/commands.ts';
-import { recordsTopic } from '../../../../../../src/modules/records/stream-head.ts';
-import { streamKey } from '../../../../../../src/modules/records/stream.ts';
-import { partitionOf } from '../../../../../../src/kernel/partition.ts';
-import { deadLettersTopic } from '../../../../../../src/control-plane/message-codec.ts';
-import {
-  deadLetterHeader,
-  type DeadLetterValue,
-} from '../../../../../../streams/dead-letters/events.ts';
+import { deadLettersTopic } from '#control-plane/message-codec.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import type { Clock } from '#kernel/time.ts';
+import { recordCommandsTopic } from '#modules/records/commands.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import { streamKey } from '#modules/records/stream.ts';
+import { deadLetterHeader, type DeadLetterValue } from '#streams/dead-letters/events.ts';
 import {
   anOrigin,
   aStream,
   contacts,
   openRecordsWorld,
   type RecordsWorld,
-} from '../../../../../support/records.ts';
+} from '#test/support/records.ts';
 
 const stream = aStream();
 const origin = anOrigin();

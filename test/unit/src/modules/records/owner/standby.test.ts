@@ -1,15 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { headsTopic, recordsTopic } from '../../../../../../src/modules/records/stream-head.ts';
-import type { Stream } from '../../../../../../src/modules/records/stream.ts';
-import {
-  anOrigin,
-  aStream,
-  openRecordsWorld,
-  type RecordsWorld,
-} from '../../../../../support/records.ts';
-import type { Client } from '../../../../../support/simulated-log.ts';
+import { headsTopic, recordsTopic } from '#modules/records/stream-head.ts';
+import type { Stream } from '#modules/records/stream.ts';
+import { anOrigin, aStream, openRecordsWorld, type RecordsWorld } from '#test/support/records.ts';
+import type { Client } from '#test/support/simulated-log.ts';
 
 const one = aStream();
 const other = aStream({ model: 'Company' });

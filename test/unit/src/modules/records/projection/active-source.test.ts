@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { TableSource } from '../../../../../../src/modules/records/reader.ts';
-import { createActiveSource } from '../../../../../../src/modules/records/projection/active-source.ts';
+import { createActiveSource } from '#modules/records/projection/active-source.ts';
+import type { TableSource } from '#modules/records/reader.ts';
 
 const unused = () => Promise.reject(new Error('not used here'));
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AvroCodec, schemaText } from '../../../../../../src/adapters/event-log/avro-codec.ts';
+import { AvroCodec, schemaText } from '#adapters/event-log/avro-codec.ts';
 import {
   blankChange,
   type PayloadEncoding,
   type RecordAction,
   type RecordChange,
-} from '../../../../../../src/modules/records/events.ts';
-import { ChangeDecoder } from '../../../../../../src/modules/records/projection/change-decoder.ts';
-import { recordsTopic } from '../../../../../../src/modules/records/stream-head.ts';
-import { seedOfRun } from '../../../../../support/random.ts';
+} from '#modules/records/events.ts';
+import { ChangeDecoder } from '#modules/records/projection/change-decoder.ts';
+import { recordsTopic } from '#modules/records/stream-head.ts';
+import { seedOfRun } from '#test/support/random.ts';
 
 const seed = seedOfRun();
 const codec = new AvroCodec<RecordChange>(schemaText(recordsTopic), 7, () =>

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { migrate } from '../../../../../../src/adapters/projection-store/migrate.ts';
-import { records } from '../../../../../../src/modules/records/projection/definition.ts';
-import type { Migration, MigrationStep } from '../../../../../../src/ports/projection-store.ts';
-import { storeOfFile } from '../../../../../support/record-pages.ts';
+import { migrate } from '#adapters/projection-store/migrate.ts';
+import { records } from '#modules/records/projection/definition.ts';
+import type { Migration, MigrationStep } from '#ports/projection-store.ts';
+import { storeOfFile } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { Gathering } from '../../../../../../src/modules/records/projection/gathering.ts';
-import { TestProjection } from '../../../../../support/projection.ts';
-import { RecordModel } from '../../../../../support/record-model.ts';
-import { idsOf, question, storeOfFile } from '../../../../../support/record-pages.ts';
+import { Gathering } from '#modules/records/projection/gathering.ts';
+import { TestProjection } from '#test/support/projection.ts';
+import { RecordModel } from '#test/support/record-model.ts';
+import { idsOf, question, storeOfFile } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
 

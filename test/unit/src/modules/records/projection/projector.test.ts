@@ -1,21 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../../../../../src/kernel/time.ts';
-import type { PageQuery } from '../../../../../../src/modules/records/reader.ts';
-import type { Insert, ProjectionStore } from '../../../../../../src/ports/projection-store.ts';
-import { GatewayError } from '../../../../../../src/kernel/errors.ts';
-import { records } from '../../../../../../src/modules/records/projection/definition.ts';
-import { eventually } from '../../../../../support/crm-world.ts';
-import { holdInserts } from '../../../../../support/held-inserts.ts';
-import { MemoryLog } from '../../../../../support/memory-log.ts';
-import type { ReadRecord } from '../../../../../support/projection.ts';
-import {
-  changeCodec,
-  dropTables,
-  partitions,
-  TestProjection,
-} from '../../../../../support/projection.ts';
-import { RecordModel } from '../../../../../support/record-model.ts';
-import { idsOf, question, storeOfFile } from '../../../../../support/record-pages.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
+import { records } from '#modules/records/projection/definition.ts';
+import type { PageQuery } from '#modules/records/reader.ts';
+import type { Insert, ProjectionStore } from '#ports/projection-store.ts';
+import { eventually } from '#test/support/crm-world.ts';
+import { holdInserts } from '#test/support/held-inserts.ts';
+import { MemoryLog } from '#test/support/memory-log.ts';
+import type { ReadRecord } from '#test/support/projection.ts';
+import { changeCodec, dropTables, partitions, TestProjection } from '#test/support/projection.ts';
+import { RecordModel } from '#test/support/record-model.ts';
+import { idsOf, question, storeOfFile } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
 

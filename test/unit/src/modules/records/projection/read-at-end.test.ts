@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createPublication } from '../../../../../../streams/projector/publication.ts';
-import { createReadAtEnd } from '../../../../../../src/modules/records/projection/read-at-end.ts';
+import { createReadAtEnd } from '#modules/records/projection/read-at-end.ts';
+import { createPublication } from '#streams/projector/publication.ts';
 
 const isSettled = async (promise: Promise<unknown>): Promise<boolean> => {
   const later = new Promise<boolean>((resolve) => setTimeout(resolve, 60, false));

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { recordTables } from '../../../../../../src/modules/records/tables.ts';
-import { trimHistory } from '../../../../../../src/modules/records/projection/cleanup.ts';
-import { partitions, TestProjection } from '../../../../../support/projection.ts';
-import { RecordModel } from '../../../../../support/record-model.ts';
-import { storeOfFile } from '../../../../../support/record-pages.ts';
+import { trimHistory } from '#modules/records/projection/cleanup.ts';
+import { recordTables } from '#modules/records/tables.ts';
+import { partitions, TestProjection } from '#test/support/projection.ts';
+import { RecordModel } from '#test/support/record-model.ts';
+import { storeOfFile } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
 const dayMs = 86_400_000;

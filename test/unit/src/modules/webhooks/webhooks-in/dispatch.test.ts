@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectionRef } from '../../../../../../src/modules/connections/connections/entity.ts';
-import type { Connection } from '../../../../../../src/modules/connections/connections/state.ts';
-import { runsOf } from '../../../../../../src/modules/webhooks/webhooks-in/dispatch.ts';
-import { syncRef } from '../../../../../../src/modules/functions/syncs/entity.ts';
-import { createInstancesFor } from '../../../../../../src/modules/functions/syncs/reconcile.ts';
-import { openRunWorld, type RunWorld } from '../../../../../support/runs.ts';
+import { connectionRef } from '#modules/connections/connections/entity.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { syncRef } from '#modules/functions/syncs/entity.ts';
+import { createInstancesFor } from '#modules/functions/syncs/reconcile.ts';
+import { runsOf } from '#modules/webhooks/webhooks-in/dispatch.ts';
+import { openRunWorld, type RunWorld } from '#test/support/runs.ts';
 
 let world: RunWorld;
 beforeEach(async () => {

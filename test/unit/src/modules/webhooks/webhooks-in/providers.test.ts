@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject } from '../../../../../../src/kernel/stable-json.ts';
-import { builtInCatalogue } from '../../../../../support/catalogue.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
+import { builtInCatalogue } from '#test/support/catalogue.ts';
 import {
   acme,
   address,
@@ -14,7 +14,7 @@ import {
   secret,
   sha256,
   standard,
-} from '../../../../../support/provider-webhooks.ts';
+} from '#test/support/provider-webhooks.ts';
 
 describe('a webhook of', () => {
   it.each(cases)('$provider is verified and attributed', async (one) => {

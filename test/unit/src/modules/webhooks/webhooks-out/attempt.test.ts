@@ -1,11 +1,8 @@
-import { limits } from '../../../../../../src/kernel/limits.ts';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../../../../../src/kernel/errors.ts';
-import {
-  attemptDelivery,
-  retryWaitMs,
-} from '../../../../../../src/modules/webhooks/webhooks-out/attempt.ts';
-import { HttpFailure, type HttpClient } from '../../../../../../src/ports/http-client.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { attemptDelivery, retryWaitMs } from '#modules/webhooks/webhooks-out/attempt.ts';
+import { HttpFailure, type HttpClient } from '#ports/http-client.ts';
 
 const never = new AbortController().signal;
 const to = { url: 'http://a.example/hook', headers: {}, body: Buffer.from('{}') };

@@ -1,20 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Sealed } from '../../../../../../src/kernel/ids.ts';
-import { openSigningKeys } from '../../../../../../src/modules/access/environments/signing-keys.ts';
-import type { LogEntry } from '../../../../../../src/modules/operations/logs/events.ts';
-import { deliveriesOf } from '../../../../../../src/modules/webhooks/webhooks-out/outbox.ts';
-import { verifyDelivery } from '../../../../../../src/modules/webhooks/webhooks-out/signature.ts';
-import {
-  createEndpoint,
-  patchEndpoint,
-} from '../../../../../../src/modules/webhooks/webhook-endpoints/handlers.ts';
-import { actionRunRef } from '../../../../../../src/modules/functions/actions/entity.ts';
-import {
-  circuitChannel,
-  circuitName,
-} from '../../../../../../src/modules/webhooks/webhooks-out/delivery/circuits.ts';
-import { refOfConnection, until } from '../../../../../support/runs.ts';
-import { openWebhookWorld, type WebhookWorld } from '../../../../../support/webhook-world.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
+import { actionRunRef } from '#modules/functions/actions/entity.ts';
+import type { LogEntry } from '#modules/operations/logs/events.ts';
+import { createEndpoint, patchEndpoint } from '#modules/webhooks/webhook-endpoints/handlers.ts';
+import { circuitChannel, circuitName } from '#modules/webhooks/webhooks-out/delivery/circuits.ts';
+import { deliveriesOf } from '#modules/webhooks/webhooks-out/outbox.ts';
+import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { refOfConnection, until } from '#test/support/runs.ts';
+import { openWebhookWorld, type WebhookWorld } from '#test/support/webhook-world.ts';
 
 const actor = 'system';
 let hooks: WebhookWorld;

@@ -5,7 +5,7 @@ import {
   legacySignature,
   signDelivery,
   verifyDelivery,
-} from '../../../../../../src/modules/webhooks/webhooks-out/signature.ts';
+} from '#modules/webhooks/webhooks-out/signature.ts';
 
 const key = '00000000-0000-4000-8000-000000000001';
 const body = Buffer.from('{"from":"svc","type":"sync"}');

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { stableJson } from '../../../../../../src/kernel/stable-json.ts';
-import { uuidV5 } from '../../../../../../src/kernel/ids.ts';
-import { quietStep, type RunChanged } from '../../../../../../src/modules/functions/runs/events.ts';
-import {
-  asyncActionPayloads,
-  syncPayloads,
-} from '../../../../../../src/modules/webhooks/webhooks-out/sync-webhook.ts';
+import { uuidV5 } from '#kernel/ids.ts';
+import { stableJson } from '#kernel/stable-json.ts';
+import { quietStep, type RunChanged } from '#modules/functions/runs/events.ts';
+import { asyncActionPayloads, syncPayloads } from '#modules/webhooks/webhooks-out/sync-webhook.ts';
 
 const runId = '0b9c1a52-9d1e-4d5c-8f0e-2a6d5c3b1a00';
 const at = Date.UTC(2026, 1, 1, 8) * 1000;

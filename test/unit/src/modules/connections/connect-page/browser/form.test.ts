@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { fieldProblems } from '../../../../../../../src/modules/connections/connect-page/browser/field-problem.ts';
-import type { FormField } from '../../../../../../../src/modules/connections/connect-page/browser/field.ts';
+import { translator } from '#modules/access/connect-ui/texts/translate.ts';
+import { fieldProblems } from '#modules/connections/connect-page/browser/field-problem.ts';
+import type { FormField } from '#modules/connections/connect-page/browser/field.ts';
 import {
   connectForm,
   connectRequest,
   type ConnectForm,
   type FieldValues,
   type ProviderForm,
-} from '../../../../../../../src/modules/connections/connect-page/browser/form.ts';
-import { translator } from '../../../../../../../src/modules/access/connect-ui/texts/translate.ts';
-import { authModeRules } from '../../../../../../../src/modules/connections/credentials/modes/registry.ts';
-import type { Provider } from '../../../../../../../src/modules/connections/providers/definition.ts';
-import { authModes } from '../../../../../../../src/modules/connections/providers/schema-parts.ts';
-import { presentProvider } from '../../../../../../../src/modules/connections/providers/presenter.ts';
-import { loadCatalogue } from '../../../../../../../src/modules/connections/providers/load-catalogue.ts';
+} from '#modules/connections/connect-page/browser/form.ts';
+import { authModeRules } from '#modules/connections/credentials/modes/registry.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
+import { presentProvider } from '#modules/connections/providers/presenter.ts';
+import { authModes } from '#modules/connections/providers/schema-parts.ts';
 
 const t = translator('en');
 const field = (title: string, more: object = {}) =>

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { en, type TextKey } from '../../../../../../../src/modules/access/connect-ui/texts/en.ts';
+import { en, type TextKey } from '#modules/access/connect-ui/texts/en.ts';
 import {
   languageCodes,
   languageFor,
   languages,
   translator,
-} from '../../../../../../../src/modules/access/connect-ui/texts/translate.ts';
+} from '#modules/access/connect-ui/texts/translate.ts';
 
 const keys = Object.keys(en) as TextKey[];
 const placesIn = (text: string): string[] => [...text.matchAll(/\{\w+\}/g)].map(String).sort();

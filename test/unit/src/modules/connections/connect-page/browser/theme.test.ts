@@ -4,8 +4,8 @@ import {
   contrast,
   themeColors,
   themeNames,
-} from '../../../../../../../src/modules/connections/connect-page/browser/theme.ts';
-import { seedOfRun } from '../../../../../../support/random.ts';
+} from '#modules/connections/connect-page/browser/theme.ts';
+import { seedOfRun } from '#test/support/random.ts';
 
 const channel = fc.integer({ min: 0, max: 255 });
 const rgb = (hex: string): [number, number, number] => [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   baseString,
   oauth1Header,
-} from '../../../../../../../src/modules/connections/credentials/modes/oauth1-signature.ts';
+} from '#modules/connections/credentials/modes/oauth1-signature.ts';
 
 /** The worked example that one provider of OAuth 1.0a publishes. */
 const published = {

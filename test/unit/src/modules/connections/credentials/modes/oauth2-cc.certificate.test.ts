@@ -1,12 +1,12 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../../../../src/kernel/stable-json.ts';
-import type { HttpClient } from '../../../../../../../src/ports/http-client.ts';
-import { selfSigned } from '../../../../../../support/certificate.ts';
-import { aProvider } from '../../../../../../support/control.ts';
-import { callerOf } from '../../../../../../support/fake-auth/caller.ts';
-import { openFakeAuth } from '../../../../../../support/fake-auth/server.ts';
-import { openHttpClient } from '../../../../../../support/webhook-receiver.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import { selfSigned } from '#test/support/certificate.ts';
+import { aProvider } from '#test/support/control.ts';
+import { callerOf } from '#test/support/fake-auth/caller.ts';
+import { openFakeAuth } from '#test/support/fake-auth/server.ts';
+import { openHttpClient } from '#test/support/webhook-receiver.ts';
 
 const server = selfSigned('provider');
 const client = selfSigned('client');

@@ -1,14 +1,14 @@
 import * as oauth from 'oauth4webapi';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Credentials } from '../../../../../../../src/modules/connections/connections/state.ts';
-import type { Provider } from '../../../../../../../src/modules/connections/providers/definition.ts';
-import type { HttpClient } from '../../../../../../../src/ports/http-client.ts';
-import { aProvider } from '../../../../../../support/control.ts';
-import { callerOf, type Caller } from '../../../../../../support/fake-auth/caller.ts';
-import type { Played } from '../../../../../../support/fake-auth/play.ts';
-import type { PlayOptions } from '../../../../../../support/fake-auth/rules.ts';
-import { openFakeAuth, visit, type FakeAuth } from '../../../../../../support/fake-auth/server.ts';
-import { openHttpClient } from '../../../../../../support/webhook-receiver.ts';
+import type { Credentials } from '#modules/connections/connections/state.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import { aProvider } from '#test/support/control.ts';
+import { callerOf, type Caller } from '#test/support/fake-auth/caller.ts';
+import type { Played } from '#test/support/fake-auth/play.ts';
+import type { PlayOptions } from '#test/support/fake-auth/rules.ts';
+import { openFakeAuth, visit, type FakeAuth } from '#test/support/fake-auth/server.ts';
+import { openHttpClient } from '#test/support/webhook-receiver.ts';
 
 let stack: AsyncDisposableStack;
 let fake: FakeAuth;

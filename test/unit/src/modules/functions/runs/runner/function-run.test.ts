@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../../../../../src/kernel/errors.ts';
+import { systemClock } from '../../../../../../../src/kernel/time.ts';
 import type { Connection } from '../../../../../../../src/modules/connections/connections/state.ts';
+import { openHost } from '../../../../../../../src/modules/functions/runs/open-host.ts';
 import {
   commandSyncs,
   triggerCommand,
@@ -9,8 +11,6 @@ import {
   createInstancesFor,
   reconcileSyncInstances,
 } from '../../../../../../../src/modules/functions/syncs/reconcile.ts';
-import { openHost } from '../../../../../../../src/modules/functions/runs/open-host.ts';
-import { systemClock } from '../../../../../../../src/kernel/time.ts';
 import {
   openRunWorld,
   refOfConnection,

@@ -1,13 +1,13 @@
+import { openInProcessCoordination } from '../../../../../../../src/adapters/coordination/in-process.ts';
+import type { Provider } from '../../../../../../../src/modules/connections/providers/definition.ts';
 import type {
   RuntimeDeps,
   HttpLine,
   RunScope,
 } from '../../../../../../../src/modules/functions/runs/runtime/deps.ts';
 import { createRuntimeHost } from '../../../../../../../src/modules/functions/runs/runtime/host.ts';
-import type { Provider } from '../../../../../../../src/modules/connections/providers/definition.ts';
 import type { RecordReader } from '../../../../../../../src/modules/records/reader.ts';
 import type { RecordWriter } from '../../../../../../../src/modules/records/writer.ts';
-import { openInProcessCoordination } from '../../../../../../../src/adapters/coordination/in-process.ts';
 import {
   HttpFailure,
   type HttpClient,

@@ -1,13 +1,13 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { once } from 'node:events';
-import { gzipSync } from 'node:zlib';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createHttpClient } from '../../../../../../../src/adapters/http-client/undici.ts';
 import type { HttpClient } from '../../../../../../../src/ports/http-client.ts';
+import { sharedSandbox } from '../../../../../../support/shared-sandbox.ts';
 import { outputOf, runGuest } from '../../../../adapters/sandbox/guest.ts';
 import { fakeRuntime, provider, scope } from './fakes.ts';
-import { sharedSandbox } from '../../../../../../support/shared-sandbox.ts';
 
 /** Real realm, real HTTP client, real server: a function as its author sees it. */
 const sandbox = await sharedSandbox();

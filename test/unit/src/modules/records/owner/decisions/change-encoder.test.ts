@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blankChange, type RecordChange } from '../../../../../../../src/modules/records/events.ts';
-import { isSealed } from '../../../../../../../src/modules/records/sealed-payload.ts';
+import { blankChange, type RecordChange } from '#modules/records/events.ts';
 import {
   ChangeEncoder,
   ChangeIds,
   changeTypes,
   encodeContext,
-} from '../../../../../../../src/modules/records/owner/decisions/change-encoder.ts';
-import { seedOfRun } from '../../../../../../support/random.ts';
-import { localSchemas } from '../../../../../../support/records.ts';
+} from '#modules/records/owner/decisions/change-encoder.ts';
+import { isSealed } from '#modules/records/sealed-payload.ts';
+import { seedOfRun } from '#test/support/random.ts';
+import { localSchemas } from '#test/support/records.ts';
 
 const seed = seedOfRun();
 const codec = await localSchemas().codec<RecordChange>('svc.records.v1');

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { partitionOf } from '../../../../../../../src/kernel/partition.ts';
-import { recordCommandsTopic } from '../../../../../../../src/modules/records/commands.ts';
-import { streamKey } from '../../../../../../../src/modules/records/stream.ts';
-import {
-  anOrigin,
-  aStream,
-  contacts,
-  openRecordsWorld,
-} from '../../../../../../support/records.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import { recordCommandsTopic } from '#modules/records/commands.ts';
+import { streamKey } from '#modules/records/stream.ts';
+import { anOrigin, aStream, contacts, openRecordsWorld } from '#test/support/records.ts';
 
 const stream = aStream();
 const origin = anOrigin();

@@ -1,18 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { setTimeout as delay } from 'node:timers/promises';
-import { recordsTopic, reservedKey } from '../../../../../../../src/modules/records/stream-head.ts';
-import { streamKey } from '../../../../../../../src/modules/records/stream.ts';
-import { partitionOf } from '../../../../../../../src/kernel/partition.ts';
-import type { WriteOrigin } from '../../../../../../../src/modules/records/writer.ts';
-import { movedClock } from '../../../../../../support/clock.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import { recordsTopic, reservedKey } from '#modules/records/stream-head.ts';
+import { streamKey } from '#modules/records/stream.ts';
+import type { WriteOrigin } from '#modules/records/writer.ts';
+import { movedClock } from '#test/support/clock.ts';
 import {
   anOrigin,
   aStream,
   contacts,
   openRecordsWorld,
   type RecordsWorld,
-} from '../../../../../../support/records.ts';
+} from '#test/support/records.ts';
 
 const dayMs = 86_400_000;
 const stream = aStream();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { JsonObject } from '../../../../../../../src/kernel/stable-json.ts';
-import { anOrigin, aStream, openRecordsWorld } from '../../../../../../support/records.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { anOrigin, aStream, openRecordsWorld } from '#test/support/records.ts';
 
 const stream = aStream();
 

@@ -1,17 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  PayloadSealing,
-  UnsealedPayloads,
-} from '../../../../../../../src/modules/records/payload-sealing.ts';
-import { PayloadOpener } from '../../../../../../../src/modules/records/sealed-payload.ts';
-import { streamKey } from '../../../../../../../src/modules/records/stream.ts';
-import { PendingEncryption } from '../../../../../../../src/modules/records/owner/encryption/pending-encryption.ts';
-import {
-  anOrigin,
-  aStream,
-  openRecordsWorld,
-  sealHere,
-} from '../../../../../../support/records.ts';
+import { PendingEncryption } from '#modules/records/owner/encryption/pending-encryption.ts';
+import type { PayloadSealing, UnsealedPayloads } from '#modules/records/payload-sealing.ts';
+import { PayloadOpener } from '#modules/records/sealed-payload.ts';
+import { streamKey } from '#modules/records/stream.ts';
+import { anOrigin, aStream, openRecordsWorld, sealHere } from '#test/support/records.ts';
 
 const ownerOf = (name: string) => ({ key: name, connectionUid: name });
 

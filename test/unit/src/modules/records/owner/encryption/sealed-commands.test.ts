@@ -1,22 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { partitionOf } from '../../../../../../../src/kernel/partition.ts';
-import {
-  recordCommandsTopic,
-  type RecordCommandValue,
-} from '../../../../../../../src/modules/records/commands.ts';
-import type { RecordChange } from '../../../../../../../src/modules/records/events.ts';
-import {
-  payloadContext,
-  PayloadOpener,
-} from '../../../../../../../src/modules/records/sealed-payload.ts';
-import { streamKey } from '../../../../../../../src/modules/records/stream.ts';
+import { partitionOf } from '#kernel/partition.ts';
+import { recordCommandsTopic, type RecordCommandValue } from '#modules/records/commands.ts';
+import type { RecordChange } from '#modules/records/events.ts';
+import { payloadContext, PayloadOpener } from '#modules/records/sealed-payload.ts';
+import { streamKey } from '#modules/records/stream.ts';
 import {
   anOrigin,
   aStream,
   contacts,
   openRecordsWorld,
   type RecordsWorld,
-} from '../../../../../../support/records.ts';
+} from '#test/support/records.ts';
 
 const stream = aStream();
 const origin = anOrigin();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { createAtRestEncryption } from '#modules/records/owner/encryption/at-rest-encryption.ts';
 import {
   Block,
   decodePlaces,
@@ -7,9 +8,8 @@ import {
   encodePlaces,
   type KeptEncoding,
   type PlacedPayload,
-} from '../../../../../../../src/modules/records/owner/state/payload-block.ts';
-import { createAtRestEncryption } from '../../../../../../../src/modules/records/owner/encryption/at-rest-encryption.ts';
-import { memoryVault } from '../../../../../../support/records.ts';
+} from '#modules/records/owner/state/payload-block.ts';
+import { memoryVault } from '#test/support/records.ts';
 
 const sealing = createAtRestEncryption(memoryVault());
 const seal: Parameters<typeof encodeBlock>[1] = (together, plain) =>

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../../../../../../src/kernel/time.ts';
-import { headsTopic, recordsTopic } from '../../../../../../../src/modules/records/stream-head.ts';
+import type { Clock } from '#kernel/time.ts';
+import { headsTopic, recordsTopic } from '#modules/records/stream-head.ts';
 import {
   anOrigin,
   aStream,
   openRecordsWorld,
   type OwnerOptions,
   type RecordsWorld,
-} from '../../../../../../support/records.ts';
+} from '#test/support/records.ts';
 
 const dayMs = 86_400_000;
 const stream = aStream();

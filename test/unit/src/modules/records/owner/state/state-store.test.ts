@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RecordState } from '../../../../../../../src/modules/records/state.ts';
-import { unreadable } from '../../../../../../../src/modules/records/owner/state/payload-block.ts';
+import { createAtRestEncryption } from '#modules/records/owner/encryption/at-rest-encryption.ts';
+import { unreadable } from '#modules/records/owner/state/payload-block.ts';
 import {
   StateStore,
   type KeptPayload,
   type Progress,
-} from '../../../../../../../src/modules/records/owner/state/state-store.ts';
-import { createAtRestEncryption } from '../../../../../../../src/modules/records/owner/encryption/at-rest-encryption.ts';
-import { seeded, seedOfRun, type Random } from '../../../../../../support/random.ts';
-import { memoryVault } from '../../../../../../support/records.ts';
+} from '#modules/records/owner/state/state-store.ts';
+import type { RecordState } from '#modules/records/state.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
+import { memoryVault } from '#test/support/records.ts';
 
 const progress: Progress = {
   changes: 1,
