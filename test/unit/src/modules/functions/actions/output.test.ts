@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../../../../../src/kernel/errors.ts';
-import { outputJson, readOutput } from '../../../../../../src/modules/functions/actions/output.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { outputJson, readOutput } from '#modules/functions/actions/output.ts';
 
 const thrownBy = (read: () => unknown): GatewayError => {
   try {

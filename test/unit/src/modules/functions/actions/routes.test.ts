@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApiServer } from '../../../../../../src/api/request-pipeline.ts';
-import type { HttpServer } from '../../../../../../src/http/server.ts';
-import { actionRoutes } from '../../../../../../src/modules/functions/actions/routes.ts';
-import { functionRef } from '../../../../../../src/modules/functions/functions/entity.ts';
-import { openRunWorld, until, type RunWorld } from '../../../../../support/runs.ts';
-import { sharedSandbox } from '../../../../../support/shared-sandbox.ts';
+import { startApiServer } from '#api/request-pipeline.ts';
+import type { HttpServer } from '#http/server.ts';
+import { actionRoutes } from '#modules/functions/actions/routes.ts';
+import { functionRef } from '#modules/functions/functions/entity.ts';
+import { openRunWorld, until, type RunWorld } from '#test/support/runs.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 const stack = new AsyncDisposableStack();
 let world: RunWorld;

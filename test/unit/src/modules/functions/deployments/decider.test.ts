@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../../../../../src/kernel/limits.ts';
-import {
-  deployment,
-  deploymentDueAt,
-} from '../../../../../../src/modules/functions/deployments/decider.ts';
-import type { DeploymentOrder } from '../../../../../../src/modules/functions/deployments/state.ts';
-import { given } from '../../../../../support/given.ts';
+import { limits } from '#kernel/limits.ts';
+import { deployment, deploymentDueAt } from '#modules/functions/deployments/decider.ts';
+import type { DeploymentOrder } from '#modules/functions/deployments/state.ts';
+import { given } from '#test/support/given.ts';
 
 const order: DeploymentOrder = {
   id: 'd1',

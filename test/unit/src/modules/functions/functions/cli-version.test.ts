@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Services } from '../../../../../../src/api/services.ts';
-import { checkCliVersion } from '../../../../../../src/modules/functions/functions/cli-version.ts';
+import type { Services } from '#api/services.ts';
+import { checkCliVersion } from '#modules/functions/functions/cli-version.ts';
 
 const services = { settings: { version: '0.70.2' } as Services['settings'] };
 

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  deployedFunction,
-  type DeployedParts,
-} from '../../../../../../src/modules/functions/functions/decider.ts';
-import { given } from '../../../../../support/given.ts';
+import { deployedFunction, type DeployedParts } from '#modules/functions/functions/decider.ts';
+import { given } from '#test/support/given.ts';
 
 const parts = (more: Partial<DeployedParts> = {}): DeployedParts => ({
   environmentUid: 'e1',

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createKey } from '../../../../../../src/modules/access/api-keys/handlers.ts';
-import {
-  deployBody,
-  deployedParts,
-} from '../../../../../../src/modules/functions/functions/deploy-body.ts';
-import { functionRef } from '../../../../../../src/modules/functions/functions/entity.ts';
-import type { DeployPlan } from '../../../../../../src/modules/functions/functions/presenter.ts';
+import { createKey } from '#modules/access/api-keys/handlers.ts';
+import { deployBody, deployedParts } from '#modules/functions/functions/deploy-body.ts';
+import { functionRef } from '#modules/functions/functions/entity.ts';
+import type { DeployPlan } from '#modules/functions/functions/presenter.ts';
 import {
   aSync,
   anAction,
@@ -18,7 +15,7 @@ import {
   type FunctionsApi,
   type FunctionsWorld,
   type Scope,
-} from '../../../../../support/functions-api.ts';
+} from '#test/support/functions-api.ts';
 
 let world: FunctionsWorld;
 let api: FunctionsApi;

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  formatFrequency,
-  parseFrequency,
-} from '../../../../../../src/modules/functions/functions/frequency.ts';
+import { formatFrequency, parseFrequency } from '#modules/functions/functions/frequency.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

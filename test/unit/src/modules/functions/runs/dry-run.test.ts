@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Mask } from '../../../../../../src/kernel/mask.ts';
-import {
-  createDryRun,
-  type DryRunOrder,
-} from '../../../../../../src/modules/functions/runs/dry-run.ts';
-import type { HostCalls } from '../../../../../../src/ports/sandbox.ts';
+import { Mask } from '#kernel/mask.ts';
+import { createDryRun, type DryRunOrder } from '#modules/functions/runs/dry-run.ts';
+import type { HostCalls } from '#ports/sandbox.ts';
 
 const own = { integrationKey: 'crm', connectionId: 'acme' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scrub } from '../../../../../../src/kernel/scrub.ts';
+import { scrub } from '#kernel/scrub.ts';
 
 describe('the text of an error on a public topic', () => {
   it.each([

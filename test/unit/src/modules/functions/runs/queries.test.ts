@@ -1,16 +1,13 @@
 import { expect, it } from 'vitest';
-import { migrate } from '../../../../../../src/adapters/projection-store/migrate.ts';
-import type {
-  ControlPlane,
-  ControlView,
-} from '../../../../../../src/control-plane/control-plane.ts';
-import { systemClock } from '../../../../../../src/kernel/time.ts';
-import { runs } from '../../../../../../src/modules/functions/runs/projection.ts';
-import { findRuns, type RunFilter } from '../../../../../../src/modules/functions/runs/queries.ts';
-import type { FunctionsServices } from '../../../../../../src/modules/functions/services.ts';
-import { eventually } from '../../../../../support/crm-world.ts';
-import { seeded, seedOfRun } from '../../../../../support/random.ts';
-import { storeOfFile } from '../../../../../support/record-pages.ts';
+import { migrate } from '#adapters/projection-store/migrate.ts';
+import type { ControlPlane, ControlView } from '#control-plane/control-plane.ts';
+import { systemClock } from '#kernel/time.ts';
+import { runs } from '#modules/functions/runs/projection.ts';
+import { findRuns, type RunFilter } from '#modules/functions/runs/queries.ts';
+import type { FunctionsServices } from '#modules/functions/services.ts';
+import { eventually } from '#test/support/crm-world.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
+import { storeOfFile } from '#test/support/record-pages.ts';
 
 const tables = await storeOfFile();
 const view: Partial<ControlView> = { find: () => null };

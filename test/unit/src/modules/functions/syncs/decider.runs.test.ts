@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  sync,
-  syncDueAt,
-  type SyncCommand,
-} from '../../../../../../src/modules/functions/syncs/decider.ts';
-import type { SyncEvent } from '../../../../../../src/modules/functions/syncs/events.ts';
-import { given } from '../../../../../support/given.ts';
+import { sync, syncDueAt, type SyncCommand } from '#modules/functions/syncs/decider.ts';
+import type { SyncEvent } from '#modules/functions/syncs/events.ts';
+import { given } from '#test/support/given.ts';
 import {
   hourMs,
   t0,
@@ -16,7 +12,7 @@ import {
   cancelled,
   stateAfter,
   refusal,
-} from '../../../../../support/sync-facts.ts';
+} from '#test/support/sync-facts.ts';
 
 /** The first attempt was lost. */
 const again: SyncEvent = {

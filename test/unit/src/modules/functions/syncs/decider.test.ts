@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { sync, type SyncCommand } from '../../../../../../src/modules/functions/syncs/decider.ts';
-import type { SyncEvent } from '../../../../../../src/modules/functions/syncs/events.ts';
-import { slotAfter } from '../../../../../../src/modules/functions/syncs/state.ts';
-import { given } from '../../../../../support/given.ts';
+import { sync, type SyncCommand } from '#modules/functions/syncs/decider.ts';
+import type { SyncEvent } from '#modules/functions/syncs/events.ts';
+import { slotAfter } from '#modules/functions/syncs/state.ts';
+import { given } from '#test/support/given.ts';
 import {
   hourMs,
   t0,
@@ -16,7 +16,7 @@ import {
   cancelled,
   stateAfter,
   refusal,
-} from '../../../../../support/sync-facts.ts';
+} from '#test/support/sync-facts.ts';
 
 describe('a sync of a connection that is made', () => {
   it('§12.1 creation: starts its schedule and runs at once with autoStart', () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApiServer } from '../../../../../../src/api/request-pipeline.ts';
-import type { HttpServer } from '../../../../../../src/http/server.ts';
-import { reconcileSyncInstances } from '../../../../../../src/modules/functions/syncs/reconcile.ts';
-import { syncRoutes } from '../../../../../../src/modules/functions/syncs/routes.ts';
-import { openRunWorld, type RunWorld } from '../../../../../support/runs.ts';
+import { startApiServer } from '#api/request-pipeline.ts';
+import type { HttpServer } from '#http/server.ts';
+import { reconcileSyncInstances } from '#modules/functions/syncs/reconcile.ts';
+import { syncRoutes } from '#modules/functions/syncs/routes.ts';
+import { openRunWorld, type RunWorld } from '#test/support/runs.ts';
 
 const stack = new AsyncDisposableStack();
 let world: RunWorld;

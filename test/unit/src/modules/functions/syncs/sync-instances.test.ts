@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { startSyncInstances } from '../../../../../../src/modules/functions/syncs/sync-instances.ts';
-import { silent } from '../../../../../support/control.ts';
-import { openRunWorld, until } from '../../../../../support/runs.ts';
+import { startSyncInstances } from '#modules/functions/syncs/sync-instances.ts';
+import { silent } from '#test/support/control.ts';
+import { openRunWorld, until } from '#test/support/runs.ts';
 
 it('a connection that was created gets its syncs, though nobody asked for them', async () => {
   await using world = await openRunWorld();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Sealed } from '../../../../../../src/kernel/ids.ts';
-import { variable } from '../../../../../../src/modules/functions/variables/decider.ts';
-import { given } from '../../../../../support/given.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { variable } from '#modules/functions/variables/decider.ts';
+import { given } from '#test/support/given.ts';
 
 const set = {
   type: 'Set',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { openInProcessCoordination } from '../../../../../../../src/adapters/coordination/in-process.ts';
-import { GatewayError } from '../../../../../../../src/kernel/errors.ts';
-import { EnvironmentLocks } from '../../../../../../../src/modules/functions/runs/runner/environment-lock.ts';
-import { silent } from '../../../../../../support/control.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { EnvironmentLocks } from '#modules/functions/runs/runner/environment-lock.ts';
+import { silent } from '#test/support/control.ts';
 
 const never = new AbortController().signal;
 

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  FairLimiter,
-  type Release,
-} from '../../../../../../../src/modules/functions/runs/runner/fair-limiter.ts';
+import { FairLimiter, type Release } from '#modules/functions/runs/runner/fair-limiter.ts';
 
 const never = new AbortController().signal;
 const limits = { total: 2, perEnvironment: 2, perConnection: 1 };

@@ -1,23 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { GatewayError } from '../../../../../../../src/kernel/errors.ts';
-import { systemClock } from '../../../../../../../src/kernel/time.ts';
-import type { Connection } from '../../../../../../../src/modules/connections/connections/state.ts';
-import { openHost } from '../../../../../../../src/modules/functions/runs/open-host.ts';
-import {
-  commandSyncs,
-  triggerCommand,
-} from '../../../../../../../src/modules/functions/syncs/handlers.ts';
-import {
-  createInstancesFor,
-  reconcileSyncInstances,
-} from '../../../../../../../src/modules/functions/syncs/reconcile.ts';
-import {
-  openRunWorld,
-  refOfConnection,
-  until,
-  type RunWorld,
-} from '../../../../../../support/runs.ts';
-import { sharedSandbox } from '../../../../../../support/shared-sandbox.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { systemClock } from '#kernel/time.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { openHost } from '#modules/functions/runs/open-host.ts';
+import { commandSyncs, triggerCommand } from '#modules/functions/syncs/handlers.ts';
+import { createInstancesFor, reconcileSyncInstances } from '#modules/functions/syncs/reconcile.ts';
+import { openRunWorld, refOfConnection, until, type RunWorld } from '#test/support/runs.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 const actor = 'key:test';
 const action = (exec: string): string =>

@@ -1,24 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleteConnection } from '../../../../../../../src/modules/connections/connections/deletion.ts';
-import type { LifecycleEvent } from '../../../../../../../src/modules/connections/connections/lifecycle-event.ts';
-import {
-  connectValidated,
-  runBeforeDeletion,
-} from '../../../../../../../src/modules/connections/connections/lifecycle.ts';
-import { findConnection } from '../../../../../../../src/modules/connections/connections/queries.ts';
-import type { Connection } from '../../../../../../../src/modules/connections/connections/state.ts';
-import { startLifecycleHooks } from '../../../../../../../src/modules/functions/actions/lifecycle-hooks.ts';
-import type { ActionRun } from '../../../../../../../src/modules/functions/actions/state.ts';
-import { functionRef } from '../../../../../../../src/modules/functions/functions/entity.ts';
-import { findFunction } from '../../../../../../../src/modules/functions/functions/queries.ts';
-import type { DryRunOrder } from '../../../../../../../src/modules/functions/runs/dry-run.ts';
-import { isEnd, type RunChanged } from '../../../../../../../src/modules/functions/runs/events.ts';
-import { createInstancesFor } from '../../../../../../../src/modules/functions/syncs/reconcile.ts';
-import type { LogEntry } from '../../../../../../../src/modules/operations/logs/events.ts';
-import { aProvider, silent } from '../../../../../../support/control.ts';
-import { openRunWorld, until, type RunWorld } from '../../../../../../support/runs.ts';
-import { sharedSandbox } from '../../../../../../support/shared-sandbox.ts';
+import { deleteConnection } from '#modules/connections/connections/deletion.ts';
+import type { LifecycleEvent } from '#modules/connections/connections/lifecycle-event.ts';
+import { connectValidated, runBeforeDeletion } from '#modules/connections/connections/lifecycle.ts';
+import { findConnection } from '#modules/connections/connections/queries.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
+import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-hooks.ts';
+import type { ActionRun } from '#modules/functions/actions/state.ts';
+import { functionRef } from '#modules/functions/functions/entity.ts';
+import { findFunction } from '#modules/functions/functions/queries.ts';
+import type { DryRunOrder } from '#modules/functions/runs/dry-run.ts';
+import { isEnd, type RunChanged } from '#modules/functions/runs/events.ts';
+import { createInstancesFor } from '#modules/functions/syncs/reconcile.ts';
+import type { LogEntry } from '#modules/operations/logs/events.ts';
+import { aProvider, silent } from '#test/support/control.ts';
+import { openRunWorld, until, type RunWorld } from '#test/support/runs.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 const actor = 'key:test';
 const onEvent = (exec: string): string =>

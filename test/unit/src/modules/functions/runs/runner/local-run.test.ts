@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunChanged } from '../../../../../../../src/modules/functions/runs/events.ts';
-import { refOfInvoked } from '../../../../../../../src/modules/functions/runs/runner/invoked-run.ts';
-import type { Sandbox } from '../../../../../../../src/ports/sandbox.ts';
-import { openRunWorld, type RunWorld } from '../../../../../../support/runs.ts';
-import { sharedSandbox } from '../../../../../../support/shared-sandbox.ts';
+import type { RunChanged } from '#modules/functions/runs/events.ts';
+import { refOfInvoked } from '#modules/functions/runs/runner/invoked-run.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
+import { openRunWorld, type RunWorld } from '#test/support/runs.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 const actor = 'key:test';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RuntimeDeps } from '../../../../../../../src/modules/functions/runs/runtime/deps.ts';
+import type { RuntimeDeps } from '#modules/functions/runs/runtime/deps.ts';
 import { ask, fakeHttp, fakeRuntime, ok, provider } from './fakes.ts';
 
 describe('the connection', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { failureOf } from '../../../../../../../src/modules/functions/runs/runtime/failure.ts';
-import type { FailureKind, RunFailure } from '../../../../../../../src/ports/sandbox.ts';
+import { failureOf } from '#modules/functions/runs/runtime/failure.ts';
+import type { FailureKind, RunFailure } from '#ports/sandbox.ts';
 
 const failure = (kind: FailureKind, more: Partial<RunFailure> = {}): RunFailure => ({
   kind,

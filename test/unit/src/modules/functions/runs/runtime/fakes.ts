@@ -1,20 +1,16 @@
-import { openInProcessCoordination } from '../../../../../../../src/adapters/coordination/in-process.ts';
-import type { Provider } from '../../../../../../../src/modules/connections/providers/definition.ts';
-import type {
-  RuntimeDeps,
-  HttpLine,
-  RunScope,
-} from '../../../../../../../src/modules/functions/runs/runtime/deps.ts';
-import { createRuntimeHost } from '../../../../../../../src/modules/functions/runs/runtime/host.ts';
-import type { RecordReader } from '../../../../../../../src/modules/records/reader.ts';
-import type { RecordWriter } from '../../../../../../../src/modules/records/writer.ts';
+import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import type { RuntimeDeps, HttpLine, RunScope } from '#modules/functions/runs/runtime/deps.ts';
+import { createRuntimeHost } from '#modules/functions/runs/runtime/host.ts';
+import type { RecordReader } from '#modules/records/reader.ts';
+import type { RecordWriter } from '#modules/records/writer.ts';
 import {
   HttpFailure,
   type HttpClient,
   type HttpReply,
   type OutgoingRequest,
-} from '../../../../../../../src/ports/http-client.ts';
-import type { HostCalls, LogLine } from '../../../../../../../src/ports/sandbox.ts';
+} from '#ports/http-client.ts';
+import type { HostCalls, LogLine } from '#ports/sandbox.ts';
 
 export const provider: Provider = {
   name: 'crm-provider',

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createHttpClient } from '../../../../../../../src/adapters/http-client/undici.ts';
-import type { HttpClient } from '../../../../../../../src/ports/http-client.ts';
-import { sharedSandbox } from '../../../../../../support/shared-sandbox.ts';
-import { outputOf, runGuest } from '../../../../adapters/sandbox/guest.ts';
+import { createHttpClient } from '#adapters/http-client/undici.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { outputOf, runGuest } from '#test/unit/src/adapters/sandbox/guest.ts';
 import { fakeRuntime, provider, scope } from './fakes.ts';
 
 /** Real realm, real HTTP client, real server: a function as its author sees it. */

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { GatewayError } from '../../../../../../../src/kernel/errors.ts';
-import type { Json } from '../../../../../../../src/kernel/stable-json.ts';
-import { RunTimeBudget } from '../../../../../../../src/modules/functions/runs/run-time-budget.ts';
-import type { RecordReader } from '../../../../../../../src/modules/records/reader.ts';
-import type { RecordWriter } from '../../../../../../../src/modules/records/writer.ts';
-import { hostMethods } from '../../../../../../../src/ports/sandbox.ts';
-import { movedClock } from '../../../../../../support/clock.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Json } from '#kernel/stable-json.ts';
+import { RunTimeBudget } from '#modules/functions/runs/run-time-budget.ts';
+import type { RecordReader } from '#modules/records/reader.ts';
+import type { RecordWriter } from '#modules/records/writer.ts';
+import { hostMethods } from '#ports/sandbox.ts';
+import { movedClock } from '#test/support/clock.ts';
 import { ask, fakeRuntime, scope } from './fakes.ts';
 
 describe('the table', () => {

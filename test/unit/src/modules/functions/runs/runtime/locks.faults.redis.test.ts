@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { openRedisCoordination } from '../../../../../../../src/adapters/coordination/redis.ts';
-import { startRedis } from '../../../../../../services/redis.ts';
+import { openRedisCoordination } from '#adapters/coordination/redis.ts';
+import { startRedis } from '#test/services/redis.ts';
 import { ask, fakeRuntime, scope } from './fakes.ts';
 
 it('no function gets a lock while the nodes cannot reach one another, and its run still ends', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RuntimeDeps } from '../../../../../../../src/modules/functions/runs/runtime/deps.ts';
-import type { HostCalls, HostMethod } from '../../../../../../../src/ports/sandbox.ts';
+import type { RuntimeDeps } from '#modules/functions/runs/runtime/deps.ts';
+import type { HostCalls, HostMethod } from '#ports/sandbox.ts';
 import { fakeHttp, fakeRuntime, ok } from './fakes.ts';
 
 /** An object as JSON has it; a literal would set its prototype. */

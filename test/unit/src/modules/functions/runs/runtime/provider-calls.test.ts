@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../../../../../../src/kernel/errors.ts';
-import type { Provider } from '../../../../../../../src/modules/connections/providers/definition.ts';
-import type { RuntimeDeps } from '../../../../../../../src/modules/functions/runs/runtime/deps.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import type { RuntimeDeps } from '#modules/functions/runs/runtime/deps.ts';
 import { ask, failure, fakeHttp, fakeRuntime, ok, provider } from './fakes.ts';
 
 const get = { method: 'GET', endpoint: '/items', body: { kind: 'none' }, bodyAs: 'text' };
@@ -263,8 +263,7 @@ describe('retries', () => {
     const end = new AbortController();
     const http = fakeHttp(ok({}, {}, 500));
     const { sleep: _, ...deps } = fakeRuntime({ http: http.client, signal: end.signal }).deps;
-    const { createRuntimeHost } =
-      await import('../../../../../../../src/modules/functions/runs/runtime/host.ts');
+    const { createRuntimeHost } = await import('#modules/functions/runs/runtime/host.ts');
     const { calls } = createRuntimeHost({
       ...deps,
       log: { lines: () => undefined, http: () => setImmediate(() => end.abort()) },

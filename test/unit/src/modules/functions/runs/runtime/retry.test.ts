@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isRetriedStatus,
-  retryWaitMs,
-} from '../../../../../../../src/modules/functions/runs/runtime/retry.ts';
-import type { HttpReply } from '../../../../../../../src/ports/http-client.ts';
+import { isRetriedStatus, retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
+import type { HttpReply } from '#ports/http-client.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const reply = (headers: Record<string, string>, body = ''): HttpReply => ({
