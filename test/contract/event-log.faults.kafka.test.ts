@@ -278,27 +278,27 @@ describe('members in processes of their own', () => {
 
   class Member implements AsyncDisposable {
     readonly held = new Set<number>();
-    private readonly child;
+    readonly #child;
 
     constructor(topic: string) {
-      this.child = startChild('./kafka-child.ts', [kafka.url, prefix, 'member', topic]);
-      void this.listen();
+      this.#child = startChild('./kafka-child.ts', [kafka.url, prefix, 'member', topic]);
+      void this.#listen();
     }
 
     kill(): void {
-      this.child.process.kill('SIGKILL');
+      this.#child.process.kill('SIGKILL');
       this.held.clear();
     }
 
     async [Symbol.asyncDispose](): Promise<void> {
-      if (this.child.process.exitCode !== null || this.child.process.signalCode !== null) return;
-      const exited = once(this.child.process, 'exit');
-      this.child.process.kill('SIGKILL');
+      if (this.#child.process.exitCode !== null || this.#child.process.signalCode !== null) return;
+      const exited = once(this.#child.process, 'exit');
+      this.#child.process.kill('SIGKILL');
       await exited;
     }
 
-    private async listen(): Promise<void> {
-      for await (const { assigned, revoked } of this.child.lines) {
+    async #listen(): Promise<void> {
+      for await (const { assigned, revoked } of this.#child.lines) {
         for (const number of (assigned as number[] | undefined) ?? []) this.held.add(number);
         for (const number of (revoked as number[] | undefined) ?? []) this.held.delete(number);
       }

@@ -5,12 +5,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
 import type { Sealed } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
+import { overridden } from '#kernel/overridden.ts';
 import { systemClock, type Clock } from '#kernel/time.ts';
 import { fillerKey, keysTopic } from '#modules/access/vault/key-log.ts';
 import type { WrappedKey } from '#modules/access/vault/key-ring.ts';
 import { openVault, type OpenVault } from '#modules/access/vault/open-vault.ts';
 import { makeRootKeyFile, parseRootKeys, readRootKeys } from '#modules/access/vault/root-keys.ts';
-import type { EventLog } from '#ports/event-log.ts';
 import { aRootKey, openControlWorld, silent, type ControlWorld } from '#test/support/control.ts';
 import { filesWith, rowKeysOf } from '#test/support/stored-bytes.ts';
 
@@ -154,7 +154,7 @@ describe('the topic of a destroyed key, where values are destroyed by compaction
       now: () => Date.now() + limits.keySegmentMs,
       nowMicros: () => (Date.now() + limits.keySegmentMs) * 1000,
     };
-    const slow = Object.create(world.log, { erasureMs: { value: 60_000 } }) as EventLog;
+    const slow = overridden(world.log, { erasureMs: 60_000 });
     await using node = await open([rootKey], later, slow);
     await vi.waitUntil(async () => (await keysOn()).at(-1) === fillerKey, { timeout: 20_000 });
     await node.create('k2');

@@ -15,4 +15,18 @@ const literalPattern = {
   },
 };
 
-export default { meta: { name: 'svc' }, rules: { 'literal-pattern': literalPattern } };
+/** One way to hide a member: `#name`, which hides it at run time too. */
+const hashPrivate = {
+  create: (context) => {
+    const check = (node) => {
+      if (node.accessibility !== 'private' || node.kind === 'constructor') return;
+      context.report({ node, message: 'Name a private member `#name`.' });
+    };
+    return { PropertyDefinition: check, MethodDefinition: check };
+  },
+};
+
+export default {
+  meta: { name: 'svc' },
+  rules: { 'literal-pattern': literalPattern, 'hash-private': hashPrivate },
+};

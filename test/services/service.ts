@@ -69,31 +69,32 @@ function startGuard(folder: string) {
 
 class Server implements Service {
   readonly url: string;
-  private readonly spec: ServiceSpec;
+  readonly #spec: ServiceSpec;
   readonly folder: string;
-  private readonly guard: ReturnType<typeof startGuard>;
-  private child: ChildProcess | null = null;
+  readonly #guard: ReturnType<typeof startGuard>;
+  #child: ChildProcess | null = null;
 
   constructor(spec: ServiceSpec, folder: string, guard: ReturnType<typeof startGuard>) {
-    this.spec = spec;
+    this.#spec = spec;
     this.url = spec.url;
     this.folder = folder;
-    this.guard = guard;
+    this.#guard = guard;
   }
 
   get pid(): number {
-    const pid = this.child?.pid;
-    if (pid === undefined) throw new Error(`${this.spec.name} does not run.`);
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error(`${this.#spec.name} does not run.`);
     return pid;
   }
 
   kill(): Promise<void> {
-    return this.end('SIGKILL');
+    return this.#end('SIGKILL');
   }
 
   async restart(): Promise<void> {
-    await this.end('SIGTERM');
-    const { spec, folder } = this;
+    await this.#end('SIGTERM');
+    const { folder } = this;
+    const spec = this.#spec;
     const log = join(folder, 'output.log');
     await using file = await open(log, 'w');
     const child = spawn(spec.command, spec.args(folder), {
@@ -103,12 +104,12 @@ class Server implements Service {
     // Of a command that does not start; `end` and `ready` see that there is no process.
     child.on('error', (error) => process.stderr.write(`${spec.name}: ${error.message}\n`));
     child.on('exit', () => {
-      if (this.child === child) this.child = null;
-      this.guard.stdin.write('\n');
+      if (this.#child === child) this.#child = null;
+      this.#guard.stdin.write('\n');
     });
-    this.child = child;
-    this.guard.stdin.write(`${child.pid ?? ''}\n`);
-    await this.ready(child, log);
+    this.#child = child;
+    this.#guard.stdin.write(`${child.pid ?? ''}\n`);
+    await this.#ready(child, log);
   }
 
   pause(): void {
@@ -120,9 +121,9 @@ class Server implements Service {
   }
 
   async stop(): Promise<void> {
-    await this.end('SIGTERM');
-    this.guard.stdin.end();
-    if (this.guard.exitCode === null) await once(this.guard, 'exit');
+    await this.#end('SIGTERM');
+    this.#guard.stdin.end();
+    if (this.#guard.exitCode === null) await once(this.#guard, 'exit');
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -130,19 +131,19 @@ class Server implements Service {
     return this.stop();
   }
 
-  private async ready(child: ChildProcess, log: string): Promise<void> {
+  async #ready(child: ChildProcess, log: string): Promise<void> {
     const deadline = performance.now() + startDeadlineMs;
     while (performance.now() < deadline && child.pid !== undefined && isRunning(child)) {
-      if (await this.spec.isReady(await readFile(log, 'utf8'))) return;
+      if (await this.#spec.isReady(await readFile(log, 'utf8'))) return;
       await sleep(50);
     }
     const tail = (await readFile(log, 'utf8')).split('\n').slice(-40).join('\n');
-    throw new Error(`${this.spec.name} did not start on ${this.url}; it printed:\n${tail}`);
+    throw new Error(`${this.#spec.name} did not start on ${this.url}; it printed:\n${tail}`);
   }
 
   /** A stopped process takes no SIGTERM until it goes on. */
-  private async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    const { child } = this;
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const child = this.#child;
     if (child === null || child.pid === undefined || !isRunning(child)) return;
     const exited = once(child, 'exit');
     child.kill(signal);

@@ -36,16 +36,16 @@ interface Change {
 
 /** Stands before a broker. Ends connections in the middle of an answer, as a killed broker does, or alters answers. */
 export class CuttingProxy implements AsyncDisposable {
-  private readonly server: Server;
-  private readonly brokerPort: number;
-  private readonly sockets = new Set<Socket>();
-  private change: Change | null = null;
-  private readonly answered = new Map<number, PromiseWithResolvers<undefined>>();
+  readonly #server: Server;
+  readonly #brokerPort: number;
+  readonly #sockets = new Set<Socket>();
+  #change: Change | null = null;
+  readonly #answered = new Map<number, PromiseWithResolvers<undefined>>();
 
   private constructor(server: Server, brokerPort: number) {
-    this.server = server;
-    this.brokerPort = brokerPort;
-    server.on('connection', (client) => this.accept(client));
+    this.#server = server;
+    this.#brokerPort = brokerPort;
+    server.on('connection', (client) => this.#accept(client));
   }
 
   static async listen(port: number, brokerPort: number): Promise<CuttingProxy> {
@@ -58,7 +58,7 @@ export class CuttingProxy implements AsyncDisposable {
 
   /** Ends the connection after so many bytes of the next answer; resolves with that answer's length. */
   cut(api: KafkaApi, bytes: number): Promise<number> {
-    return this.alter(api, (answer) => ({
+    return this.#alter(api, (answer) => ({
       bytes: answer.subarray(0, bytes),
       isLast: bytes < answer.length,
     }));
@@ -66,43 +66,43 @@ export class CuttingProxy implements AsyncDisposable {
 
   /** Sends other bytes instead of the next answer, which is given with its length; the connection stays open. */
   async replace(api: KafkaApi, make: (answer: Buffer) => Buffer): Promise<void> {
-    await this.alter(api, (answer) => ({ bytes: make(answer), isLast: false }));
+    await this.#alter(api, (answer) => ({ bytes: make(answer), isLast: false }));
   }
 
   /** Resolves with the next answer after which the connection stays open. */
   nextAnswer(api: KafkaApi): Promise<undefined> {
-    const next = this.answered.get(kafkaApis[api]) ?? Promise.withResolvers<undefined>();
-    this.answered.set(kafkaApis[api], next);
+    const next = this.#answered.get(kafkaApis[api]) ?? Promise.withResolvers<undefined>();
+    this.#answered.set(kafkaApis[api], next);
     return next.promise;
   }
 
   endConnections(): void {
-    for (const socket of this.sockets) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const closed = once(this.server, 'close');
-    this.server.close();
+    const closed = once(this.#server, 'close');
+    this.#server.close();
     this.endConnections();
     await closed;
   }
 
-  private alter(api: KafkaApi, make: Change['make']): Promise<number> {
+  #alter(api: KafkaApi, make: Change['make']): Promise<number> {
     const done = Promise.withResolvers<number>();
-    this.change = { key: kafkaApis[api], make, done };
+    this.#change = { key: kafkaApis[api], make, done };
     return done.promise;
   }
 
-  private accept(client: Socket): void {
-    const broker = connect(this.brokerPort, '127.0.0.1');
+  #accept(client: Socket): void {
+    const broker = connect(this.#brokerPort, '127.0.0.1');
     for (const [one, other] of [
       [client, broker],
       [broker, client],
     ] as const) {
-      this.sockets.add(one);
+      this.#sockets.add(one);
       one.on('error', () => undefined); // seen as its end
       one.on('close', () => {
-        this.sockets.delete(one);
+        this.#sockets.delete(one);
         other.end();
       });
     }
@@ -113,26 +113,26 @@ export class CuttingProxy implements AsyncDisposable {
     });
     onFrames(broker, (frame) => {
       const key = asked.get(frame.readInt32BE(4));
-      const { change } = this;
+      const change = this.#change;
       if (change === null || change.key !== key) {
         client.write(frame);
-        if (key !== undefined) this.passed(key);
+        if (key !== undefined) this.#passed(key);
         return;
       }
-      this.change = null;
+      this.#change = null;
       const { bytes, isLast } = change.make(frame);
       client.write(bytes);
       if (isLast) {
         client.end();
         broker.destroy();
-      } else this.passed(change.key);
+      } else this.#passed(change.key);
       change.done.resolve(frame.length);
     });
   }
 
-  private passed(key: number): void {
-    this.answered.get(key)?.resolve(undefined);
-    this.answered.delete(key);
+  #passed(key: number): void {
+    this.#answered.get(key)?.resolve(undefined);
+    this.#answered.delete(key);
   }
 }
 

@@ -35,24 +35,24 @@ const { name } = records;
 export class TestOwner implements FollowedProjection {
   state: Projection = untouched(name);
   current: PublishedProjection = messageOf(this.state, '', 1);
-  private readonly listeners = new Set<(told: PublishedProjection) => void>();
-  private readonly clock: Clock;
+  readonly #listeners = new Set<(told: PublishedProjection) => void>();
+  readonly #clock: Clock;
 
   constructor(clock: Clock) {
-    this.clock = clock;
+    this.#clock = clock;
   }
 
   ask(command: Asked): void {
-    const at = this.clock.now();
+    const at = this.#clock.now();
     for (const event of projection.decide({ ...command, name, at }, this.state)) {
       this.state = projection.evolve(this.state, event) ?? this.state;
     }
     this.current = messageOf(this.state, '', this.state.last);
-    for (const listener of this.listeners) listener(this.current);
+    for (const listener of this.#listeners) listener(this.current);
   }
 
   onChange(listener: (told: PublishedProjection) => void): void {
-    this.listeners.add(listener);
+    this.#listeners.add(listener);
   }
 
   generation(number: number) {
@@ -60,7 +60,7 @@ export class TestOwner implements FollowedProjection {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.listeners.clear();
+    this.#listeners.clear();
     return Promise.resolve();
   }
 }

@@ -10,73 +10,73 @@ import { readAll } from './log.ts';
 
 /** What happens in Kafka in its own time, made to happen now. */
 class KafkaOperator implements Disposable {
-  private readonly link: BrokerConnection;
-  private readonly kafka: kafkajs.Kafka;
-  private readonly prefix: string;
+  readonly #link: BrokerConnection;
+  readonly #kafka: kafkajs.Kafka;
+  readonly #prefix: string;
 
   constructor(url: string, prefix: string) {
     const brokers = brokersOf(url);
-    this.link = new BrokerConnection({ brokers, clientId: 'test' }, new Addresses());
-    this.kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
-    this.prefix = prefix;
+    this.#link = new BrokerConnection({ brokers, clientId: 'test' }, new Addresses());
+    this.#kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
+    this.#prefix = prefix;
   }
 
   /** Resolves when the end that readers see is the end: nothing is in a transaction. */
   async settled(topic: string): Promise<void> {
-    const { topics } = await this.link.metadata([this.inKafka(topic)]);
+    const { topics } = await this.#link.metadata([this.#inKafka(topic)]);
     for (const { topic: name, leaders, errorCode } of topics) {
       if (errorCode !== 0) continue;
       for (const [partition, leader] of leaders.entries()) {
-        const end = await this.end(name, partition, leader, false);
-        while ((await this.end(name, partition, leader, true)) < end) await sleep(2);
+        const end = await this.#end(name, partition, leader, false);
+        while ((await this.#end(name, partition, leader, true)) < end) await sleep(2);
       }
     }
   }
 
   /** The cleanup policy and retention of a topic, or null. */
   async config(topic: string): Promise<ReadonlyMap<string, string> | null> {
-    const name = this.inKafka(topic);
-    const { topics } = await this.link.metadata([name]);
+    const name = this.#inKafka(topic);
+    const { topics } = await this.#link.metadata([name]);
     if (topics[0]?.errorCode !== 0) return null;
-    const broker = await this.link.any();
+    const broker = await this.#link.any();
     const { resources } = await broker.describeConfigs({ resources: [{ type: 2, name }] });
     const entries = resources[0]?.configEntries ?? [];
     return new Map(entries.map((one) => [one.configName, one.configValue ?? '']));
   }
 
   async setRetention(topic: string, retentionMs: string): Promise<void> {
-    const admin = this.kafka.admin();
+    const admin = this.#kafka.admin();
     await admin.connect();
     const configEntries = [
       { name: 'cleanup.policy', value: 'delete' },
       { name: 'retention.ms', value: retentionMs },
     ];
     const type = kafkajs.ConfigResourceTypes.TOPIC;
-    const resources = [{ type, name: this.inKafka(topic), configEntries }];
+    const resources = [{ type, name: this.#inKafka(topic), configEntries }];
     await admin.alterConfigs({ validateOnly: false, resources });
     await admin.disconnect();
   }
 
   /** Closes the segment that is written, by a message that no reader ever sees. */
   async roll(topic: string): Promise<void> {
-    const transactionalId = `${this.prefix}-roll`;
-    const producer = this.kafka.producer({ transactionalId, maxInFlightRequests: 1 });
+    const transactionalId = `${this.#prefix}-roll`;
+    const producer = this.#kafka.producer({ transactionalId, maxInFlightRequests: 1 });
     await producer.connect();
     const transaction = await producer.transaction();
     const messages = [{ key: 'roll', value: 'roll', partition: 0 }];
-    await transaction.send({ topic: this.inKafka(topic), messages });
+    await transaction.send({ topic: this.#inKafka(topic), messages });
     await transaction.abort();
     await producer.disconnect();
   }
 
   [Symbol.dispose](): void {
-    this.link[Symbol.dispose]();
+    this.#link[Symbol.dispose]();
   }
 
   /** Tried again while a broker that is to lead the partition does not know of it yet. */
-  private end(topic: string, partition: number, leader: number, isCommitted: boolean) {
+  #end(topic: string, partition: number, leader: number, isCommitted: boolean) {
     const ask = async (): Promise<number> => {
-      const broker = await this.link.node(leader);
+      const broker = await this.#link.node(leader);
       const { responses } = await broker.listOffsets({
         replicaId: -1,
         isolationLevel: isCommitted ? 1 : 0,
@@ -87,8 +87,8 @@ class KafkaOperator implements Disposable {
     return retried(ask, { timeoutMs: 30_000 });
   }
 
-  private inKafka(name: string): string {
-    return `${this.prefix}-${name}`;
+  #inKafka(name: string): string {
+    return `${this.#prefix}-${name}`;
   }
 }
 

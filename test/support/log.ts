@@ -57,16 +57,16 @@ export async function keysOf(log: EventLog, topic: string, partition = 0, offset
 
 /** Resolves when a condition holds, looked at after each `changed`. */
 export class Condition {
-  private waiting: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
 
   changed(): void {
-    const woken = this.waiting;
-    this.waiting = [];
+    const woken = this.#waiting;
+    this.#waiting = [];
     for (const wake of woken) wake();
   }
 
   async until(holds: () => boolean): Promise<void> {
-    while (!holds()) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    while (!holds()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }
 
@@ -74,13 +74,13 @@ export class Condition {
 export class Follower implements AsyncDisposable {
   readonly batches: Batch[] = [];
   readonly messages: ReadMessage[] = [];
-  private readonly abort = new AbortController();
-  private readonly condition = new Condition();
-  private readonly done: Promise<void>;
-  private failure: unknown = null;
+  readonly #abort = new AbortController();
+  readonly #condition = new Condition();
+  readonly #done: Promise<void>;
+  #failure: unknown = null;
 
   constructor(log: EventLog, from: readonly Position[], options: Partial<FollowOptions> = {}) {
-    this.done = this.run(log, from, options);
+    this.#done = this.#run(log, from, options);
   }
 
   get keys(): string[] {
@@ -89,25 +89,25 @@ export class Follower implements AsyncDisposable {
 
   /** @throws what the iteration failed with, as soon as it does. */
   async until(holds: (follower: this) => boolean): Promise<void> {
-    await this.condition.until(() => this.failure !== null || holds(this));
-    if (this.failure !== null) throw this.failure as Error;
+    await this.#condition.until(() => this.#failure !== null || holds(this));
+    if (this.#failure !== null) throw this.#failure as Error;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.abort.abort();
-    await this.done;
+    this.#abort.abort();
+    await this.#done;
   }
 
-  private async run(log: EventLog, from: readonly Position[], options: Partial<FollowOptions>) {
+  async #run(log: EventLog, from: readonly Position[], options: Partial<FollowOptions>) {
     try {
-      for await (const batch of log.follow(from, { ...options, signal: this.abort.signal })) {
+      for await (const batch of log.follow(from, { ...options, signal: this.#abort.signal })) {
         this.batches.push(batch);
         this.messages.push(...batch.messages);
-        this.condition.changed();
+        this.#condition.changed();
       }
     } catch (error) {
-      this.failure = error;
-      this.condition.changed();
+      this.#failure = error;
+      this.#condition.changed();
     }
   }
 }
@@ -119,25 +119,25 @@ export class HoldingMember implements GroupHandler {
   readonly calls: string[] = [];
   readonly generations: number[] = [];
   onRevoked: () => Promise<void> = () => Promise.resolve();
-  private static readonly condition = new Condition();
+  static readonly #condition = new Condition();
 
   assigned(partitions: readonly number[], generation: number): void {
     for (const partition of partitions) this.held.add(partition);
     this.calls.push(`+${partitions.join()}`);
     this.generations.push(generation);
-    HoldingMember.condition.changed();
+    HoldingMember.#condition.changed();
   }
 
   async revoked(partitions: readonly number[]): Promise<void> {
     this.calls.push(`-${partitions.join()}`);
-    HoldingMember.condition.changed();
+    HoldingMember.#condition.changed();
     await this.onRevoked();
     for (const partition of partitions) this.held.delete(partition);
-    HoldingMember.condition.changed();
+    HoldingMember.#condition.changed();
   }
 
   /** Resolves when the condition holds, looked at after each call of any member. */
   static until(holds: () => boolean): Promise<void> {
-    return HoldingMember.condition.until(holds);
+    return HoldingMember.#condition.until(holds);
   }
 }

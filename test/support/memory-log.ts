@@ -6,8 +6,8 @@ import type { Batch, EventLog, Message, Position, ReadMessage } from '#ports/eve
  */
 export class MemoryLog implements Pick<EventLog, 'follow' | 'read' | 'startOffset' | 'endOffset'> {
   readonly topic: string;
-  private readonly partitions: ReadMessage[][];
-  private readonly wakers = new Set<() => void>();
+  readonly #partitions: ReadMessage[][];
+  readonly #wakers = new Set<() => void>();
   /** Messages in one batch. */
   batchSize = 1000;
   /** Batches that `follow` handed out. */
@@ -15,16 +15,16 @@ export class MemoryLog implements Pick<EventLog, 'follow' | 'read' | 'startOffse
 
   constructor(topic: string, partitions: number) {
     this.topic = topic;
-    this.partitions = Array.from({ length: partitions }, () => []);
+    this.#partitions = Array.from({ length: partitions }, () => []);
   }
 
   /** Returns the end offset of the partition. */
   append(partition: number, messages: readonly Message[], timestamp = 0): number {
-    const kept = this.partitions[partition]!;
+    const kept = this.#partitions[partition]!;
     for (const message of messages) {
       kept.push({ ...message, offset: kept.length, timestamp: message.timestamp ?? timestamp });
     }
-    for (const wake of this.wakers) wake();
+    for (const wake of this.#wakers) wake();
     return kept.length;
   }
 
@@ -33,7 +33,7 @@ export class MemoryLog implements Pick<EventLog, 'follow' | 'read' | 'startOffse
   }
 
   endOffset(_topic: string, partition: number): Promise<number> {
-    return Promise.resolve(this.partitions[partition]!.length);
+    return Promise.resolve(this.#partitions[partition]!.length);
   }
 
   async *follow(
@@ -42,8 +42,8 @@ export class MemoryLog implements Pick<EventLog, 'follow' | 'read' | 'startOffse
   ): AsyncGenerator<Batch> {
     const next = new Map(from.map(({ partition, offset }) => [partition, offset]));
     while (!signal.aborted) {
-      const batch = this.nextBatch(next);
-      if (batch === null) await this.appended(signal);
+      const batch = this.#nextBatch(next);
+      if (batch === null) await this.#appended(signal);
       else {
         // Round robin: a partition that got a batch goes to the end of the queue.
         next.delete(batch.partition);
@@ -55,9 +55,9 @@ export class MemoryLog implements Pick<EventLog, 'follow' | 'read' | 'startOffse
   }
 
   async *read({ partition, offset }: Position): AsyncGenerator<Batch> {
-    const end = this.partitions[partition]!.length;
+    const end = this.#partitions[partition]!.length;
     for (let next = offset; next < end;) {
-      const messages = this.partitions[partition]!.slice(
+      const messages = this.#partitions[partition]!.slice(
         next,
         Math.min(end, next + this.batchSize),
       );
@@ -66,23 +66,23 @@ export class MemoryLog implements Pick<EventLog, 'follow' | 'read' | 'startOffse
     }
   }
 
-  private nextBatch(next: ReadonlyMap<number, number>): Batch | null {
+  #nextBatch(next: ReadonlyMap<number, number>): Batch | null {
     for (const [partition, offset] of next) {
-      const messages = this.partitions[partition]!.slice(offset, offset + this.batchSize);
+      const messages = this.#partitions[partition]!.slice(offset, offset + this.batchSize);
       if (messages.length === 0) continue;
       return { topic: this.topic, partition, messages, next: offset + messages.length };
     }
     return null;
   }
 
-  private async appended(signal: AbortSignal): Promise<void> {
+  async #appended(signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       const wake = (): void => {
-        this.wakers.delete(wake);
+        this.#wakers.delete(wake);
         signal.removeEventListener('abort', wake);
         resolve();
       };
-      this.wakers.add(wake);
+      this.#wakers.add(wake);
       signal.addEventListener('abort', wake, { once: true });
     });
   }

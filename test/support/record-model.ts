@@ -53,8 +53,8 @@ export class RecordModel {
     const payload = JSON.stringify({ id, ...fields });
     const before = this.records.get(id);
     const isNew = before === undefined || before.deletedAt !== null;
-    const at = this.tick();
-    return this.moved(id, isNew ? 'added' : 'updated', {
+    const at = this.#tick();
+    return this.#moved(id, isNew ? 'added' : 'updated', {
       firstSeenAt: isNew ? at : before.firstSeenAt,
       deletedAt: null,
       prunedAt: null,
@@ -63,26 +63,26 @@ export class RecordModel {
   }
 
   delete(id: string): RecordChange {
-    const held = this.held(id);
-    const at = this.tick();
-    return this.moved(id, 'deleted', { ...held, deletedAt: at });
+    const held = this.#held(id);
+    const at = this.#tick();
+    return this.#moved(id, 'deleted', { ...held, deletedAt: at });
   }
 
   prune(id: string): RecordChange {
-    const held = this.held(id);
-    held.prunedAt = this.tick();
-    return this.kept(id, 'pruned');
+    const held = this.#held(id);
+    held.prunedAt = this.#tick();
+    return this.#kept(id, 'pruned');
   }
 
   restore(id: string): RecordChange {
-    this.tick();
-    this.held(id).prunedAt = null;
-    return this.kept(id, 'restored');
+    this.#tick();
+    this.#held(id).prunedAt = null;
+    return this.#kept(id, 'restored');
   }
 
   purge(id: string): RecordChange {
-    this.tick();
-    const change = this.kept(id, 'purged');
+    this.#tick();
+    const change = this.#kept(id, 'purged');
     this.records.delete(id);
     return change;
   }
@@ -108,19 +108,19 @@ export class RecordModel {
     return { key: this.key(id), value: null, headers: {} };
   }
 
-  private held(id: string): Held {
+  #held(id: string): Held {
     const held = this.records.get(id);
     if (held === undefined) throw new Error(`the model has no record ${id}`);
     return held;
   }
 
-  private tick(): number {
+  #tick(): number {
     this.seq++;
     this.at += 1 + (this.seq % 7) * 1000;
     return this.at;
   }
 
-  private moved(
+  #moved(
     id: string,
     action: RecordAction,
     after: Omit<Held, 'position' | 'modifiedAt' | 'version'>,
@@ -128,16 +128,16 @@ export class RecordModel {
     const before = this.records.get(id);
     const version = (before?.version ?? 0) + 1;
     this.records.set(id, { ...after, position: this.seq, modifiedAt: this.at, version });
-    return this.change(id, action, before?.position ?? null);
+    return this.#change(id, action, before?.position ?? null);
   }
 
-  private kept(id: string, action: RecordAction): RecordChange {
-    this.held(id).version++;
-    return this.change(id, action, null);
+  #kept(id: string, action: RecordAction): RecordChange {
+    this.#held(id).version++;
+    return this.#change(id, action, null);
   }
 
-  private change(id: string, action: RecordAction, previous: number | null): RecordChange {
-    const held = this.held(id);
+  #change(id: string, action: RecordAction, previous: number | null): RecordChange {
+    const held = this.#held(id);
     const isEmpty = held.prunedAt !== null || action === 'purged';
     const sealed = isEmpty || this.seal === null ? null : this.seal(id, held.payload);
     const plain = isEmpty ? null : Buffer.from(held.payload);

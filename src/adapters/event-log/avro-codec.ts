@@ -119,30 +119,30 @@ let scratch = Buffer.alloc(64 * 1024);
 
 export class AvroCodec<T> implements Codec<T> {
   /** Parsed on first use: most threads open more topics than they use. */
-  private parsed: Type | undefined;
+  #parsed: Type | undefined;
   readonly schemaId: number;
   /** In the form of an Avro file. */
   readonly schema: string;
-  private readonly definition: (id: number) => string | null;
+  readonly #definition: (id: number) => string | null;
   /** Resolvers for other versions, by id. */
-  private readonly resolvers = new Map<number, (bytes: Buffer) => unknown>();
+  readonly #resolvers = new Map<number, (bytes: Buffer) => unknown>();
 
   constructor(schema: string, id: number, definition: (id: number) => string | null) {
     this.schema = schema;
     this.schemaId = id;
-    this.definition = definition;
+    this.#definition = definition;
   }
 
-  private get type(): Type {
-    return (this.parsed ??= parseType(JSON.parse(this.schema)));
+  get #type(): Type {
+    return (this.#parsed ??= parseType(JSON.parse(this.schema)));
   }
 
   encode(value: T): Buffer {
-    let end = this.type.encode(value, scratch, frameBytes);
+    let end = this.#type.encode(value, scratch, frameBytes);
     if (end < 0) {
       // Negative: the number of bytes that did not fit.
       scratch = Buffer.alloc(Math.max(scratch.length * 2, scratch.length - end));
-      end = this.type.encode(value, scratch, frameBytes);
+      end = this.#type.encode(value, scratch, frameBytes);
     }
     scratch[0] = 0;
     scratch.writeUInt32BE(this.schemaId, 1);
@@ -153,16 +153,16 @@ export class AvroCodec<T> implements Codec<T> {
 
   decode(bytes: Uint8Array): T {
     const { id, body } = unframed(bytes);
-    if (id === this.schemaId) return this.type.fromBuffer(body) as T;
-    return this.resolver(id)(body) as T;
+    if (id === this.schemaId) return this.#type.fromBuffer(body) as T;
+    return this.#resolver(id)(body) as T;
   }
 
-  private resolver(id: number): (bytes: Buffer) => unknown {
-    let read = this.resolvers.get(id);
+  #resolver(id: number): (bytes: Buffer) => unknown {
+    let read = this.#resolvers.get(id);
     if (read === undefined) {
-      const resolver = this.type.createResolver(typeOf(id, this.definition(id)));
-      read = (body) => this.type.fromBuffer(body, resolver) as unknown;
-      this.resolvers.set(id, read);
+      const resolver = this.#type.createResolver(typeOf(id, this.#definition(id)));
+      read = (body) => this.#type.fromBuffer(body, resolver) as unknown;
+      this.#resolvers.set(id, read);
     }
     return read;
   }

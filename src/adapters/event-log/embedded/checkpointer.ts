@@ -19,55 +19,55 @@ const pagesMax = 2048;
  * the write-ahead log from being reset; once it is long, the caller's thread moves the small remainder.
  */
 export class Checkpointer {
-  private readonly db: DatabaseSync;
-  private readonly directory: string;
-  private written = 0;
-  private writtenInAll = 0;
-  private running: Promise<void> | null = null;
-  private isClosing = false;
-  private thread: PeerThread | null = null;
+  readonly #db: DatabaseSync;
+  readonly #directory: string;
+  #written = 0;
+  #writtenInAll = 0;
+  #running: Promise<void> | null = null;
+  #isClosing = false;
+  #thread: PeerThread | null = null;
 
   /** @param db the write connection */
   constructor(db: DatabaseSync, directory: string) {
-    this.db = db;
-    this.directory = directory;
+    this.#db = db;
+    this.#directory = directory;
   }
 
   /** Call with the approximate bytes of a transaction. */
   wrote(bytes: number): void {
-    this.written += bytes;
-    this.writtenInAll += bytes;
+    this.#written += bytes;
+    this.#writtenInAll += bytes;
   }
 
   /** Call after the replies are sent. The connection must be open. */
   startWhenDue(isIdle: boolean): void {
-    if (this.isClosing || this.running !== null) return;
-    if (this.written < (isIdle ? idleBytes : busyBytes)) return;
-    this.written = 0;
-    if (this.writtenInAll < threadFromBytes) checkpoint(this.db);
-    else this.running = this.inThread();
+    if (this.#isClosing || this.#running !== null) return;
+    if (this.#written < (isIdle ? idleBytes : busyBytes)) return;
+    this.#written = 0;
+    if (this.#writtenInAll < threadFromBytes) checkpoint(this.#db);
+    else this.#running = this.#inThread();
   }
 
   async close(): Promise<void> {
-    this.isClosing = true;
-    await this.running;
-    if (this.thread === null) return;
-    await this.thread.peer.call('close', []);
-    await this.thread.end();
+    this.#isClosing = true;
+    await this.#running;
+    if (this.#thread === null) return;
+    await this.#thread.peer.call('close', []);
+    await this.#thread.end();
   }
 
-  private async inThread(): Promise<void> {
-    this.thread ??= startPeer<CheckpointThreadData>({
+  async #inThread(): Promise<void> {
+    this.#thread ??= startPeer<CheckpointThreadData>({
       name: 'checkpoint',
       beside: import.meta.url,
-      data: { directory: this.directory },
+      data: { directory: this.#directory },
       resourceLimits: { maxYoungGenerationSizeMb: 1 },
     });
     try {
-      const pages = await this.thread.peer.call<number>('checkpoint', []);
-      if (pages >= pagesMax) checkpoint(this.db);
+      const pages = await this.#thread.peer.call<number>('checkpoint', []);
+      if (pages >= pagesMax) checkpoint(this.#db);
     } finally {
-      this.running = null;
+      this.#running = null;
     }
   }
 }

@@ -10,103 +10,98 @@ import type { LogState, Partition } from './log-state.ts';
  * between those of the clients.
  */
 export class Cleaner {
-  private readonly state: LogState;
-  private readonly committer: Committer;
-  private readonly compactor: Compactor;
-  private readonly vacuum: Vacuum;
-  private readonly head: StatementSync;
-  private readonly remove: StatementSync;
-  private readonly floor: StatementSync;
-  private running: Promise<void> = Promise.resolve();
-  private stopped = false;
+  readonly #state: LogState;
+  readonly #committer: Committer;
+  readonly #compactor: Compactor;
+  readonly #vacuum: Vacuum;
+  readonly #head: StatementSync;
+  readonly #remove: StatementSync;
+  readonly #floor: StatementSync;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
 
   constructor(db: DatabaseSync, directory: string, state: LogState, committer: Committer) {
-    this.state = state;
-    this.committer = committer;
-    this.compactor = new Compactor(db, directory, state, committer);
-    this.vacuum = new Vacuum(db, committer);
-    this.head = db.prepare(
+    this.#state = state;
+    this.#committer = committer;
+    this.#compactor = new Compactor(db, directory, state, committer);
+    this.#vacuum = new Vacuum(db, committer);
+    this.#head = db.prepare(
       'SELECT id, next, newest FROM batches WHERE partition = ? ORDER BY next LIMIT 1',
     );
-    this.remove = db.prepare('DELETE FROM batches WHERE id = ?');
-    this.floor = db.prepare(`SELECT min(coalesce(position, 0)) AS floor FROM group_topics g
+    this.#remove = db.prepare('DELETE FROM batches WHERE id = ?');
+    this.#floor = db.prepare(`SELECT min(coalesce(position, 0)) AS floor FROM group_topics g
       LEFT JOIN group_positions p ON p.name = g.name AND p.topic = g.topic AND p.partition = ?
       WHERE g.topic = ?`);
   }
 
   /** One pass over all partitions; `now` (ms) is the reference for ages. Passes are sequential. */
   clean(now: number): Promise<void> {
-    const pass = this.running.then(() => this.pass(now));
-    this.running = pass.catch(() => undefined);
+    const pass = this.#running.then(() => this.#pass(now));
+    this.#running = pass.catch(() => undefined);
     return pass;
   }
 
   /** Resolves when the current pass has stopped at its next slice. */
   async stop(): Promise<void> {
-    this.stopped = true;
-    this.compactor.stop();
-    await this.running;
+    this.#stopped = true;
+    this.#compactor.stop();
+    await this.#running;
   }
 
-  private async pass(now: number): Promise<void> {
+  async #pass(now: number): Promise<void> {
     const budget = new TimeBudget();
-    for (const topic of [...this.state.topics()]) {
-      for (let number = 0; number < topic.partitions.length && !this.stopped; number++) {
+    for (const topic of [...this.#state.topics()]) {
+      for (let number = 0; number < topic.partitions.length && !this.#stopped; number++) {
         await budget.rest();
-        await this.trim(topic.name, number, now, budget);
+        await this.#trim(topic.name, number, now, budget);
         const { cleanup } = topic;
         if (cleanup.policy !== 'compact') continue;
-        await this.compactor.compact(topic.name, number, cleanup, now, budget);
+        await this.#compactor.compact(topic.name, number, cleanup, now, budget);
       }
     }
-    await this.vacuum.vacuum(budget, () => this.stopped);
+    await this.#vacuum.vacuum(budget, () => this.#stopped);
   }
 
-  private async trim(
-    topic: string,
-    number: number,
-    now: number,
-    budget: TimeBudget,
-  ): Promise<void> {
-    while (!this.stopped) {
-      const partition = this.find(topic, number);
-      if (partition === null || !this.isDue(partition, now)) return;
-      this.committer.runNow(() => {
-        do this.dropHead(partition);
-        while (!budget.isOver && this.isDue(partition, now));
+  async #trim(topic: string, number: number, now: number, budget: TimeBudget): Promise<void> {
+    while (!this.#stopped) {
+      const partition = this.#find(topic, number);
+      if (partition === null || !this.#isDue(partition, now)) return;
+      this.#committer.runNow(() => {
+        do this.#dropHead(partition);
+        while (!budget.isOver && this.#isDue(partition, now));
       });
       await budget.rest();
     }
   }
 
-  private isDue(partition: Partition, now: number): boolean {
-    const head = this.head.get(partition.id);
+  #isDue(partition: Partition, now: number): boolean {
+    const head = this.#head.get(partition.id);
     if (head === undefined) return false;
     const next = Number(head['next']);
     if (next <= partition.start) return true;
     const { cleanup } = partition.topic;
     if (cleanup.policy !== 'delete') return false;
-    return Number(head['newest']) <= now - cleanup.retentionMs && next <= this.limit(partition);
+    return Number(head['newest']) <= now - cleanup.retentionMs && next <= this.#limit(partition);
   }
 
   /** The lowest position of the registered groups; a group without one has read nothing. */
-  private limit(partition: Partition): number {
-    const floor = this.floor.get(partition.number, partition.topic.id)?.['floor'] ?? null;
+  #limit(partition: Partition): number {
+    const floor = this.#floor.get(partition.number, partition.topic.id)?.['floor'] ?? null;
     return floor === null ? Infinity : Number(floor);
   }
 
-  private dropHead(partition: Partition): void {
-    const head = this.head.get(partition.id);
+  #dropHead(partition: Partition): void {
+    const head = this.#head.get(partition.id);
     if (head === undefined) return;
-    this.remove.run(head['id'] ?? null);
+    this.#remove.run(head['id'] ?? null);
     partition.start = Math.max(partition.start, Number(head['next']));
-    this.state.touch(partition);
+    this.#state.touch(partition);
   }
 
   /** Looked up for each slice: a failed transaction reloads all partitions. */
-  private find(topic: string, number: number): Partition | null {
+  #find(topic: string, number: number): Partition | null {
     try {
-      return this.state.partition(topic, number);
+      return this.#state.partition(topic, number);
     } catch (error) {
       if (error instanceof GatewayError) return null;
       throw error;
@@ -121,27 +116,27 @@ const pagesPerStep = 16;
 
 /** Returns the space of deleted data to the file system, from the end of the file. */
 class Vacuum {
-  private readonly committer: Committer;
-  private readonly free: StatementSync;
-  private readonly db: DatabaseSync;
+  readonly #committer: Committer;
+  readonly #free: StatementSync;
+  readonly #db: DatabaseSync;
 
   constructor(db: DatabaseSync, committer: Committer) {
-    this.db = db;
-    this.committer = committer;
-    this.free = db.prepare('PRAGMA freelist_count');
+    this.#db = db;
+    this.#committer = committer;
+    this.#free = db.prepare('PRAGMA freelist_count');
   }
 
   async vacuum(budget: TimeBudget, isStopped: () => boolean): Promise<void> {
-    while (!isStopped() && this.freePages() > pagesKept) {
-      this.committer.runNow(() => {
-        do this.db.exec(`PRAGMA incremental_vacuum(${pagesPerStep})`);
-        while (!budget.isOver && this.freePages() > pagesKept);
+    while (!isStopped() && this.#freePages() > pagesKept) {
+      this.#committer.runNow(() => {
+        do this.#db.exec(`PRAGMA incremental_vacuum(${pagesPerStep})`);
+        while (!budget.isOver && this.#freePages() > pagesKept);
       });
       await budget.rest();
     }
   }
 
-  private freePages(): number {
-    return Number(this.free.get()?.['freelist_count'] ?? 0);
+  #freePages(): number {
+    return Number(this.#free.get()?.['freelist_count'] ?? 0);
   }
 }

@@ -59,13 +59,13 @@ export function openEmbeddedLogClient(options: EmbeddedLogClientOptions): Embedd
 class ClientLog implements EventLog {
   readonly erasureMs = 0;
   readonly reader: LogReader;
-  private readonly port: MessagePort;
-  private readonly peer: Peer;
-  private readonly watcher: Watcher;
-  private readonly queue: EncodeQueue;
-  private readonly members = new Map<string, Member>();
-  private readonly onCorruption: OnCorruption;
-  private closed = false;
+  readonly #port: MessagePort;
+  readonly #peer: Peer;
+  readonly #watcher: Watcher;
+  readonly #queue: EncodeQueue;
+  readonly #members = new Map<string, Member>();
+  readonly #onCorruption: OnCorruption;
+  #closed = false;
 
   constructor(options: EmbeddedLogClientOptions) {
     const {
@@ -74,27 +74,29 @@ class ClientLog implements EventLog {
       clock = systemClock,
       onCorruption: onCorruption = () => undefined,
     } = options;
-    this.onCorruption = onCorruption;
+    this.#onCorruption = onCorruption;
     this.reader = new LogReader(directory, onCorruption);
-    this.port = port;
-    this.peer = connect(port);
-    this.watcher = new Watcher(this.peer);
-    this.queue = new EncodeQueue(clock, (topic) => this.open().isKept(topic));
-    this.peer.on('assigned', (event: Assigned) => this.members.get(event.member)?.assigned(event));
-    this.peer.on('revoked', (event: Revoked) => this.members.get(event.member)?.revoked(event));
-    port.on('close', () => this.ended());
+    this.#port = port;
+    this.#peer = connect(port);
+    this.#watcher = new Watcher(this.#peer);
+    this.#queue = new EncodeQueue(clock, (topic) => this.#open().isKept(topic));
+    this.#peer.on('assigned', (event: Assigned) =>
+      this.#members.get(event.member)?.assigned(event),
+    );
+    this.#peer.on('revoked', (event: Revoked) => this.#members.get(event.member)?.revoked(event));
+    port.on('close', () => this.#ended());
   }
 
   call<T>(method: string, args: readonly unknown[], transfer: readonly ArrayBuffer[] = []) {
-    if (this.closed) return Promise.reject(logClosed());
-    return this.peer.call<T>(method, args, transfer).catch((error: unknown) => {
-      if (isLogCorruption(error)) this.onCorruption(error.message);
+    if (this.#closed) return Promise.reject(logClosed());
+    return this.#peer.call<T>(method, args, transfer).catch((error: unknown) => {
+      if (isLogCorruption(error)) this.#onCorruption(error.message);
       throw error;
     });
   }
 
   async identity(): Promise<string> {
-    return this.open().identity();
+    return this.#open().identity();
   }
 
   ensureTopics(specs: readonly TopicSpec[]): Promise<void> {
@@ -102,11 +104,11 @@ class ClientLog implements EventLog {
   }
 
   async partitions(topic: string): Promise<number> {
-    return this.open().topic(topic).length;
+    return this.#open().topic(topic).length;
   }
 
   append(batch: readonly Placed[], options: { readonly timeoutMs?: number } = {}) {
-    return this.send(batch, options.timeoutMs ?? appendTimeoutMs, 'append', (placed) => placed);
+    return this.#send(batch, options.timeoutMs ?? appendTimeoutMs, 'append', (placed) => placed);
   }
 
   async openWriter(name: string): Promise<TransactionalWriter> {
@@ -116,7 +118,7 @@ class ClientLog implements EventLog {
       commit: (batch, consumed) => {
         if (disposed) return Promise.reject(logClosed());
         const request = { writer: name, epoch, ...(consumed === undefined ? {} : { consumed }) };
-        return this.send(batch, appendTimeoutMs, 'commit', (placed) => ({ ...request, placed }));
+        return this.#send(batch, appendTimeoutMs, 'commit', (placed) => ({ ...request, placed }));
       },
       [Symbol.asyncDispose]: async () => {
         disposed = true;
@@ -125,39 +127,40 @@ class ClientLog implements EventLog {
   }
 
   async startOffset(topic: string, partition: number): Promise<number> {
-    return this.open().startOffset(this.reader.place(topic, partition));
+    return this.#open().startOffset(this.reader.place(topic, partition));
   }
 
   async endOffset(topic: string, partition: number): Promise<number> {
-    return this.open().endOffset(this.reader.place(topic, partition));
+    return this.#open().endOffset(this.reader.place(topic, partition));
   }
 
   async startOffsets(topic: string): Promise<readonly number[]> {
-    const reader = this.open();
+    const reader = this.#open();
     return reader.topic(topic).map((place) => reader.startOffset(place));
   }
 
   async endOffsets(topic: string): Promise<readonly number[]> {
-    const reader = this.open();
+    const reader = this.#open();
     return reader.topic(topic).map((place) => reader.endOffset(place));
   }
 
   async offsetAt(topic: string, partition: number, timestamp: number): Promise<number> {
-    return this.open().offsetAt(this.reader.place(topic, partition), timestamp);
+    return this.#open().offsetAt(this.reader.place(topic, partition), timestamp);
   }
 
   follow(from: readonly Position[], options: FollowOptions): AsyncIterable<Batch> {
     const places = from.map(({ topic, partition, offset }) => ({
-      place: this.open().place(topic, partition),
+      place: this.#open().place(topic, partition),
       offset,
     }));
-    const { reader, watcher } = this;
+    const { reader } = this;
+    const watcher = this.#watcher;
     const maxBytes = options.maxBytes ?? batchBytesDefault;
     return followPlaces(places, { reader, watcher, maxBytes }, options.signal);
   }
 
   read(from: Position, options: Partial<FollowOptions> = {}): AsyncIterable<Batch> {
-    const place = this.open().place(from.topic, from.partition);
+    const place = this.#open().place(from.topic, from.partition);
     const end = this.reader.endOffset(place);
     const { signal, maxBytes = batchBytesDefault } = options;
     return readPlace(
@@ -169,22 +172,22 @@ class ClientLog implements EventLog {
   }
 
   async join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership> {
-    for (const [id, { isLeaving }] of this.members) if (isLeaving) this.members.delete(id);
+    for (const [id, { isLeaving }] of this.#members) if (isLeaving) this.#members.delete(id);
     const id = randomUUID();
-    const member = new Member(id, group, this.peer, handler);
-    this.members.set(id, member);
+    const member = new Member(id, group, this.#peer, handler);
+    this.#members.set(id, member);
     try {
       const request: JoinRequest = { member: id, group, topics };
       await this.call('join', [request]);
     } catch (error) {
-      this.members.delete(id);
+      this.#members.delete(id);
       throw error;
     }
     return member;
   }
 
   async committed(group: string, topic: string): Promise<ReadonlyMap<number, number>> {
-    return this.open().committed(group, topic);
+    return this.#open().committed(group, topic);
   }
 
   commit(consumed: Consumed): Promise<void> {
@@ -196,19 +199,19 @@ class ClientLog implements EventLog {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.closed) return;
-    await Promise.all([...this.members.values()].map((member) => member[Symbol.asyncDispose]()));
-    this.ended();
-    this.port.close();
+    if (this.#closed) return;
+    await Promise.all([...this.#members.values()].map((member) => member[Symbol.asyncDispose]()));
+    this.#ended();
+    this.#port.close();
   }
 
-  private send(
+  #send(
     batch: readonly Placed[],
     timeoutMs: number,
     method: 'append' | 'commit',
     request: (placed: readonly EncodedPlaced[]) => unknown,
   ): Promise<Position[]> {
-    const answer = this.queue.run(batch, (placed, transfer) =>
+    const answer = this.#queue.run(batch, (placed, transfer) =>
       this.call<number[]>(method, [request(placed)], transfer),
     );
     return withDeadline(answer, timeoutMs).then((offsets) =>
@@ -217,16 +220,16 @@ class ClientLog implements EventLog {
   }
 
   /** The reader, if open. */
-  private open(): LogReader {
-    if (this.closed) throw logClosed();
+  #open(): LogReader {
+    if (this.#closed) throw logClosed();
     return this.reader;
   }
 
-  private ended(): void {
-    if (this.closed) return;
-    this.closed = true;
-    this.watcher.end();
-    for (const member of this.members.values()) member.lost();
+  #ended(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#watcher.end();
+    for (const member of this.#members.values()) member.lost();
     this.reader.close();
   }
 }

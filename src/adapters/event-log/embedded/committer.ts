@@ -30,13 +30,13 @@ const transactionBytes = 48 * 1024;
  * alone, so that only those without space fail.
  */
 export class Committer {
-  private readonly db: DatabaseSync;
-  private readonly state: LogState;
-  private readonly checkpointer: Checkpointer;
-  private readonly freeBytes: () => number;
-  private readonly onCommitted: (touched: readonly Partition[]) => void;
-  private queue: Operation[] = [];
-  private scheduled = false;
+  readonly #db: DatabaseSync;
+  readonly #state: LogState;
+  readonly #checkpointer: Checkpointer;
+  readonly #freeBytes: () => number;
+  readonly #onCommitted: (touched: readonly Partition[]) => void;
+  #queue: Operation[] = [];
+  #scheduled = false;
 
   /** @param freeBytes returns the free space of the log's disk */
   constructor(
@@ -46,26 +46,26 @@ export class Committer {
     freeBytes: () => number,
     onCommitted: (touched: readonly Partition[]) => void,
   ) {
-    this.db = db;
-    this.state = state;
-    this.checkpointer = checkpointer;
-    this.freeBytes = freeBytes;
-    this.onCommitted = onCommitted;
+    this.#db = db;
+    this.#state = state;
+    this.#checkpointer = checkpointer;
+    this.#freeBytes = freeBytes;
+    this.#onCommitted = onCommitted;
   }
 
   /** Resolves when the writes of `apply` are durable. */
   submit<T>(apply: () => T, bytes = 0): Promise<T> {
     const promise = Promise.withResolvers<unknown>();
-    this.queue.push({ bytes, apply, promise });
-    this.schedule();
+    this.#queue.push({ bytes, apply, promise });
+    this.#schedule();
     return promise.promise as Promise<T>;
   }
 
   /** Runs a transaction of its own at once: for slices of maintenance. */
   runNow<T>(apply: () => T): T {
     try {
-      const value = this.transaction(apply);
-      this.onCommitted(this.state.takeTouched());
+      const value = this.#transaction(apply);
+      this.#onCommitted(this.#state.takeTouched());
       return value;
     } catch (error) {
       throw asLogFailure(error);
@@ -74,38 +74,38 @@ export class Committer {
 
   /** Commits all queued requests. */
   flush(): void {
-    while (this.queue.length > 0) this.commitGroup(this.takeGroup());
+    while (this.#queue.length > 0) this.#commitGroup(this.#takeGroup());
   }
 
-  private schedule(): void {
-    if (this.scheduled) return;
-    this.scheduled = true;
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
     // After the pending messages of all ports were received: they form one group.
     setImmediate(() => {
-      this.scheduled = false;
-      this.commitGroup(this.takeGroup());
-      if (this.queue.length > 0) this.schedule();
+      this.#scheduled = false;
+      this.#commitGroup(this.#takeGroup());
+      if (this.#queue.length > 0) this.#schedule();
       // After the replies: clients prepare their next requests meanwhile.
       setImmediate(() => {
-        if (this.db.isOpen) this.checkpointer.startWhenDue(this.queue.length === 0);
+        if (this.#db.isOpen) this.#checkpointer.startWhenDue(this.#queue.length === 0);
       });
     });
   }
 
-  private takeGroup(): Operation[] {
+  #takeGroup(): Operation[] {
     let bytes = 0;
     let count = 0;
-    for (const operation of this.queue) {
+    for (const operation of this.#queue) {
       bytes += operation.bytes;
       if (count > 0 && bytes > groupBytesMax) break;
       count++;
     }
-    return this.queue.splice(0, count);
+    return this.#queue.splice(0, count);
   }
 
-  private commitGroup(group: readonly Operation[]): void {
+  #commitGroup(group: readonly Operation[]): void {
     if (group.length === 0) return;
-    if (this.freeBytes() < reserveBytes) {
+    if (this.#freeBytes() < reserveBytes) {
       const message = `The disk of the event log has less than ${reserveBytes / 1024 ** 2} MB left.`;
       const refusal = new GatewayError('log_full', { message });
       for (const { promise } of group) promise.reject(refusal);
@@ -113,38 +113,38 @@ export class Committer {
     }
     let outcomes: Outcome[];
     try {
-      outcomes = this.transaction(() => group.map((operation) => outcomeOf(operation)));
+      outcomes = this.#transaction(() => group.map((operation) => outcomeOf(operation)));
     } catch (error) {
       if (group.length > 1 && !isBusy(error)) {
-        for (const operation of group) this.commitGroup([operation]);
+        for (const operation of group) this.#commitGroup([operation]);
       } else {
         for (const operation of group) operation.promise.reject(asLogFailure(error));
       }
       return;
     }
-    for (const { bytes } of group) this.checkpointer.wrote(bytes);
+    for (const { bytes } of group) this.#checkpointer.wrote(bytes);
     outcomes.forEach((outcome, i) => {
       if ('value' in outcome) group[i]?.promise.resolve(outcome.value);
       else group[i]?.promise.reject(outcome.refusal);
     });
-    const touched = this.state.takeTouched();
+    const touched = this.#state.takeTouched();
     // After the replies: waking the threads of all followers takes longer than replying.
-    setImmediate(() => this.onCommitted(touched));
+    setImmediate(() => this.#onCommitted(touched));
   }
 
-  private transaction<T>(apply: () => T): T {
-    this.db.exec('BEGIN IMMEDIATE');
+  #transaction<T>(apply: () => T): T {
+    this.#db.exec('BEGIN IMMEDIATE');
     try {
       const value = apply();
-      this.state.saveTouched();
-      this.db.exec('COMMIT');
-      this.state.committed();
-      this.checkpointer.wrote(transactionBytes);
+      this.#state.saveTouched();
+      this.#db.exec('COMMIT');
+      this.#state.committed();
+      this.#checkpointer.wrote(transactionBytes);
       return value;
     } catch (error) {
       // A full disk may have ended the transaction already.
-      if (this.db.isTransaction) this.db.exec('ROLLBACK');
-      this.state.load();
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#state.load();
       throw error;
     }
   }

@@ -32,28 +32,28 @@ const keysPerCheck = 100;
  * that removed the deleted messages, so that a lagging reader sees it.
  */
 export class Compactor {
-  private readonly directory: string;
-  private readonly state: LogState;
-  private readonly committer: Committer;
-  private readonly rowAfter: StatementSync;
-  private readonly dueRow: StatementSync;
-  private stopped = false;
+  readonly #directory: string;
+  readonly #state: LogState;
+  readonly #committer: Committer;
+  readonly #rowAfter: StatementSync;
+  readonly #dueRow: StatementSync;
+  #stopped = false;
 
   constructor(db: DatabaseSync, directory: string, state: LogState, committer: Committer) {
-    this.directory = directory;
-    this.state = state;
-    this.committer = committer;
+    this.#directory = directory;
+    this.#state = state;
+    this.#committer = committer;
     const columns = 'id, base, next, codec, newest, peak, horizon, directory';
-    this.rowAfter = db.prepare(
+    this.#rowAfter = db.prepare(
       `SELECT ${columns} FROM batches WHERE partition = ? AND next > ? ORDER BY next LIMIT 1`,
     );
-    this.dueRow = db.prepare(
+    this.#dueRow = db.prepare(
       `SELECT ${columns} FROM batches WHERE partition = ? AND horizon <= ? ORDER BY horizon LIMIT 1`,
     );
   }
 
   stop(): void {
-    this.stopped = true;
+    this.#stopped = true;
   }
 
   async compact(
@@ -63,53 +63,53 @@ export class Compactor {
     now: number,
     budget: TimeBudget,
   ): Promise<void> {
-    const { id } = this.state.partition(topic, number);
-    await this.dropTombstones(id, now, budget);
-    const partition = this.state.partition(topic, number);
-    const end = this.cleanableEnd(partition, now - policy.minLagMs);
-    if (!this.isDue(partition, end, now - policy.maxLagMs)) return;
-    using newest = new KeyOffsets(this.directory);
-    await this.collect(partition, end, newest, budget);
-    const count = await this.removeSuperseded(
+    const { id } = this.#state.partition(topic, number);
+    await this.#dropTombstones(id, now, budget);
+    const partition = this.#state.partition(topic, number);
+    const end = this.#cleanableEnd(partition, now - policy.minLagMs);
+    if (!this.#isDue(partition, end, now - policy.maxLagMs)) return;
+    using newest = new KeyOffsets(this.#directory);
+    await this.#collect(partition, end, newest, budget);
+    const count = await this.#removeSuperseded(
       partition,
       end,
       newest,
       now + policy.tombstoneMs,
       budget,
     );
-    if (this.stopped) return;
-    this.committer.runNow(() => {
-      const present = this.state.partition(topic, number);
+    if (this.#stopped) return;
+    this.#committer.runNow(() => {
+      const present = this.#state.partition(topic, number);
       present.cleaned = end;
       present.cleanedCount = count;
-      this.state.touch(present);
+      this.#state.touch(present);
     });
   }
 
   /** Start of the first row that may hold a message younger than the cutoff, or the end. */
-  private cleanableEnd(partition: Partition, cutoff: number): number {
+  #cleanableEnd(partition: Partition, cutoff: number): number {
     const from = Math.max(partition.cleaned, partition.start);
     const rowAfter = (position: number): Row | undefined =>
-      this.after(partition.id, position) ?? undefined;
+      this.#after(partition.id, position) ?? undefined;
     const young = searchByPeak(rowAfter, from, partition.next, (peak) => peak > cutoff);
     return young?.base ?? partition.next;
   }
 
-  private isDue(partition: Partition, end: number, demanded: number): boolean {
+  #isDue(partition: Partition, end: number, demanded: number): boolean {
     const from = Math.max(partition.cleaned, partition.start);
     const dirty = end - from;
     if (dirty <= 0) return false;
     if (dirty >= (dirty + partition.cleanedCount) * dirtyShareMin) return true;
-    const first = this.after(partition.id, from);
+    const first = this.#after(partition.id, from);
     return first !== null && first.newest <= demanded;
   }
 
   /** The newest offset of each key in the part that was not compacted before. */
-  private async collect(partition: Partition, end: number, newest: KeyOffsets, budget: TimeBudget) {
+  async #collect(partition: Partition, end: number, newest: KeyOffsets, budget: TimeBudget) {
     let position = Math.max(partition.cleaned, partition.start);
     for (;;) {
-      const row = this.after(partition.id, position);
-      if (row === null || row.base >= end || this.stopped) return;
+      const row = this.#after(partition.id, position);
+      if (row === null || row.base >= end || this.#stopped) return;
       const view = new DirectoryView(row);
       for (let i = 0; i < view.count; i++) {
         newest.set(view.key(i), view.offset(i));
@@ -120,7 +120,7 @@ export class Compactor {
   }
 
   /** Returns the number of messages left before `end`. */
-  private async removeSuperseded(
+  async #removeSuperseded(
     partition: Partition,
     end: number,
     newest: KeyOffsets,
@@ -130,8 +130,8 @@ export class Compactor {
     let position = partition.start;
     let left = 0;
     for (;;) {
-      const row = this.after(partition.id, position);
-      if (row === null || row.base >= end || this.stopped) return left;
+      const row = this.#after(partition.id, position);
+      if (row === null || row.base >= end || this.#stopped) return left;
       const view = new DirectoryView(row);
       const kept = new Set<number>();
       let hasTombstone = false;
@@ -145,42 +145,38 @@ export class Compactor {
       left += kept.size;
       const due = hasTombstone ? (row.horizon ?? horizon) : null;
       if (kept.size < view.count || due !== row.horizon) {
-        this.rewrite(partition.id, row, due, kept.size < view.count, (m) => kept.has(m.offset));
+        this.#rewrite(partition.id, row, due, kept.size < view.count, (m) => kept.has(m.offset));
       }
       position = row.next;
       await budget.rest();
     }
   }
 
-  private async dropTombstones(
-    partitionId: number,
-    now: number,
-    budget: TimeBudget,
-  ): Promise<void> {
+  async #dropTombstones(partitionId: number, now: number, budget: TimeBudget): Promise<void> {
     for (;;) {
-      const row = this.dueRow.get(partitionId, now) as unknown as Row | undefined;
-      if (row === undefined || this.stopped) return;
-      this.rewrite(partitionId, row, null, true, ({ value }) => value !== null);
+      const row = this.#dueRow.get(partitionId, now) as unknown as Row | undefined;
+      if (row === undefined || this.#stopped) return;
+      this.#rewrite(partitionId, row, null, true, ({ value }) => value !== null);
       await budget.rest();
     }
   }
 
-  private rewrite(
+  #rewrite(
     partitionId: number,
     row: Row,
     horizon: number | null,
     changed: boolean,
     keep: (message: ReadMessage) => boolean,
   ): void {
-    const { rows } = this.state;
-    this.committer.runNow(() => {
+    const { rows } = this.#state;
+    this.#committer.runNow(() => {
       if (changed) rows.keep(partitionId, row.id, keep, horizon);
       else rows.setHorizon(row.id, horizon);
     });
   }
 
-  private after(partitionId: number, position: number): Row | null {
-    return (this.rowAfter.get(partitionId, position) as unknown as Row | undefined) ?? null;
+  #after(partitionId: number, position: number): Row | null {
+    return (this.#rowAfter.get(partitionId, position) as unknown as Row | undefined) ?? null;
   }
 }
 
@@ -189,38 +185,38 @@ export class Compactor {
  * memory does not limit the number of keys.
  */
 class KeyOffsets {
-  private readonly file: string;
-  private readonly db: DatabaseSync;
-  private readonly put: StatementSync;
-  private readonly find: StatementSync;
+  readonly #file: string;
+  readonly #db: DatabaseSync;
+  readonly #put: StatementSync;
+  readonly #find: StatementSync;
 
   constructor(directory: string) {
-    this.file = join(directory, 'compaction.sqlite');
-    rmSync(this.file, { force: true });
-    this.db = new DatabaseSync(this.file);
-    this.db.exec(`
+    this.#file = join(directory, 'compaction.sqlite');
+    rmSync(this.#file, { force: true });
+    this.#db = new DatabaseSync(this.#file);
+    this.#db.exec(`
       PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
       PRAGMA cache_size = -16384;
       CREATE TABLE keys (key TEXT PRIMARY KEY, newest INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       BEGIN;`);
-    this.put = this.db.prepare(`INSERT INTO keys VALUES (?, ?)
+    this.#put = this.#db.prepare(`INSERT INTO keys VALUES (?, ?)
       ON CONFLICT (key) DO UPDATE SET newest = excluded.newest`);
-    this.find = this.db.prepare('SELECT newest FROM keys WHERE key = ?');
-    this.find.setReturnArrays(true);
+    this.#find = this.#db.prepare('SELECT newest FROM keys WHERE key = ?');
+    this.#find.setReturnArrays(true);
   }
 
   set(key: string, offset: number): void {
-    this.put.run(key, offset);
+    this.#put.run(key, offset);
   }
 
   get(key: string): number | undefined {
-    const row = this.find.get(key) as unknown as [number] | undefined;
+    const row = this.#find.get(key) as unknown as [number] | undefined;
     return row?.[0];
   }
 
   [Symbol.dispose](): void {
-    this.db.close();
-    rmSync(this.file, { force: true });
+    this.#db.close();
+    rmSync(this.#file, { force: true });
   }
 }
 
@@ -229,17 +225,17 @@ const sliceMs = 3;
 
 /** Limits maintenance to half of the log thread, in slices. */
 export class TimeBudget {
-  private began = performance.now();
+  #began = performance.now();
 
   get isOver(): boolean {
-    return performance.now() - this.began >= sliceMs;
+    return performance.now() - this.#began >= sliceMs;
   }
 
   /** Returns at once within the slice; otherwise pauses for as long as the slice took. */
   async rest(): Promise<void> {
-    const tookMs = performance.now() - this.began;
+    const tookMs = performance.now() - this.#began;
     if (tookMs < sliceMs) return;
     await sleep(Math.min(Math.ceil(tookMs), 50));
-    this.began = performance.now();
+    this.#began = performance.now();
   }
 }

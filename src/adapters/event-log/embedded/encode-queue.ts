@@ -15,45 +15,45 @@ type Send<T> = (placed: readonly EncodedPlaced[], transfer: readonly ArrayBuffer
  * a large call does not block the thread.
  */
 export class EncodeQueue {
-  private readonly clock: Clock;
-  private readonly isKept: (topic: string) => boolean;
-  private waiting = 0;
-  private last: Promise<unknown> = Promise.resolve();
+  readonly #clock: Clock;
+  readonly #isKept: (topic: string) => boolean;
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
 
   /** `isKept`: whether messages of the topic are retained long enough to be worth compressing. */
   constructor(clock: Clock, isKept: (topic: string) => boolean) {
-    this.clock = clock;
-    this.isKept = isKept;
+    this.#clock = clock;
+    this.#isKept = isKept;
   }
 
   async run<T>(batch: readonly Placed[], send: Send<T>): Promise<T> {
-    if (this.waiting === 0 && isSmall(batch)) {
+    if (this.#waiting === 0 && isSmall(batch)) {
       const placed = batch.map((one) => {
         const rows: EncodedRow[] = [];
-        for (const row of this.rows(one)) rows.push(row);
+        for (const row of this.#rows(one)) rows.push(row);
         return { topic: one.topic, partition: one.partition, rows };
       });
       return send(placed, buffersOf(placed));
     }
-    this.waiting++;
-    const turn = this.last.then(async () => {
+    this.#waiting++;
+    const turn = this.#last.then(async () => {
       try {
-        const placed = await this.inSteps(batch);
+        const placed = await this.#inSteps(batch);
         // Wrapped, so that the next call is encoded while this one is in flight.
         return { sent: send(placed, buffersOf(placed)) };
       } finally {
-        this.waiting--;
+        this.#waiting--;
       }
     });
-    this.last = turn.catch(() => undefined);
+    this.#last = turn.catch(() => undefined);
     return turn.then(({ sent }) => sent);
   }
 
-  private async inSteps(batch: readonly Placed[]): Promise<EncodedPlaced[]> {
+  async #inSteps(batch: readonly Placed[]): Promise<EncodedPlaced[]> {
     const placed: EncodedPlaced[] = [];
     for (const one of batch) {
       const rows: EncodedRow[] = [];
-      for (const row of this.rows(one)) {
+      for (const row of this.#rows(one)) {
         rows.push(row);
         await breathe();
       }
@@ -62,9 +62,9 @@ export class EncodeQueue {
     return placed;
   }
 
-  private *rows({ topic, messages }: Placed): Generator<EncodedRow> {
-    const isKept = this.isKept(topic);
-    const now = this.clock.now();
+  *#rows({ topic, messages }: Placed): Generator<EncodedRow> {
+    const isKept = this.#isKept(topic);
+    const now = this.#clock.now();
     let from = 0;
     while (from < messages.length) {
       let target = from;

@@ -25,20 +25,20 @@ interface Member {
 class Group {
   readonly topics: string;
   readonly members = new Map<string, Member>();
-  private readonly holders: (string | null)[];
-  private readonly revoking = new Set<number>();
+  readonly #holders: (string | null)[];
+  readonly #revoking = new Set<number>();
   generation: number;
-  private lastTicket = 0;
+  #lastTicket = 0;
 
   constructor(topics: string, partitions: number, generation: number) {
     this.topics = topics;
     this.generation = generation;
-    this.holders = Array.from({ length: partitions }, () => null);
+    this.#holders = Array.from({ length: partitions }, () => null);
   }
 
   join(id: string, link: MemberLink): void {
     this.members.set(id, { id, link, releasing: new Map() });
-    this.rebalance();
+    this.#rebalance();
   }
 
   /** The member's partitions are free at once: it has ended its work, or its thread is gone. */
@@ -47,10 +47,10 @@ class Group {
     if (member === undefined) return;
     for (const { timer } of member.releasing.values()) clearTimeout(timer);
     this.members.delete(id);
-    this.holders.forEach((holder, partition) => {
-      if (holder === id) this.free(partition);
+    this.#holders.forEach((holder, partition) => {
+      if (holder === id) this.#free(partition);
     });
-    this.rebalance();
+    this.#rebalance();
   }
 
   released(id: string, ticket: number): void {
@@ -59,40 +59,40 @@ class Group {
     if (release === undefined) return;
     member?.releasing.delete(ticket);
     clearTimeout(release.timer);
-    for (const partition of release.partitions) this.free(partition);
-    this.rebalance();
+    for (const partition of release.partitions) this.#free(partition);
+    this.#rebalance();
   }
 
-  private free(partition: number): void {
-    this.holders[partition] = null;
-    this.revoking.delete(partition);
+  #free(partition: number): void {
+    this.#holders[partition] = null;
+    this.#revoking.delete(partition);
   }
 
-  private rebalance(): void {
-    const wanted = assignSticky(this.holders, [...this.members.keys()]);
+  #rebalance(): void {
+    const wanted = assignSticky(this.#holders, [...this.members.keys()]);
     const input = new Map<string, number[]>();
     const taken = new Map<string, number[]>();
     wanted.forEach((member, partition) => {
-      const holder = this.holders[partition] ?? null;
+      const holder = this.#holders[partition] ?? null;
       if (holder === null && member !== null) push(input, member, partition);
-      else if (holder !== null && holder !== member && !this.revoking.has(partition)) {
+      else if (holder !== null && holder !== member && !this.#revoking.has(partition)) {
         push(taken, holder, partition);
       }
     });
-    for (const [id, partitions] of taken) this.revoke(id, partitions);
+    for (const [id, partitions] of taken) this.#revoke(id, partitions);
     if (input.size > 0) this.generation++;
     for (const [id, partitions] of input) {
-      for (const partition of partitions) this.holders[partition] = id;
+      for (const partition of partitions) this.#holders[partition] = id;
       const { generation } = this;
       this.members.get(id)?.link.assigned({ member: id, partitions, generation });
     }
   }
 
-  private revoke(id: string, partitions: number[]): void {
+  #revoke(id: string, partitions: number[]): void {
     const member = this.members.get(id);
     if (member === undefined) return;
-    const ticket = ++this.lastTicket;
-    for (const partition of partitions) this.revoking.add(partition);
+    const ticket = ++this.#lastTicket;
+    for (const partition of partitions) this.#revoking.add(partition);
     const timer = setTimeout(() => this.released(id, ticket), releaseTimeoutMs);
     timer.unref();
     member.releasing.set(ticket, { partitions, timer });
@@ -107,31 +107,31 @@ function push(map: Map<string, number[]>, key: string, value: number): void {
 }
 
 export class Groups {
-  private readonly groups = new Map<string, Group>();
-  private readonly groupOf = new Map<string, Group>();
+  readonly #groups = new Map<string, Group>();
+  readonly #groupOf = new Map<string, Group>();
 
   /** @throws GatewayError `conflict` when the group has other topics. */
   join(request: JoinRequest, partitions: number, link: MemberLink): void {
     const topics = [...request.topics].sort().join(' ');
-    let group = this.groups.get(request.group);
+    let group = this.#groups.get(request.group);
     if (group === undefined || group.members.size === 0) {
       group = new Group(topics, partitions, group?.generation ?? 0);
-      this.groups.set(request.group, group);
+      this.#groups.set(request.group, group);
     }
     if (group.topics !== topics) {
       const message = `The group ${request.group} has members with other topics.`;
       throw new GatewayError('conflict', { message });
     }
-    this.groupOf.set(request.member, group);
+    this.#groupOf.set(request.member, group);
     group.join(request.member, link);
   }
 
   leave(member: string): void {
-    this.groupOf.get(member)?.leave(member);
-    this.groupOf.delete(member);
+    this.#groupOf.get(member)?.leave(member);
+    this.#groupOf.delete(member);
   }
 
   released(member: string, ticket: number): void {
-    this.groupOf.get(member)?.released(member, ticket);
+    this.#groupOf.get(member)?.released(member, ticket);
   }
 }

@@ -9,21 +9,21 @@ type Shape = readonly (readonly [name: string, value: string])[];
  * the values that differ. A message of the first shape without differences takes no bytes.
  */
 export class HeaderTableWriter {
-  private readonly names: (readonly string[])[] = [];
-  private readonly values: (readonly string[])[] = [];
-  private readonly byNames = new Map<string, number>();
-  private last = 0;
+  readonly #names: (readonly string[])[] = [];
+  readonly #values: (readonly string[])[] = [];
+  readonly #byNames = new Map<string, number>();
+  #last = 0;
 
   write(headers: Headers, out: GrowingBuffer): void {
-    if (!this.fits(headers)) this.last = this.shapeOf(headers);
-    const names = this.names[this.last] ?? [];
-    const values = this.values[this.last] ?? [];
-    let differs = this.last !== 0;
-    if (differs) out.varint(this.last);
+    if (!this.#fits(headers)) this.#last = this.#shapeOf(headers);
+    const names = this.#names[this.#last] ?? [];
+    const values = this.#values[this.#last] ?? [];
+    let differs = this.#last !== 0;
+    if (differs) out.varint(this.#last);
     for (let i = 0; i < names.length; i++) {
       const value = headers[names[i] as string] as string;
       if (value === values[i]) continue;
-      if (!differs) out.varint(this.last);
+      if (!differs) out.varint(this.#last);
       differs = true;
       out.varint(i);
       out.sizedText(value);
@@ -31,65 +31,65 @@ export class HeaderTableWriter {
   }
 
   toJSON(): Shape[] {
-    return this.names.map((names, shape) =>
-      names.map((name, i) => [name, this.values[shape]?.[i] ?? ''] as const),
+    return this.#names.map((names, shape) =>
+      names.map((name, i) => [name, this.#values[shape]?.[i] ?? ''] as const),
     );
   }
 
-  private fits(headers: Headers): boolean {
-    const names = this.names[this.last];
+  #fits(headers: Headers): boolean {
+    const names = this.#names[this.#last];
     if (names === undefined) return false;
     let i = 0;
     for (const name in headers) if (names[i++] !== name) return false;
     return i === names.length;
   }
 
-  private shapeOf(headers: Headers): number {
+  #shapeOf(headers: Headers): number {
     const names = Object.keys(headers);
     const id = names.join('\n');
-    const existing = this.byNames.get(id);
+    const existing = this.#byNames.get(id);
     if (existing !== undefined) return existing;
     const values = Object.values(headers) as unknown[];
     if (!values.every((value) => typeof value === 'string')) {
       throw new TypeError('The value of a header must be text.');
     }
-    this.byNames.set(id, this.names.length);
-    this.values.push(values);
-    return this.names.push(names) - 1;
+    this.#byNames.set(id, this.#names.length);
+    this.#values.push(values);
+    return this.#names.push(names) - 1;
   }
 }
 
 /** Reads what `HeaderTableWriter` wrote; the shapes are parsed on first access. */
 export class HeaderTable {
-  private readonly text: Uint8Array;
-  private readonly blocks: Buffer;
-  private shapes: readonly Shape[] | null = null;
+  readonly #text: Uint8Array;
+  readonly #blocks: Buffer;
+  #shapes: readonly Shape[] | null = null;
 
   constructor(text: Uint8Array, blocks: Buffer) {
-    this.text = text;
-    this.blocks = blocks;
+    this.#text = text;
+    this.#blocks = blocks;
   }
 
   /** The headers of the message whose block is at [start, end). */
   read(start: number, end: number): Headers {
-    this.shapes ??= JSON.parse(Buffer.from(this.text).toString()) as Shape[];
-    if (start === end) return Object.fromEntries(this.shapes[0] ?? []);
+    this.#shapes ??= JSON.parse(Buffer.from(this.#text).toString()) as Shape[];
+    if (start === end) return Object.fromEntries(this.#shapes[0] ?? []);
     const cursor = { at: start };
-    const shape = this.shapes[this.varint(cursor)] ?? [];
+    const shape = this.#shapes[this.#varint(cursor)] ?? [];
     const headers: Record<string, string> = Object.fromEntries(shape);
     while (cursor.at < end) {
-      const name = shape[this.varint(cursor)]?.[0] ?? '';
-      const length = this.varint(cursor);
-      headers[name] = this.blocks.toString('utf8', cursor.at, cursor.at + length);
+      const name = shape[this.#varint(cursor)]?.[0] ?? '';
+      const length = this.#varint(cursor);
+      headers[name] = this.#blocks.toString('utf8', cursor.at, cursor.at + length);
       cursor.at += length;
     }
     return headers;
   }
 
-  private varint(cursor: { at: number }): number {
+  #varint(cursor: { at: number }): number {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
-      const byte = this.blocks[cursor.at++] ?? 0;
+      const byte = this.#blocks[cursor.at++] ?? 0;
       value |= (byte & 0x7f) << shift;
       if (byte < 0x80) return value >>> 0;
     }

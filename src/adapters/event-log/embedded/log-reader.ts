@@ -39,35 +39,35 @@ const fetchMs = 3;
 
 /** Reads the committed part of the log in the calling thread, in short transactions. */
 export class LogReader {
-  private readonly db: DatabaseSync;
-  private readonly rowKeys: RowKeyReader;
-  private readonly places = new Map<string, readonly Place[]>();
-  private readonly bounds: StatementSync;
-  private readonly rowAfter: StatementSync;
-  private readonly peakAfter: StatementSync;
-  private readonly onCorruption: OnCorruption;
+  readonly #db: DatabaseSync;
+  readonly #rowKeys: RowKeyReader;
+  readonly #places = new Map<string, readonly Place[]>();
+  readonly #bounds: StatementSync;
+  readonly #rowAfter: StatementSync;
+  readonly #peakAfter: StatementSync;
+  readonly #onCorruption: OnCorruption;
 
   constructor(directory: string, onCorruption: OnCorruption) {
-    this.onCorruption = onCorruption;
-    this.db = openReadConnection(directory);
-    this.rowKeys = new RowKeyReader(directory);
-    this.bounds = this.db.prepare('SELECT start, next FROM partitions WHERE id = ?');
-    this.rowAfter = this.db.prepare(`SELECT base, next, bytes, codec, crc, directory, body
+    this.#onCorruption = onCorruption;
+    this.#db = openReadConnection(directory);
+    this.#rowKeys = new RowKeyReader(directory);
+    this.#bounds = this.#db.prepare('SELECT start, next FROM partitions WHERE id = ?');
+    this.#rowAfter = this.#db.prepare(`SELECT base, next, bytes, codec, crc, directory, body
       FROM batches WHERE partition = ? AND next > ? ORDER BY next LIMIT 1`);
-    this.peakAfter = this.db.prepare(`SELECT base, next, peak
+    this.#peakAfter = this.#db.prepare(`SELECT base, next, peak
       FROM batches WHERE partition = ? AND next > ? ORDER BY next LIMIT 1`);
   }
 
   close(): void {
-    this.db.close();
-    this.rowKeys.close();
+    this.#db.close();
+    this.#rowKeys.close();
   }
 
   /** All partitions of the topic, in order. @throws GatewayError `unknown_topic` */
   topic(name: string): readonly Place[] {
-    const existing = this.places.get(name);
+    const existing = this.#places.get(name);
     if (existing !== undefined) return existing;
-    const found = this.db
+    const found = this.#db
       .prepare(
         `SELECT p.id, p.number, t.cleanup FROM partitions p JOIN topics t ON t.id = p.topic
         WHERE t.name = ? ORDER BY p.number`,
@@ -82,7 +82,7 @@ export class LogReader {
       partition: Number(number),
       isKept: (JSON.parse(String(cleanup)) as Cleanup).policy !== 'none',
     }));
-    this.places.set(name, places);
+    this.#places.set(name, places);
     return places;
   }
 
@@ -104,29 +104,29 @@ export class LogReader {
   }
 
   identity(): string {
-    return String(this.db.prepare('SELECT identity FROM log').get()?.['identity']);
+    return String(this.#db.prepare('SELECT identity FROM log').get()?.['identity']);
   }
 
   endOffset({ id }: Place): number {
-    return this.boundsOf(id).next;
+    return this.#boundsOf(id).next;
   }
 
   /** Offset of the oldest retained message, or the end. */
   startOffset(place: Place): number {
-    const { start, next } = this.boundsOf(place.id);
-    const row = this.after(place, start);
+    const { start, next } = this.#boundsOf(place.id);
+    const row = this.#after(place, start);
     return row === null ? next : (decodeRow(row, start)[0]?.offset ?? row.next);
   }
 
   offsetAt(place: Place, timestamp: number): number {
-    const { start, next } = this.boundsOf(place.id);
+    const { start, next } = this.#boundsOf(place.id);
     const after = (position: number): PeakedRow | undefined =>
-      this.peakAfter.get(place.id, position) as unknown as PeakedRow | undefined;
+      this.#peakAfter.get(place.id, position) as unknown as PeakedRow | undefined;
     const first = searchByPeak(after, start, next, (peak) => peak >= timestamp);
     // The message that gave a row its peak may be compacted away: continue from there.
     let position = first === null ? next : Math.max(first.base, start);
     for (;;) {
-      const row = this.after(place, position);
+      const row = this.#after(place, position);
       if (row === null) return next;
       const found = decodeRow(row, position).find((message) => message.timestamp >= timestamp);
       if (found !== undefined) return found.offset;
@@ -136,7 +136,7 @@ export class LogReader {
 
   committed(group: string, topic: string): Map<number, number> {
     this.topic(topic);
-    const rows = this.db
+    const rows = this.#db
       .prepare(
         `SELECT g.partition, g.position FROM group_positions g
         JOIN topics t ON t.id = g.topic WHERE g.name = ? AND t.name = ?`,
@@ -146,7 +146,7 @@ export class LogReader {
   }
 
   schema(id: number): string | null {
-    const row = this.db.prepare('SELECT definition FROM schemas WHERE id = ?').get(id);
+    const row = this.#db.prepare('SELECT definition FROM schemas WHERE id = ?').get(id);
     return row === undefined ? null : String(row['definition']);
   }
 
@@ -155,15 +155,15 @@ export class LogReader {
    * @throws GatewayError `log_corrupt`
    */
   fetch(cursor: Cursor, maxBytes: number, until = Infinity): Batch | null {
-    if (!this.db.isOpen) {
+    if (!this.#db.isOpen) {
       throw new GatewayError('log_unavailable', { message: 'The event log was closed.' });
     }
     const { place } = cursor;
-    const { start, next: end } = this.boundsOf(place.id);
+    const { start, next: end } = this.#boundsOf(place.id);
     const began = performance.now();
     const batch = new BatchBuilder(maxBytes);
     while (!batch.isFull && (batch.isEmpty || performance.now() - began < fetchMs)) {
-      if (cursor.pending.length === 0 && !this.loadAfter(batch, cursor, start, until)) break;
+      if (cursor.pending.length === 0 && !this.#loadAfter(batch, cursor, start, until)) break;
       cursor.pending = batch.take(cursor.pending);
       cursor.position = cursor.pending[0]?.offset ?? cursor.afterPending;
     }
@@ -178,9 +178,9 @@ export class LogReader {
   }
 
   /** Like `load`; a failure is deferred to the next fetch when there are messages to return before it. */
-  private loadAfter(batch: BatchBuilder, cursor: Cursor, start: number, until: number): boolean {
+  #loadAfter(batch: BatchBuilder, cursor: Cursor, start: number, until: number): boolean {
     try {
-      return this.load(cursor, start, until);
+      return this.#load(cursor, start, until);
     } catch (error) {
       if (batch.isEmpty) throw error;
       return false;
@@ -188,9 +188,9 @@ export class LogReader {
   }
 
   /** Decodes the next row into `pending`; false when there is none. */
-  private load(cursor: Cursor, start: number, until: number): boolean {
+  #load(cursor: Cursor, start: number, until: number): boolean {
     const from = Math.max(cursor.position, start);
-    const row = this.after(cursor.place, from);
+    const row = this.#after(cursor.place, from);
     if (row === null || row.base >= until) return false;
     cursor.pending = decodeRow(row, from);
     cursor.afterPending = row.next;
@@ -198,33 +198,33 @@ export class LogReader {
     return true;
   }
 
-  private after({ id, topic, partition }: Place, position: number): Row | null {
+  #after({ id, topic, partition }: Place, position: number): Row | null {
     try {
       for (let former: Row | null = null; ;) {
-        const row = this.rowAfter.get(id, position) as unknown as Row | undefined;
+        const row = this.#rowAfter.get(id, position) as unknown as Row | undefined;
         if (row === undefined) return null;
         // Its key is destroyed once another row has replaced it, or it was deleted.
         const isWhole = isIntact(row, id) && row.crc !== former?.crc;
         if (!isWhole) throw corrupted(`${topic}/${partition}`, row.base);
-        const opened = this.opened(row, id);
+        const opened = this.#opened(row, id);
         if (opened !== null) return opened;
         former = row;
       }
     } catch (error) {
       const failure = asLogFailure(error);
-      if (isLogCorruption(failure)) this.onCorruption(failure.message);
+      if (isLogCorruption(failure)) this.#onCorruption(failure.message);
       throw failure;
     }
   }
 
-  private opened(row: Row, partition: number): Row | null {
+  #opened(row: Row, partition: number): Row | null {
     if (!isSealed(row)) return row;
-    const key = this.rowKeys.read(slotOf(row.body));
+    const key = this.#rowKeys.read(slotOf(row.body));
     return openRow(row, { partition, base: row.base, next: row.next }, key);
   }
 
-  private boundsOf(id: number): Bounds {
-    return this.bounds.get(id) as unknown as Bounds;
+  #boundsOf(id: number): Bounds {
+    return this.#bounds.get(id) as unknown as Bounds;
   }
 }
 
@@ -232,11 +232,11 @@ export class LogReader {
 class BatchBuilder {
   readonly messages: ReadMessage[] = [];
   isFull = false;
-  private bytes = 0;
-  private readonly maxBytes: number;
+  #bytes = 0;
+  readonly #maxBytes: number;
 
   constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
+    this.#maxBytes = maxBytes;
   }
 
   get isEmpty(): boolean {
@@ -248,11 +248,11 @@ class BatchBuilder {
     for (let i = 0; i < pending.length; i++) {
       const message = pending[i] as ReadMessage;
       const length = message.value?.length ?? 0;
-      if (this.messages.length > 0 && this.bytes + length > this.maxBytes) {
+      if (this.messages.length > 0 && this.#bytes + length > this.#maxBytes) {
         this.isFull = true;
         return pending.slice(i);
       }
-      this.bytes += length;
+      this.#bytes += length;
       this.messages.push(message);
     }
     return [];

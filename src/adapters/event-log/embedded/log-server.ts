@@ -18,36 +18,36 @@ interface Client {
 
 /** Serves the calls of clients: every change is an operation of the committer. */
 export class LogServer {
-  private readonly db: DatabaseSync;
-  private readonly state: LogState;
-  private readonly committer: Committer;
-  private readonly cleanSoon: () => void;
-  private readonly groups = new Groups();
-  private readonly clients = new Set<Client>();
+  readonly #db: DatabaseSync;
+  readonly #state: LogState;
+  readonly #committer: Committer;
+  readonly #cleanSoon: () => void;
+  readonly #groups = new Groups();
+  readonly #clients = new Set<Client>();
 
   constructor(db: DatabaseSync, state: LogState, committer: Committer, cleanSoon: () => void) {
-    this.db = db;
-    this.state = state;
-    this.committer = committer;
-    this.cleanSoon = cleanSoon;
+    this.#db = db;
+    this.#state = state;
+    this.#committer = committer;
+    this.#cleanSoon = cleanSoon;
   }
 
   serve(port: MessagePort): void {
     const watched = new Set<number>();
     const members = new Set<string>();
-    const methods = { ...this.changes(), ...this.memberships(() => client) };
+    const methods = { ...this.#changes(), ...this.#memberships(() => client) };
     const watch = (ids: readonly number[]): Ends => {
       for (const id of ids) watched.add(id);
-      return ids.map((id) => [id, this.state.partitionById(id)?.next ?? 0]);
+      return ids.map((id) => [id, this.#state.partitionById(id)?.next ?? 0]);
     };
     const client: Client = { peer: connect(port, { ...methods, watch }), watched, members };
-    this.clients.add(client);
-    port.on('close', () => this.gone(client));
+    this.#clients.add(client);
+    port.on('close', () => this.#gone(client));
   }
 
   /** Wakes the consumers of the partitions that grew. */
   publish(touched: readonly Partition[]): void {
-    for (const { peer, watched } of this.clients) {
+    for (const { peer, watched } of this.#clients) {
       const ends: [number, number][] = [];
       for (const { id, next } of touched) if (watched.has(id)) ends.push([id, next]);
       if (ends.length > 0) peer.emit('grew', ends);
@@ -55,29 +55,30 @@ export class LogServer {
   }
 
   close(): void {
-    for (const { peer } of this.clients) peer.close();
+    for (const { peer } of this.#clients) peer.close();
   }
 
-  private changes(): Omit<ClientMethods, 'watch' | 'join' | 'leave' | 'released'> {
-    const { state, committer } = this;
+  #changes(): Omit<ClientMethods, 'watch' | 'join' | 'leave' | 'released'> {
+    const state = this.#state;
+    const committer = this.#committer;
     return {
       ensureTopics: (specs: readonly TopicSpec[]) =>
         committer.submit(() => {
           for (const spec of specs) state.ensureTopic(spec);
         }),
-      append: (placed) => committer.submit(() => this.write(placed), bytesOf(placed)),
+      append: (placed) => committer.submit(() => this.#write(placed), bytesOf(placed)),
       commit: ({ writer, epoch, placed, consumed }) =>
         committer.submit(() => {
           state.mustHold(writer, epoch);
-          this.check(consumed);
-          const offsets = this.write(placed);
+          this.#check(consumed);
+          const offsets = this.#write(placed);
           if (consumed !== undefined) state.movePositions(consumed);
           return offsets;
         }, bytesOf(placed)),
       openWriter: (name) => committer.submit(() => state.raiseEpoch(name)),
       commitPositions: (consumed) =>
         committer.submit(() => {
-          this.check(consumed);
+          this.#check(consumed);
           state.movePositions(consumed);
         }),
       deleteBefore: async (topic, number, offset) => {
@@ -86,67 +87,69 @@ export class LogServer {
           partition.start = Math.min(Math.max(partition.start, offset), partition.next);
           state.touch(partition);
         });
-        this.cleanSoon();
+        this.#cleanSoon();
       },
       registerSchema: (subject, definition) =>
-        committer.submit(() => registerSchema(this.db, subject, definition)),
+        committer.submit(() => registerSchema(this.#db, subject, definition)),
     };
   }
 
-  private memberships(client: () => Client): Pick<ClientMethods, 'join' | 'leave' | 'released'> {
+  #memberships(client: () => Client): Pick<ClientMethods, 'join' | 'leave' | 'released'> {
     return {
       join: async (request) => {
-        const partitions = await this.committer.submit(() => this.register(request));
+        const partitions = await this.#committer.submit(() => this.#register(request));
         const { peer, members } = client();
         const link: MemberLink = {
           assigned: (event) => peer.emit('assigned', event),
           revoked: (event) => peer.emit('revoked', event),
         };
-        this.groups.join(request, partitions, link);
+        this.#groups.join(request, partitions, link);
         members.add(request.member);
         // The thread of the caller may have ended meanwhile: then the member would never leave.
-        if (!this.clients.has(client())) this.groups.leave(request.member);
+        if (!this.#clients.has(client())) this.#groups.leave(request.member);
       },
       leave: (member) => {
         client().members.delete(member);
-        this.groups.leave(member);
+        this.#groups.leave(member);
       },
-      released: (member, ticket) => this.groups.released(member, ticket),
+      released: (member, ticket) => this.#groups.released(member, ticket),
     };
   }
 
   /** The number of partitions common to all topics of the group. */
-  private register({ group, topics }: JoinRequest): number {
-    const found = topics.map((name) => this.state.topic(name));
+  #register({ group, topics }: JoinRequest): number {
+    const found = topics.map((name) => this.#state.topic(name));
     const counts = new Set(found.map((topic) => topic.partitions.length));
     const [count] = counts;
     if (count === undefined || counts.size > 1) {
       const message = `The topics of group ${group} must have equally many partitions.`;
       throw new GatewayError('conflict', { message });
     }
-    for (const topic of found) this.state.registerGroup(group, topic);
+    for (const topic of found) this.#state.registerGroup(group, topic);
     return count;
   }
 
-  private write(placed: readonly EncodedPlaced[]): number[] {
-    const partitions = placed.map(({ topic, partition }) => this.state.partition(topic, partition));
+  #write(placed: readonly EncodedPlaced[]): number[] {
+    const partitions = placed.map(({ topic, partition }) =>
+      this.#state.partition(topic, partition),
+    );
     return placed.map(({ rows }, i) => {
       const partition = partitions[i] as Partition;
       const first = partition.next;
-      for (const row of rows) this.state.append(partition, row);
+      for (const row of rows) this.#state.append(partition, row);
       return first;
     });
   }
 
-  private check(consumed: Consumed | undefined): void {
+  #check(consumed: Consumed | undefined): void {
     for (const { topic, partition } of consumed?.positions ?? []) {
-      this.state.partition(topic, partition);
+      this.#state.partition(topic, partition);
     }
   }
 
-  private gone(client: Client): void {
-    this.clients.delete(client);
-    for (const member of client.members) this.groups.leave(member);
+  #gone(client: Client): void {
+    this.#clients.delete(client);
+    for (const member of client.members) this.#groups.leave(member);
   }
 }
 

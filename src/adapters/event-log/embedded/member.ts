@@ -8,60 +8,60 @@ import type { Assigned, Revoked } from './protocol.ts';
 export class Member implements Membership {
   readonly id: string;
   readonly group: string;
-  private readonly peer: Peer;
-  private readonly handler: GroupHandler;
-  private readonly held = new Set<number>();
-  private calls: Promise<void> = Promise.resolve();
-  private leaving: Promise<void> | null = null;
+  readonly #peer: Peer;
+  readonly #handler: GroupHandler;
+  readonly #held = new Set<number>();
+  #calls: Promise<void> = Promise.resolve();
+  #leaving: Promise<void> | null = null;
 
   constructor(id: string, group: string, peer: Peer, handler: GroupHandler) {
     this.id = id;
     this.group = group;
-    this.peer = peer;
-    this.handler = handler;
+    this.#peer = peer;
+    this.#handler = handler;
   }
 
   /** Has left or is leaving: accepts no more partitions. */
   get isLeaving(): boolean {
-    return this.leaving !== null;
+    return this.#leaving !== null;
   }
 
   assigned({ partitions, generation }: Assigned): void {
-    if (this.leaving !== null) return;
-    for (const partition of partitions) this.held.add(partition);
-    this.calls = this.calls.then(() => this.handler.assigned(partitions, generation));
+    if (this.#leaving !== null) return;
+    for (const partition of partitions) this.#held.add(partition);
+    this.#calls = this.#calls.then(() => this.#handler.assigned(partitions, generation));
   }
 
   revoked({ partitions, ticket }: Revoked): void {
-    if (this.leaving !== null) return;
-    for (const partition of partitions) this.held.delete(partition);
-    this.calls = this.calls
-      .then(() => this.handler.revoked(partitions))
-      .finally(() => void this.peer.call('released', [this.id, ticket]).catch(() => undefined));
+    if (this.#leaving !== null) return;
+    for (const partition of partitions) this.#held.delete(partition);
+    this.#calls = this.#calls
+      .then(() => this.#handler.revoked(partitions))
+      .finally(() => void this.#peer.call('released', [this.id, ticket]).catch(() => undefined));
   }
 
   /** The log has ended: nothing is held any longer. */
   lost(): void {
-    this.leaving ??= this.revokeAll();
+    this.#leaving ??= this.#revokeAll();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.leaving ??= this.leave();
-    return this.leaving;
+    this.#leaving ??= this.#leave();
+    return this.#leaving;
   }
 
-  private async leave(): Promise<void> {
+  async #leave(): Promise<void> {
     try {
-      await Promise.race([this.revokeAll(), sleep(releaseTimeoutMs, undefined, { ref: false })]);
+      await Promise.race([this.#revokeAll(), sleep(releaseTimeoutMs, undefined, { ref: false })]);
     } finally {
-      await this.peer.call('leave', [this.id]).catch(() => undefined);
+      await this.#peer.call('leave', [this.id]).catch(() => undefined);
     }
   }
 
-  private async revokeAll(): Promise<void> {
-    await this.calls;
-    const partitions = [...this.held].sort((a, b) => a - b);
-    this.held.clear();
-    if (partitions.length > 0) await this.handler.revoked(partitions);
+  async #revokeAll(): Promise<void> {
+    await this.#calls;
+    const partitions = [...this.#held].sort((a, b) => a - b);
+    this.#held.clear();
+    if (partitions.length > 0) await this.#handler.revoked(partitions);
   }
 }

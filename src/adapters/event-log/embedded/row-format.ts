@@ -181,25 +181,25 @@ class StoredMessage implements ReadMessage {
   readonly offset: number;
   readonly timestamp: number;
   readonly value: Buffer | null;
-  private readonly row: RowView;
-  private readonly index: number;
-  private knownHeaders: Headers | null = null;
+  readonly #row: RowView;
+  readonly #index: number;
+  #knownHeaders: Headers | null = null;
 
   constructor(row: RowView, index: number, timestamp: number, value: Buffer | null) {
-    this.row = row;
-    this.index = index;
+    this.#row = row;
+    this.#index = index;
     this.offset = row.offset(index);
     this.timestamp = timestamp;
     this.value = value;
   }
 
   get key(): string {
-    return this.row.key(this.index);
+    return this.#row.key(this.#index);
   }
 
   get headers(): Headers {
-    this.knownHeaders ??= this.row.headers(this.index);
-    return this.knownHeaders;
+    this.#knownHeaders ??= this.#row.headers(this.#index);
+    return this.#knownHeaders;
   }
 }
 
@@ -208,13 +208,13 @@ export class DirectoryView {
   readonly count: number;
   readonly base: number;
   protected readonly directory: Buffer;
-  private readonly keysAt: number;
+  readonly #keysAt: number;
 
   constructor(row: Pick<StoredRow, 'base' | 'codec' | 'directory'>) {
     this.directory = unpacked(row.directory, (row.codec & directoryPacked) !== 0);
     this.count = this.directory.readUInt32LE(0);
     this.base = row.base;
-    this.keysAt = 8 + this.count * columnBytes;
+    this.#keysAt = 8 + this.count * columnBytes;
   }
 
   offset(index: number): number {
@@ -228,7 +228,7 @@ export class DirectoryView {
   key(index: number): string {
     const start = index === 0 ? 0 : this.column(column.key, index - 1);
     const end = this.column(column.key, index);
-    return this.directory.toString('utf8', this.keysAt + start, this.keysAt + end);
+    return this.directory.toString('utf8', this.#keysAt + start, this.#keysAt + end);
   }
 
   isTombstone(index: number): boolean {
@@ -241,35 +241,35 @@ export class DirectoryView {
 }
 
 class RowView extends DirectoryView {
-  private readonly body: Buffer;
-  private readonly valuesAt: number;
-  private readonly table: HeaderTable;
+  readonly #body: Buffer;
+  readonly #valuesAt: number;
+  readonly #table: HeaderTable;
 
   constructor(row: StoredRow) {
     super(row);
-    this.body = unpacked(row.body, (row.codec & bodyPacked) !== 0);
-    const shapesEnd = 8 + this.body.readUInt32LE(0);
-    this.valuesAt = shapesEnd + this.body.readUInt32LE(4);
-    this.table = new HeaderTable(
-      this.body.subarray(8, shapesEnd),
-      this.body.subarray(shapesEnd, this.valuesAt),
+    this.#body = unpacked(row.body, (row.codec & bodyPacked) !== 0);
+    const shapesEnd = 8 + this.#body.readUInt32LE(0);
+    this.#valuesAt = shapesEnd + this.#body.readUInt32LE(4);
+    this.#table = new HeaderTable(
+      this.#body.subarray(8, shapesEnd),
+      this.#body.subarray(shapesEnd, this.#valuesAt),
     );
   }
 
   headers(index: number): Headers {
     const start = index === 0 ? 0 : this.column(column.header, index - 1);
-    return this.table.read(start, this.column(column.header, index));
+    return this.#table.read(start, this.column(column.header, index));
   }
 
   /** The messages from the offset on. */
   messages(from: number): ReadMessage[] {
     const messages: ReadMessage[] = [];
-    let at = this.valuesAt;
+    let at = this.#valuesAt;
     for (let i = 0; i < this.count; i++) {
       const length = this.column(column.value, i) - 1;
       const end = length > 0 ? at + length : at;
       if (this.offset(i) >= from) {
-        const value = length < 0 ? null : this.body.subarray(at, end);
+        const value = length < 0 ? null : this.#body.subarray(at, end);
         messages.push(new StoredMessage(this, i, this.timestamp(i), value));
       }
       at = end;

@@ -20,21 +20,21 @@ const fileOf = (directory: string): string => join(directory, 'row-keys');
 
 /** Reads the keys of rows, in any thread. */
 export class RowKeyReader {
-  private readonly directory: string;
-  private fd: number | null = null;
+  readonly #directory: string;
+  #fd: number | null = null;
 
   constructor(directory: string) {
-    this.directory = directory;
+    this.#directory = directory;
   }
 
   read(slot: number): Buffer {
-    this.fd ??= openSync(fileOf(this.directory), 'r');
-    return keyAt(this.fd, slot);
+    this.#fd ??= openSync(fileOf(this.#directory), 'r');
+    return keyAt(this.#fd, slot);
   }
 
   close(): void {
-    if (this.fd !== null) closeSync(this.fd);
-    this.fd = null;
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
   }
 }
 
@@ -45,13 +45,13 @@ export class RowKeyReader {
  * destroyed by overwriting it with the next one, after the commit of the transaction that releases it.
  */
 export class RowKeys {
-  private readonly fd: number;
-  private free: number[] = [];
-  private end = 0;
-  private released: number[] = [];
+  readonly #fd: number;
+  #free: number[] = [];
+  #end = 0;
+  #released: number[] = [];
 
   constructor(directory: string) {
-    this.fd = openSync(fileOf(directory), constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.#fd = openSync(fileOf(directory), constants.O_RDWR | constants.O_CREAT, 0o600);
     syncFolder(directory);
   }
 
@@ -60,54 +60,54 @@ export class RowKeys {
    * @throws GatewayError `log_corrupt` when the file ends before a slot
    */
   keepOnly(used: ReadonlySet<number>): void {
-    this.end = Math.floor(fstatSync(this.fd).size / keyBytes);
-    for (const slot of used) if (slot >= this.end) throw missing(slot);
-    this.released = [];
-    this.free = [];
-    for (let slot = this.end - 1; slot >= 0; slot--) if (!used.has(slot)) this.free.push(slot);
-    this.renew(this.free);
+    this.#end = Math.floor(fstatSync(this.#fd).size / keyBytes);
+    for (const slot of used) if (slot >= this.#end) throw missing(slot);
+    this.#released = [];
+    this.#free = [];
+    for (let slot = this.#end - 1; slot >= 0; slot--) if (!used.has(slot)) this.#free.push(slot);
+    this.#renew(this.#free);
   }
 
   take(): { readonly slot: number; readonly key: Buffer } {
-    if (this.free.length === 0) this.grow();
-    const slot = this.free.pop() ?? 0;
+    if (this.#free.length === 0) this.#grow();
+    const slot = this.#free.pop() ?? 0;
     return { slot, key: this.read(slot) };
   }
 
   /** Destroyed when the transaction is committed. */
   release(slot: number): void {
-    this.released.push(slot);
+    this.#released.push(slot);
   }
 
   /** The first step after a commit: superseded values are unreadable before anyone is notified. */
   destroyReleased(): void {
-    this.renew(this.released);
-    this.free.push(...this.released);
-    this.released = [];
+    this.#renew(this.#released);
+    this.#free.push(...this.#released);
+    this.#released = [];
   }
 
   read(slot: number): Buffer {
-    return keyAt(this.fd, slot);
+    return keyAt(this.#fd, slot);
   }
 
   close(): void {
-    closeSync(this.fd);
+    closeSync(this.#fd);
   }
 
-  private grow(): void {
-    const first = this.end;
+  #grow(): void {
+    const first = this.#end;
     const slots = Array.from({ length: slotsPerGrowth }, (_, i) => first + slotsPerGrowth - 1 - i);
-    this.renew(slots);
-    this.end += slotsPerGrowth;
-    this.free.push(...slots);
+    this.#renew(slots);
+    this.#end += slotsPerGrowth;
+    this.#free.push(...slots);
   }
 
-  private renew(slots: readonly number[]): void {
+  #renew(slots: readonly number[]): void {
     if (slots.length === 0) return;
     for (const slot of slots) {
-      writeSync(this.fd, randomBytes(keyBytes), 0, keyBytes, slot * keyBytes);
+      writeSync(this.#fd, randomBytes(keyBytes), 0, keyBytes, slot * keyBytes);
     }
-    fdatasyncSync(this.fd);
+    fdatasyncSync(this.#fd);
   }
 }
 

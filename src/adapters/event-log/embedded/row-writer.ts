@@ -33,45 +33,45 @@ interface Newest {
  * key of that row.
  */
 export class RowWriter {
-  private readonly db: DatabaseSync;
-  private readonly keys: RowKeys;
+  readonly #db: DatabaseSync;
+  readonly #keys: RowKeys;
   /** Per erasable partition id: the newest message of each key. */
-  private readonly newest = new Map<number, Map<string, Newest>>();
+  readonly #newest = new Map<number, Map<string, Newest>>();
   /** Rows with superseded messages, and their partitions. */
-  private readonly superseded = new Map<number, number>();
-  private readonly insertRow: StatementSync;
-  private readonly deleteRow: StatementSync;
-  private readonly updateHorizon: StatementSync;
-  private readonly rowById: StatementSync;
+  readonly #superseded = new Map<number, number>();
+  readonly #insertRow: StatementSync;
+  readonly #deleteRow: StatementSync;
+  readonly #updateHorizon: StatementSync;
+  readonly #rowById: StatementSync;
 
   constructor(db: DatabaseSync, keys: RowKeys) {
-    this.db = db;
-    this.keys = keys;
-    this.insertRow = db.prepare(`INSERT INTO batches
+    this.#db = db;
+    this.#keys = keys;
+    this.#insertRow = db.prepare(`INSERT INTO batches
       (partition, base, next, count, bytes, codec, crc, newest, peak, directory, body)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.deleteRow = db.prepare('DELETE FROM batches WHERE id = ?');
-    this.updateHorizon = db.prepare('UPDATE batches SET horizon = ? WHERE id = ?');
-    this.rowById = db.prepare(
+    this.#deleteRow = db.prepare('DELETE FROM batches WHERE id = ?');
+    this.#updateHorizon = db.prepare('UPDATE batches SET horizon = ? WHERE id = ?');
+    this.#rowById = db.prepare(
       'SELECT id, base, next, codec, crc, horizon, directory, body FROM batches WHERE id = ?',
     );
   }
 
   /** Reads the content of the erasable partitions. Keys that no row needs are destroyed. */
   load(erasable: readonly number[]): void {
-    this.newest.clear();
-    this.superseded.clear();
-    const rows = this.db.prepare(`SELECT id, base, codec, directory, substr(body, 1, 4) AS body
+    this.#newest.clear();
+    this.#superseded.clear();
+    const rows = this.#db.prepare(`SELECT id, base, codec, directory, substr(body, 1, 4) AS body
       FROM batches WHERE partition = ? ORDER BY next`);
     const used = new Set<number>();
     for (const partition of erasable) {
       for (const found of rows.iterate(partition)) {
         const row = found as unknown as Row;
         if (isSealed(row)) used.add(slotOf(row.body));
-        this.note(partition, row);
+        this.#note(partition, row);
       }
     }
-    this.keys.keepOnly(used);
+    this.#keys.keepOnly(used);
   }
 
   /**
@@ -79,11 +79,11 @@ export class RowWriter {
    * @throws GatewayError `log_corrupt` that names `where`
    */
   mustOpen(partition: number, where: string): void {
-    const rows = this.db.prepare(
+    const rows = this.#db.prepare(
       'SELECT base, next, codec, crc, directory, body FROM batches WHERE partition = ? ORDER BY next',
     );
     for (const row of rows.iterate(partition)) {
-      this.opened(partition, row as unknown as StoredRow, where);
+      this.#opened(partition, row as unknown as StoredRow, where);
     }
   }
 
@@ -94,28 +94,28 @@ export class RowWriter {
     next: number,
     peak: number,
   ): void {
-    const stored = this.stored(row, { partition, base, next }, isErasable && row.bytes > 0);
-    const inserted = this.insertRow.run(
+    const stored = this.#stored(row, { partition, base, next }, isErasable && row.bytes > 0);
+    const inserted = this.#insertRow.run(
       ...[partition, base, next, row.count, row.bytes, stored.codec, stored.crc],
       ...[row.newest, peak, stored.directory, stored.body],
     );
     if (!isErasable) return;
     const { codec, directory } = stored;
-    this.note(partition, { id: Number(inserted.lastInsertRowid), base, codec, directory });
+    this.#note(partition, { id: Number(inserted.lastInsertRowid), base, codec, directory });
     this.eraseSuperseded();
   }
 
   /** Removes superseded messages from the erasable partitions. */
   eraseSuperseded(): void {
-    for (const [rowId, partition] of this.superseded) {
-      const newest = this.newest.get(partition);
+    for (const [rowId, partition] of this.#superseded) {
+      const newest = this.#newest.get(partition);
       this.keep(partition, rowId, ({ key, offset }) => newest?.get(key)?.offset === offset);
     }
-    this.superseded.clear();
+    this.#superseded.clear();
   }
 
   setHorizon(rowId: number, horizon: number | null): void {
-    this.updateHorizon.run(horizon, rowId);
+    this.#updateHorizon.run(horizon, rowId);
   }
 
   /** Reduces the row, if it still exists, to the messages to keep; an empty row is deleted. */
@@ -125,45 +125,41 @@ export class RowWriter {
     isKept: (message: ReadMessage) => boolean,
     horizon?: number | null,
   ): void {
-    const row = this.rowById.get(rowId) as unknown as Row | undefined;
+    const row = this.#rowById.get(rowId) as unknown as Row | undefined;
     if (row === undefined) return;
-    const all = decodeRow(this.opened(partition, row), 0);
+    const all = decodeRow(this.#opened(partition, row), 0);
     const messages = all.filter(isKept);
     const until = horizon === undefined ? row.horizon : horizon;
     if (messages.length === all.length) {
       this.setHorizon(rowId, until);
       return;
     }
-    if (isSealed(row)) this.keys.release(slotOf(row.body));
-    if (messages.length === 0) this.deleteRow.run(rowId);
-    else this.replace(partition, row, messages, until);
+    if (isSealed(row)) this.#keys.release(slotOf(row.body));
+    if (messages.length === 0) this.#deleteRow.run(rowId);
+    else this.#replace(partition, row, messages, until);
   }
 
-  private opened(
-    partition: number,
-    row: StoredRow,
-    where: string = `partition ${partition}`,
-  ): StoredRow {
+  #opened(partition: number, row: StoredRow, where: string = `partition ${partition}`): StoredRow {
     if (!isIntact(row, partition)) throw corrupted(where, row.base);
     if (!isSealed(row)) return row;
     const position = { partition, base: row.base, next: row.next };
-    const opened = openRow(row, position, this.keys.read(slotOf(row.body)));
+    const opened = openRow(row, position, this.#keys.read(slotOf(row.body)));
     if (opened === null) throw corrupted(where, row.base);
     return opened;
   }
 
   /** The columns of a row at its position, sealed under a new key if requested. */
-  private stored(row: EncodedRow, place: Place, isToBeSealed: boolean) {
+  #stored(row: EncodedRow, place: Place, isToBeSealed: boolean) {
     const plain = {
       codec: row.codec,
       crc: crcAtPlace(row.crc, place.partition, place.base, place.next),
       directory: new Uint8Array(row.data, 0, row.directoryLength),
       body: new Uint8Array(row.data, row.directoryLength),
     };
-    return isToBeSealed ? sealRow(plain, place, this.keys.take()) : plain;
+    return isToBeSealed ? sealRow(plain, place, this.#keys.take()) : plain;
   }
 
-  private replace(
+  #replace(
     partition: number,
     row: Row,
     messages: readonly ReadMessage[],
@@ -172,8 +168,8 @@ export class RowWriter {
     const { base, next } = row;
     const offsets = messages.map(({ offset }) => offset - base);
     const encoded = encodeRow(messages, 0, messages.length, 0, { offsets });
-    const stored = this.stored(encoded, { partition, base, next }, isSealed(row));
-    const update = this.db.prepare(`UPDATE batches SET count = ?, bytes = ?, codec = ?, crc = ?,
+    const stored = this.#stored(encoded, { partition, base, next }, isSealed(row));
+    const update = this.#db.prepare(`UPDATE batches SET count = ?, bytes = ?, codec = ?, crc = ?,
       newest = ?, horizon = ?, directory = ?, body = ? WHERE id = ?`);
     update.run(
       ...[encoded.count, encoded.bytes, stored.codec, stored.crc],
@@ -182,14 +178,14 @@ export class RowWriter {
   }
 
   /** Records the row's messages, the newest so far, and those that they supersede. */
-  private note(partition: number, row: Pick<Row, 'id' | 'base' | 'codec' | 'directory'>): void {
-    const newest = this.newest.get(partition) ?? new Map<string, Newest>();
-    this.newest.set(partition, newest);
+  #note(partition: number, row: Pick<Row, 'id' | 'base' | 'codec' | 'directory'>): void {
+    const newest = this.#newest.get(partition) ?? new Map<string, Newest>();
+    this.#newest.set(partition, newest);
     const view = new DirectoryView(row);
     for (let i = 0; i < view.count; i++) {
       const key = view.key(i);
       const former = newest.get(key);
-      if (former !== undefined) this.superseded.set(former.rowId, partition);
+      if (former !== undefined) this.#superseded.set(former.rowId, partition);
       newest.set(key, { rowId: row.id, offset: view.offset(i) });
     }
   }

@@ -12,40 +12,40 @@ export interface Bell extends Disposable {
 
 /** Tracks the ends of the partitions that this client follows, as the log thread reports them. */
 export class Watcher {
-  private readonly peer: Peer;
-  private readonly ends = new Map<number, number>();
-  private readonly listeners = new Set<() => void>();
-  private ended = false;
+  readonly #peer: Peer;
+  readonly #ends = new Map<number, number>();
+  readonly #listeners = new Set<() => void>();
+  #ended = false;
 
   constructor(peer: Peer) {
-    this.peer = peer;
-    peer.on('grew', (ends: Ends) => this.grew(ends));
+    this.#peer = peer;
+    peer.on('grew', (ends: Ends) => this.#grew(ends));
   }
 
   /** Resolves with the ends, kept up to date from now on. */
   async watch(partitionIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
-    const unknown = partitionIds.filter((id) => !this.ends.has(id));
-    if (unknown.length > 0) this.grew(await this.peer.call<Ends>('watch', [unknown]));
-    return this.ends;
+    const unknown = partitionIds.filter((id) => !this.#ends.has(id));
+    if (unknown.length > 0) this.#grew(await this.#peer.call<Ends>('watch', [unknown]));
+    return this.#ends;
   }
 
   bell(signal: AbortSignal): Bell {
     let next = Promise.withResolvers<undefined>();
     const ring = (): void => next.resolve(undefined);
-    this.listeners.add(ring);
+    this.#listeners.add(ring);
     signal.addEventListener('abort', ring);
     return {
       reset: () => {
         next = Promise.withResolvers();
       },
       rung: async () => {
-        if (!this.ended && !signal.aborted) await next.promise;
-        if (this.ended && !signal.aborted) {
+        if (!this.#ended && !signal.aborted) await next.promise;
+        if (this.#ended && !signal.aborted) {
           throw new GatewayError('log_unavailable', { message: 'The event log was closed.' });
         }
       },
       [Symbol.dispose]: () => {
-        this.listeners.delete(ring);
+        this.#listeners.delete(ring);
         signal.removeEventListener('abort', ring);
       },
     };
@@ -53,16 +53,16 @@ export class Watcher {
 
   /** Ends every wait. */
   end(): void {
-    this.ended = true;
-    this.ring();
+    this.#ended = true;
+    this.#ring();
   }
 
-  private grew(ends: Ends): void {
-    for (const [id, end] of ends) this.ends.set(id, Math.max(end, this.ends.get(id) ?? 0));
-    this.ring();
+  #grew(ends: Ends): void {
+    for (const [id, end] of ends) this.#ends.set(id, Math.max(end, this.#ends.get(id) ?? 0));
+    this.#ring();
   }
 
-  private ring(): void {
-    for (const listener of this.listeners) listener();
+  #ring(): void {
+    for (const listener of this.#listeners) listener();
   }
 }

@@ -36,38 +36,38 @@ const sequenceErrors: ReadonlySet<number> = new Set([
  * broker reports its outcome.
  */
 export class Appender {
-  private readonly link: BrokerConnection;
-  private readonly directory: ClusterMetadata;
-  private readonly clock: Clock;
-  private readonly identities: Identities;
-  private readonly lanes = new Map<string, PartitionBatcher>();
-  private readonly ready = new Set<PartitionBatcher>();
+  readonly #link: BrokerConnection;
+  readonly #directory: ClusterMetadata;
+  readonly #clock: Clock;
+  readonly #identities: Identities;
+  readonly #lanes = new Map<string, PartitionBatcher>();
+  readonly #ready = new Set<PartitionBatcher>();
   /** Batchers that retry after a pause. */
-  private readonly waiting = new Set<PartitionBatcher>();
-  private readonly requests = new Map<number, number>();
-  private readonly timers = new Set<NodeJS.Timeout>();
-  private isScheduled = false;
-  private isClosed = false;
+  readonly #waiting = new Set<PartitionBatcher>();
+  readonly #requests = new Map<number, number>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #isScheduled = false;
+  #isClosed = false;
 
   constructor(connection: BrokerConnection, clusterMetadata: ClusterMetadata, clock: Clock) {
-    this.link = connection;
-    this.directory = clusterMetadata;
-    this.clock = clock;
-    this.identities = new Identities(connection);
+    this.#link = connection;
+    this.#directory = clusterMetadata;
+    this.#clock = clock;
+    this.#identities = new Identities(connection);
   }
 
   /** Topics by their Kafka names, known to the metadata. Resolves with the first offset of each. */
   append(batch: readonly Placed[], timeoutMs: number): Promise<number[]> {
-    if (this.isClosed) return Promise.reject(logClosed());
+    if (this.#isClosed) return Promise.reject(logClosed());
     const all = batch.map(({ topic, partition, messages }) => {
       const pending = new Pending(messages);
-      const batcher = this.batcherOf(topic, partition);
+      const batcher = this.#batcherOf(topic, partition);
       if (messages.length === 0) pending.written.resolve(batcher.end);
       else batcher.add(pending);
-      this.ready.add(batcher);
+      this.#ready.add(batcher);
       return pending;
     });
-    this.schedule();
+    this.#schedule();
     const timer = setTimeout(() => {
       const error = logUnavailable(new Error(`no answer within ${timeoutMs} ms`));
       for (const pending of all) pending.fail(error);
@@ -78,86 +78,86 @@ export class Appender {
   }
 
   close(): void {
-    this.isClosed = true;
-    for (const timer of this.timers) clearTimeout(timer);
-    for (const batcher of this.lanes.values()) batcher.failAll(logClosed());
+    this.#isClosed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    for (const batcher of this.#lanes.values()) batcher.failAll(logClosed());
   }
 
-  private batcherOf(topic: string, partition: number): PartitionBatcher {
+  #batcherOf(topic: string, partition: number): PartitionBatcher {
     const name = `${topic}/${partition}`;
-    let batcher = this.lanes.get(name);
+    let batcher = this.#lanes.get(name);
     if (batcher === undefined) {
-      batcher = new PartitionBatcher(topic, partition, this.identities);
-      this.lanes.set(name, batcher);
+      batcher = new PartitionBatcher(topic, partition, this.#identities);
+      this.#lanes.set(name, batcher);
     }
     return batcher;
   }
 
   /** Once for all appends of this turn of the event loop. */
-  private schedule(): void {
-    if (this.isScheduled || this.isClosed) return;
-    this.isScheduled = true;
+  #schedule(): void {
+    if (this.#isScheduled || this.#isClosed) return;
+    this.#isScheduled = true;
     queueMicrotask(() => {
-      this.isScheduled = false;
-      this.startRequests();
+      this.#isScheduled = false;
+      this.#startRequests();
     });
   }
 
-  private startRequests(): void {
+  #startRequests(): void {
     const byLeader = new Map<number, PartitionBatcher[]>();
-    for (const batcher of this.ready) {
+    for (const batcher of this.#ready) {
       if (batcher.isBusy || !batcher.hasWork) {
-        this.ready.delete(batcher);
+        this.#ready.delete(batcher);
         continue;
       }
-      const leader = this.directory.leader(batcher.topic, batcher.partition);
-      if (leader === null) this.later(batcher);
+      const leader = this.#directory.leader(batcher.topic, batcher.partition);
+      if (leader === null) this.#later(batcher);
       else byLeader.set(leader, [...(byLeader.get(leader) ?? []), batcher]);
     }
     for (const [leader, batchers] of byLeader) {
-      if ((this.requests.get(leader) ?? 0) >= requestsMax) continue;
-      this.requests.set(leader, (this.requests.get(leader) ?? 0) + 1);
-      for (const lane of batchers) this.take(lane);
-      void this.request(leader, batchers).finally(() => {
-        this.requests.set(leader, (this.requests.get(leader) ?? 1) - 1);
-        this.schedule();
+      if ((this.#requests.get(leader) ?? 0) >= requestsMax) continue;
+      this.#requests.set(leader, (this.#requests.get(leader) ?? 0) + 1);
+      for (const lane of batchers) this.#take(lane);
+      void this.#request(leader, batchers).finally(() => {
+        this.#requests.set(leader, (this.#requests.get(leader) ?? 1) - 1);
+        this.#schedule();
       });
     }
   }
 
-  private take(batcher: PartitionBatcher): void {
+  #take(batcher: PartitionBatcher): void {
     batcher.isBusy = true;
-    this.ready.delete(batcher);
+    this.#ready.delete(batcher);
   }
 
-  private giveBack(batcher: PartitionBatcher): void {
+  #giveBack(batcher: PartitionBatcher): void {
     batcher.isBusy = false;
-    if (batcher.hasWork) this.ready.add(batcher);
+    if (batcher.hasWork) this.#ready.add(batcher);
   }
 
-  private async request(leader: number, batchers: readonly PartitionBatcher[]): Promise<void> {
+  async #request(leader: number, batchers: readonly PartitionBatcher[]): Promise<void> {
     const sent = new Set<PartitionBatcher>();
     try {
-      const batches = await this.encode(batchers, sent);
-      if (batches.length > 0) await this.send(leader, batches, sent);
+      const batches = await this.#encode(batchers, sent);
+      if (batches.length > 0) await this.#send(leader, batches, sent);
     } catch (error) {
       for (const batcher of sent) batcher.mayBeWritten();
       for (const lane of batchers)
-        if (!sent.has(lane) || lane.outgoing !== null) this.failed(lane, error);
+        if (!sent.has(lane) || lane.outgoing !== null) this.#failed(lane, error);
     }
-    for (const lane of batchers) if (!this.waiting.has(lane)) this.giveBack(lane);
+    for (const lane of batchers) if (!this.#waiting.has(lane)) this.#giveBack(lane);
   }
 
-  private async encode(
+  async #encode(
     batchers: readonly PartitionBatcher[],
     sent: Set<PartitionBatcher>,
   ): Promise<ProducedBatch[]> {
-    const identity = await this.identities.current();
+    const identity = await this.#identities.current();
     const batches: ProducedBatch[] = [];
     let bytes = 0;
     for (const batcher of batchers) {
       if (bytes >= requestBytesMax) break;
-      const outgoing = batcher.next(identity, this.clock.now());
+      const outgoing = batcher.next(identity, this.#clock.now());
       if (outgoing === null) continue;
       const { producerId, producerEpoch } = outgoing.identity;
       const { sequence, records } = outgoing;
@@ -172,20 +172,20 @@ export class Appender {
     return batches;
   }
 
-  private async send(
+  async #send(
     leader: number,
     batches: readonly ProducedBatch[],
     sent: ReadonlySet<PartitionBatcher>,
   ): Promise<void> {
-    const answers = await this.link.send(leader, produceCall(batches, null, requestTimeoutMs));
+    const answers = await this.#link.send(leader, produceCall(batches, null, requestTimeoutMs));
     const byName = new Map(answers.map((one) => [`${one.topic}/${one.partition}`, one]));
     for (const batcher of sent) {
       const answer = byName.get(`${batcher.topic}/${batcher.partition}`);
-      if (answer !== undefined) this.answered(batcher, answer);
+      if (answer !== undefined) this.#answered(batcher, answer);
     }
   }
 
-  private answered(batcher: PartitionBatcher, { errorCode, baseOffset }: ProduceAnswer): void {
+  #answered(batcher: PartitionBatcher, { errorCode, baseOffset }: ProduceAnswer): void {
     const failure = new KafkaFailure(errorCode, `${batcher.topic}/${batcher.partition}`);
     if (errorCode === kafkaError.none && batcher.isAfterLast(baseOffset)) {
       batcher.acknowledged(baseOffset);
@@ -193,33 +193,33 @@ export class Appender {
       batcher.lost(logUnavailable(new Error('the response was for another batch')));
     } else if (isTransient(failure)) {
       batcher.mayBeWritten();
-      this.failed(batcher, failure);
+      this.#failed(batcher, failure);
     } else if (!sequenceErrors.has(errorCode)) batcher.refused(asRefusal(errorCode, batcher.topic));
     else if (batcher.outgoing?.isUncertain === true) batcher.lost(logUnavailable(failure));
     else batcher.renewed();
   }
 
   /** Retries the batcher a little later, with the leader that the brokers then report. */
-  private failed(batcher: PartitionBatcher, error: unknown): void {
-    if (isTransient(error)) this.later(batcher);
+  #failed(batcher: PartitionBatcher, error: unknown): void {
+    if (isTransient(error)) this.#later(batcher);
     else batcher.failAll(logUnavailable(error));
   }
 
-  private later(batcher: PartitionBatcher): void {
-    this.take(batcher);
-    this.waiting.add(batcher);
+  #later(batcher: PartitionBatcher): void {
+    this.#take(batcher);
+    this.#waiting.add(batcher);
     batcher.failures++;
     const timer = setTimeout(() => {
-      this.timers.delete(timer);
-      this.waiting.delete(batcher);
-      void this.directory
+      this.#timers.delete(timer);
+      this.#waiting.delete(batcher);
+      void this.#directory
         .refresh(batcher.topic)
         .catch(() => undefined) // no leader yet: it is retried
         .then(() => {
-          this.giveBack(batcher);
-          this.schedule();
+          this.#giveBack(batcher);
+          this.#schedule();
         });
     }, pauseMs(batcher.failures));
-    this.timers.add(timer);
+    this.#timers.add(timer);
   }
 }

@@ -42,26 +42,26 @@ interface Node {
  * requests that may wait there (a fetch, joining a group, a transaction) have connections of their own.
  */
 export class BrokerConnection implements Disposable {
-  private readonly options: BrokerConnectionOptions;
-  private readonly addresses: Addresses;
-  private readonly nodes = new Map<number | string, Node>();
-  private readonly coordinators = new Map<string, number>();
-  private isClosed = false;
+  readonly #options: BrokerConnectionOptions;
+  readonly #addresses: Addresses;
+  readonly #nodes = new Map<number | string, Node>();
+  readonly #coordinators = new Map<string, number>();
+  #isClosed = false;
 
   constructor(options: BrokerConnectionOptions, addresses: Addresses) {
-    this.options = options;
-    this.addresses = addresses;
+    this.#options = options;
+    this.#addresses = addresses;
   }
 
   /** The broker with the id, connected. */
   async node(id: number): Promise<Broker> {
-    const address = this.addresses.known.get(id);
+    const address = this.#addresses.known.get(id);
     if (address === undefined) {
       await this.metadata([]);
-      if (!this.addresses.known.has(id)) return this.any();
+      if (!this.#addresses.known.has(id)) return this.any();
       return this.node(id);
     }
-    return this.connected(id, address.host, address.port);
+    return this.#connected(id, address.host, address.port);
   }
 
   async send<T>(nodeId: number, call: ProtocolCall<T>): Promise<T> {
@@ -71,13 +71,13 @@ export class BrokerConnection implements Disposable {
 
   /** Any broker that responds. */
   async any(): Promise<Broker> {
-    return this.first((broker) => Promise.resolve(broker));
+    return this.#first((broker) => Promise.resolve(broker));
   }
 
   metadata(topics: readonly string[]): Promise<Metadata> {
-    return this.first(async ({ connectionPool }) => {
+    return this.#first(async ({ connectionPool }) => {
       const metadata = await connectionPool.send(metadataCall(topics));
-      this.addresses.learn(metadata.brokers);
+      this.#addresses.learn(metadata.brokers);
       return metadata;
     });
   }
@@ -90,71 +90,74 @@ export class BrokerConnection implements Disposable {
   ): Promise<T> {
     const name = `${kind} ${key}`;
     try {
-      return await run(await this.coordinator(kind, key, name));
+      return await run(await this.#coordinator(kind, key, name));
     } catch (error) {
-      this.coordinators.delete(name);
+      this.#coordinators.delete(name);
       throw error;
     }
   }
 
   /** Aborts pending requests. */
   [Symbol.dispose](): void {
-    this.isClosed = true;
-    for (const { socket } of this.nodes.values()) socket.end(logClosed());
-    this.nodes.clear();
+    this.#isClosed = true;
+    for (const { socket } of this.#nodes.values()) socket.end(logClosed());
+    this.#nodes.clear();
   }
 
-  private async coordinator(kind: CoordinatorKind, key: string, name: string): Promise<Broker> {
-    const existing = this.coordinators.get(name);
+  async #coordinator(kind: CoordinatorKind, key: string, name: string): Promise<Broker> {
+    const existing = this.#coordinators.get(name);
     if (existing !== undefined) return this.node(existing);
-    const { coordinator } = await this.first((broker) =>
+    const { coordinator } = await this.#first((broker) =>
       broker.findGroupCoordinator({ groupId: key, coordinatorType: kind }),
     );
-    this.coordinators.set(name, coordinator.nodeId);
+    this.#coordinators.set(name, coordinator.nodeId);
     return this.node(coordinator.nodeId);
   }
 
   /** The first broker that succeeds: connected ones, then known ones, then the configured ones. */
-  private async first<T>(run: (broker: Broker) => Promise<T>): Promise<T> {
-    const existing = [...this.addresses.known.values()].map(({ nodeId, host, port }) => ({
+  async #first<T>(run: (broker: Broker) => Promise<T>): Promise<T> {
+    const existing = [...this.#addresses.known.values()].map(({ nodeId, host, port }) => ({
       id: nodeId,
       host,
       port,
     }));
-    const seeds = this.options.brokers.map((address) => ({ id: address, ...hostAndPort(address) }));
+    const seeds = this.#options.brokers.map((address) => ({
+      id: address,
+      ...hostAndPort(address),
+    }));
     const isOpen = (id: number | string): boolean =>
-      this.nodes.get(id)?.socket.isConnected() === true;
+      this.#nodes.get(id)?.socket.isConnected() === true;
     const candidates = [...existing, ...seeds].sort(
       (a, b) => Number(isOpen(b.id)) - Number(isOpen(a.id)),
     );
     let failure: unknown = logClosed();
     for (const { id, host, port } of candidates) {
-      if (this.isClosed) throw logClosed();
+      if (this.#isClosed) throw logClosed();
       try {
-        const answer = await run(await this.connected(id, host, port));
-        this.options.reachability?.answered();
+        const answer = await run(await this.#connected(id, host, port));
+        this.#options.reachability?.answered();
         return answer;
       } catch (error) {
         if (codeOf(error) !== null) throw error;
         failure = error;
       }
     }
-    this.options.reachability?.lost(failure);
+    this.#options.reachability?.lost(failure);
     throw failure;
   }
 
   /** The broker on its current socket, or on a new one if that has ended. */
-  private connected(id: number | string, host: string, port: number): Promise<Broker> {
-    if (this.isClosed) return Promise.reject(logClosed());
+  #connected(id: number | string, host: string, port: number): Promise<Broker> {
+    if (this.#isClosed) return Promise.reject(logClosed());
     const address = `${host}:${port}`;
-    const present = this.nodes.get(id);
+    const present = this.#nodes.get(id);
     if (present?.address === address && !present.socket.hasEnded) return present.broker;
     present?.socket.end(logClosed());
-    const { clientId, ssl, sasl } = this.options;
+    const { clientId, ssl, sasl } = this.#options;
     const tls = typeof ssl === 'object' ? ssl : ssl === true ? {} : undefined;
     const socket = new BrokerSocket({ host, port, clientId, tls, sasl });
     const broker = connect(socket);
-    this.nodes.set(id, { address, socket, broker });
+    this.#nodes.set(id, { address, socket, broker });
     return broker;
   }
 }

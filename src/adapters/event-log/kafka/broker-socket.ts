@@ -46,39 +46,39 @@ export class BrokerSocket implements ConnectionPool {
   readonly port: number;
   readonly sasl: SASLOptions | undefined;
   readonly connectionTimeout = connectTimeoutMs;
-  private readonly options: BrokerSocketOptions;
-  private readonly frames = new Frames();
-  private readonly waiting = new Map<number, Waiting>();
-  private socket: Socket | null = null;
-  private opening: Promise<void> | null = null;
-  private isOpen = false;
-  private failure: Error | null = null;
-  private lastId = 0;
-  private versions: ApiVersions = {};
-  private signingIn: Promise<void> | null = null;
-  private signedInUntil = -Infinity;
+  readonly #options: BrokerSocketOptions;
+  readonly #frames = new Frames();
+  readonly #waiting = new Map<number, Waiting>();
+  #socket: Socket | null = null;
+  #opening: Promise<void> | null = null;
+  #isOpen = false;
+  #failure: Error | null = null;
+  #lastId = 0;
+  #versions: ApiVersions = {};
+  #signingIn: Promise<void> | null = null;
+  #signedInUntil = -Infinity;
 
   constructor(options: BrokerSocketOptions) {
-    this.options = options;
+    this.#options = options;
     this.host = options.host;
     this.port = options.port;
     this.sasl = options.sasl;
   }
 
   get hasEnded(): boolean {
-    return this.failure !== null;
+    return this.#failure !== null;
   }
 
   isConnected(): boolean {
-    return this.isOpen && !this.hasEnded;
+    return this.#isOpen && !this.hasEnded;
   }
 
   isAuthenticated(): boolean {
-    return performance.now() < this.signedInUntil;
+    return performance.now() < this.#signedInUntil;
   }
 
   setVersions(versions: ApiVersions): void {
-    this.versions = versions;
+    this.#versions = versions;
   }
 
   /** SaslAuthenticate: every broker since Kafka 1.0 has it. */
@@ -87,127 +87,127 @@ export class BrokerSocket implements ConnectionPool {
   }
 
   async getConnection(): Promise<this> {
-    this.opening ??= this.open();
-    await this.opening;
+    this.#opening ??= this.#open();
+    await this.#opening;
     return this;
   }
 
   /** Rejects pending and later requests. */
   end(why: Error): void {
-    if (this.failure !== null) return;
-    this.failure = why;
-    for (const { answer, timer } of this.waiting.values()) {
+    if (this.#failure !== null) return;
+    this.#failure = why;
+    for (const { answer, timer } of this.#waiting.values()) {
       clearTimeout(timer);
       answer.reject(why);
     }
-    this.waiting.clear();
-    this.socket?.destroy();
+    this.#waiting.clear();
+    this.#socket?.destroy();
   }
 
   /** Authenticates if the broker requires it; concurrent calls share the result. */
   authenticate(): Promise<void> {
     if (this.sasl === undefined || this.isAuthenticated()) return Promise.resolve();
-    this.signingIn ??= this.signIn().finally(() => (this.signingIn = null));
-    return this.signingIn;
+    this.#signingIn ??= this.#signIn().finally(() => (this.#signingIn = null));
+    return this.#signingIn;
   }
 
   async send<T>(call: ProtocolCall<T>): Promise<T> {
     const { request, response } = call;
     if (!beforeSignIn.has(request.apiKey)) await this.authenticate();
-    const payload = await this.answerTo(call);
-    return response.parse(await this.decoded(call, payload));
+    const payload = await this.#answerTo(call);
+    return response.parse(await this.#decoded(call, payload));
   }
 
-  private async answerTo({ request, requestTimeout }: ProtocolCall<unknown>): Promise<Buffer> {
-    this.lastId = (this.lastId + 1) % correlationIds;
-    const correlationId = this.lastId;
-    const { clientId } = this.options;
+  async #answerTo({ request, requestTimeout }: ProtocolCall<unknown>): Promise<Buffer> {
+    this.#lastId = (this.#lastId + 1) % correlationIds;
+    const correlationId = this.#lastId;
+    const { clientId } = this.#options;
     const { buffer } = await createRequest({ request, correlationId, clientId });
-    if (this.failure !== null) throw this.failure;
+    if (this.#failure !== null) throw this.#failure;
     const answer = Promise.withResolvers<Buffer>();
     const timeoutMs = Math.max(requestTimeoutMs, requestTimeout ?? 0);
     const timer = setTimeout(() => {
-      this.lose(`no answer to ${request.apiName} within ${timeoutMs} ms`);
+      this.#lose(`no answer to ${request.apiName} within ${timeoutMs} ms`);
     }, timeoutMs);
-    this.waiting.set(correlationId, { answer, timer });
-    this.socket?.write(buffer);
+    this.#waiting.set(correlationId, { answer, timer });
+    this.#socket?.write(buffer);
     return answer.promise;
   }
 
-  private async open(): Promise<void> {
-    if (this.failure !== null) throw this.failure;
-    const { host, port, tls } = this.options;
+  async #open(): Promise<void> {
+    if (this.#failure !== null) throw this.#failure;
+    const { host, port, tls } = this.#options;
     const target = { host, port };
     const serverName = isIP(host) === 0 ? { servername: host } : {};
     const socket =
       tls === undefined ? connectTcp(target) : connectTls({ ...target, ...serverName, ...tls });
-    this.socket = socket;
+    this.#socket = socket;
     socket.setKeepAlive(true, keepAliveMs);
     const opened = Promise.withResolvers<undefined>();
     socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
-      this.isOpen = true;
+      this.#isOpen = true;
       opened.resolve(undefined);
     });
-    socket.on('data', (chunk: Buffer) => this.received(chunk));
-    socket.on('error', (error) => this.lose(reasonOf(error)));
-    socket.on('end', () => this.lose('the broker closed it'));
+    socket.on('data', (chunk: Buffer) => this.#received(chunk));
+    socket.on('error', (error) => this.#lose(reasonOf(error)));
+    socket.on('end', () => this.#lose('the broker closed it'));
     socket.on('close', () => {
-      this.lose('it was closed');
-      opened.reject(this.failure);
+      this.#lose('it was closed');
+      opened.reject(this.#failure);
     });
     const late = `no connection within ${connectTimeoutMs} ms`;
-    const timer = setTimeout(() => this.lose(late), connectTimeoutMs);
+    const timer = setTimeout(() => this.#lose(late), connectTimeoutMs);
     await opened.promise.finally(() => clearTimeout(timer));
   }
 
   /** Must not throw: that would end the process. */
-  private received(chunk: Buffer): void {
+  #received(chunk: Buffer): void {
     try {
-      for (const frame of this.frames.add(chunk)) {
+      for (const frame of this.#frames.add(chunk)) {
         const id = frame.readInt32BE(0);
-        const waiting = this.waiting.get(id);
+        const waiting = this.#waiting.get(id);
         if (waiting === undefined) throw new Error(`an answer to no request (${id})`);
-        this.waiting.delete(id);
+        this.#waiting.delete(id);
         clearTimeout(waiting.timer);
         waiting.answer.resolve(frame.subarray(4));
       }
     } catch (error) {
-      this.lose(reasonOf(error));
+      this.#lose(reasonOf(error));
     }
   }
 
-  private lose(reason: string): void {
-    this.end(this.lost(reason));
+  #lose(reason: string): void {
+    this.end(this.#lost(reason));
   }
 
-  private lost(reason: string, cause?: unknown): LostConnection {
+  #lost(reason: string, cause?: unknown): LostConnection {
     const message = `the connection to ${this.host}:${this.port} is lost: ${reason}`;
     return new LostConnection(message, { cause });
   }
 
   /** A response that cannot be decoded fails its connection; an error with a code is the broker's response. */
-  private async decoded<T>({ request, response }: ProtocolCall<T>, payload: Buffer): Promise<T> {
+  async #decoded<T>({ request, response }: ProtocolCall<T>, payload: Buffer): Promise<T> {
     try {
       return await response.decode(payload);
     } catch (error) {
       if (codeOf(error) !== null) throw error;
       const reason = `the answer to ${request.apiName} is unreadable (${reasonOf(error)})`;
-      const lost = this.lost(reason, error);
+      const lost = this.#lost(reason, error);
       this.end(lost);
       throw lost;
     }
   }
 
-  private async signIn(): Promise<void> {
-    const authenticator = new SaslAuthenticator(this, silentLogger, this.versions, true);
+  async #signIn(): Promise<void> {
+    const authenticator = new SaslAuthenticator(this, silentLogger, this.#versions, true);
     try {
       await authenticator.authenticate();
     } catch (error) {
       // kafkajs treats every failure as a refusal.
-      throw this.failure ?? error;
+      throw this.#failure ?? error;
     }
     const lifetimeMs = Number(authenticator.sessionLifetime);
-    this.signedInUntil =
+    this.#signedInUntil =
       lifetimeMs === 0 ? Infinity : performance.now() + lifetimeMs - renewBeforeMs;
   }
 }
@@ -225,37 +225,37 @@ const frameBytesMax = 100 * 1024 ** 2;
 
 /** Splits received bytes into responses: a length (int32), then that many bytes. */
 class Frames {
-  private chunks: Buffer[] = [];
-  private buffered = 0;
-  private needed = lengthBytes;
+  #chunks: Buffer[] = [];
+  #buffered = 0;
+  #needed = lengthBytes;
 
   /** The responses that the chunk completes, without their length. @throws Error when the length is invalid */
   add(chunk: Buffer): Buffer[] {
-    this.chunks.push(chunk);
-    this.buffered += chunk.length;
+    this.#chunks.push(chunk);
+    this.#buffered += chunk.length;
     const frames: Buffer[] = [];
-    while (this.buffered >= this.needed) {
-      const bytes = this.joined();
+    while (this.#buffered >= this.#needed) {
+      const bytes = this.#joined();
       const end = lengthBytes + frameLength(bytes);
       if (bytes.length < end) {
-        this.keep(bytes, end);
+        this.#keep(bytes, end);
         break;
       }
       frames.push(bytes.subarray(lengthBytes, end));
-      this.keep(bytes.subarray(end), lengthBytes);
+      this.#keep(bytes.subarray(end), lengthBytes);
     }
     return frames;
   }
 
-  private joined(): Buffer {
-    const [first] = this.chunks;
-    return first !== undefined && this.chunks.length === 1 ? first : Buffer.concat(this.chunks);
+  #joined(): Buffer {
+    const [first] = this.#chunks;
+    return first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
   }
 
-  private keep(bytes: Buffer, needed: number): void {
-    this.chunks = bytes.length === 0 ? [] : [bytes];
-    this.buffered = bytes.length;
-    this.needed = needed;
+  #keep(bytes: Buffer, needed: number): void {
+    this.#chunks = bytes.length === 0 ? [] : [bytes];
+    this.#buffered = bytes.length;
+    this.#needed = needed;
   }
 }
 

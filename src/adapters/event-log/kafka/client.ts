@@ -52,52 +52,56 @@ interface ClientOptions {
 /** The log in Kafka. Translates names of the port into Kafka's; the classes below use Kafka's only. */
 export class KafkaClient implements EventLog {
   readonly erasureMs = erasureMs;
-  private readonly options: ClientOptions;
-  private readonly addresses = new Addresses();
-  private readonly links: BrokerConnection[] = [];
-  private readonly link: BrokerConnection;
-  private readonly directory: ClusterMetadata;
-  private readonly appender: Appender;
-  private readonly offsets: Offsets;
-  private readonly following: Fetcher;
-  private readonly reading: Fetcher;
-  private readonly positions: Positions;
-  private readonly writers = new Set<TransactionalWriter>();
-  private readonly memberships = new Set<KafkaMembership>();
-  private positionWriter: Promise<KafkaWriter> | null = null;
-  private isClosed = false;
+  readonly #options: ClientOptions;
+  readonly #addresses = new Addresses();
+  readonly #links: BrokerConnection[] = [];
+  readonly #link: BrokerConnection;
+  readonly #directory: ClusterMetadata;
+  readonly #appender: Appender;
+  readonly #offsets: Offsets;
+  readonly #following: Fetcher;
+  readonly #reading: Fetcher;
+  readonly #positions: Positions;
+  readonly #writers = new Set<TransactionalWriter>();
+  readonly #memberships = new Set<KafkaMembership>();
+  #positionWriter: Promise<KafkaWriter> | null = null;
+  #isClosed = false;
 
   constructor(options: ClientOptions) {
-    this.options = options;
-    this.link = this.openLink();
-    this.directory = new ClusterMetadata(this.link);
-    this.appender = new Appender(this.openLink(), this.directory, options.clock);
-    this.offsets = new Offsets(this.link, this.directory);
-    const { directory, offsets } = this;
-    this.following = new Fetcher(this.openLink(), directory, offsets, followWaitMs);
-    this.reading = new Fetcher(this.openLink(), directory, offsets, readWaitMs);
-    this.positions = new Positions(this.link, directory, (consumed) => this.commitApart(consumed));
+    this.#options = options;
+    this.#link = this.#openLink();
+    this.#directory = new ClusterMetadata(this.#link);
+    this.#appender = new Appender(this.#openLink(), this.#directory, options.clock);
+    this.#offsets = new Offsets(this.#link, this.#directory);
+    const directory = this.#directory;
+    const offsets = this.#offsets;
+    this.#following = new Fetcher(this.#openLink(), directory, offsets, followWaitMs);
+    this.#reading = new Fetcher(this.#openLink(), directory, offsets, readWaitMs);
+    this.#positions = new Positions(this.#link, directory, (consumed) =>
+      this.#commitApart(consumed),
+    );
   }
 
   /** @throws GatewayError `log_unavailable` when no broker responds in time */
   async connect(): Promise<void> {
-    await this.brokers();
+    await this.#brokers();
   }
 
   /** The cluster's id, with the prefix: the topics of another prefix are another log. */
   identity(): Promise<string> {
-    return this.call(async () => {
-      const request = () => this.link.metadata([]);
+    return this.#call(async () => {
+      const request = () => this.#link.metadata([]);
       const { clusterId } = await retried(request, { timeoutMs: connectTimeoutMs });
-      return `${clusterId ?? ''}/${this.inKafka('svc.log')}`;
+      return `${clusterId ?? ''}/${this.#inKafka('svc.log')}`;
     });
   }
 
   async ensureTopics(specs: readonly TopicSpec[]): Promise<void> {
-    const replication = this.options.replication ?? Math.min(3, await this.brokers());
-    const named = specs.map((spec) => ({ ...spec, name: this.options.names.inKafka(spec.name) }));
-    const { link, directory } = this;
-    const { allowsFuture } = this.options;
+    const replication = this.#options.replication ?? Math.min(3, await this.#brokers());
+    const named = specs.map((spec) => ({ ...spec, name: this.#options.names.inKafka(spec.name) }));
+    const link = this.#link;
+    const directory = this.#directory;
+    const { allowsFuture } = this.#options;
     const inSyncMin = replication >= 3 ? 2 : 1;
     const maker = {
       link,
@@ -106,86 +110,86 @@ export class KafkaClient implements EventLog {
       inSyncMin,
       allowsFuture,
     };
-    await this.call(() => ensureTopics(named, maker));
+    await this.#call(() => ensureTopics(named, maker));
   }
 
   partitions(topic: string): Promise<number> {
-    return this.call(() => this.directory.partitions(this.inKafka(topic)));
+    return this.#call(() => this.#directory.partitions(this.#inKafka(topic)));
   }
 
   async append(
     batch: readonly Placed[],
     options: { readonly timeoutMs?: number } = {},
   ): Promise<Position[]> {
-    const placed = batch.map((one) => ({ ...one, topic: this.inKafka(one.topic) }));
-    return this.call(async () => {
+    const placed = batch.map((one) => ({ ...one, topic: this.#inKafka(one.topic) }));
+    return this.#call(async () => {
       for (const { topic, partition } of placed) {
-        if (partition >= (this.directory.knownPartitions(topic) ?? 0)) {
-          await this.directory.mustHave(topic, partition);
+        if (partition >= (this.#directory.knownPartitions(topic) ?? 0)) {
+          await this.#directory.mustHave(topic, partition);
         }
       }
       const { timeoutMs = appendTimeoutMs } = options;
-      return placesOf(batch, await this.appender.append(placed, timeoutMs));
+      return placesOf(batch, await this.#appender.append(placed, timeoutMs));
     });
   }
 
   async openWriter(name: string): Promise<TransactionalWriter> {
-    const writer = await this.call(() => this.writer(name));
+    const writer = await this.#call(() => this.#writer(name));
     const opened: TransactionalWriter = {
       commit: async (batch, consumed) => {
-        const placed = batch.map((one) => ({ ...one, topic: this.inKafka(one.topic) }));
-        const commit = { placed, consumed: consumed && this.consumedInKafka(consumed) };
+        const placed = batch.map((one) => ({ ...one, topic: this.#inKafka(one.topic) }));
+        const commit = { placed, consumed: consumed && this.#consumedInKafka(consumed) };
         return placesOf(batch, await writer.commit(commit));
       },
       [Symbol.asyncDispose]: async () => {
-        this.writers.delete(opened);
+        this.#writers.delete(opened);
         await writer[Symbol.asyncDispose]();
       },
     };
-    this.writers.add(opened);
+    this.#writers.add(opened);
     return opened;
   }
 
   startOffset(topic: string, partition: number): Promise<number> {
-    return this.call(() => this.offsets.start(this.inKafka(topic), partition));
+    return this.#call(() => this.#offsets.start(this.#inKafka(topic), partition));
   }
 
   endOffset(topic: string, partition: number): Promise<number> {
-    return this.call(() => this.offsets.end(this.inKafka(topic), partition));
+    return this.#call(() => this.#offsets.end(this.#inKafka(topic), partition));
   }
 
   startOffsets(topic: string): Promise<readonly number[]> {
-    return this.call(() => this.offsets.starts(this.inKafka(topic)));
+    return this.#call(() => this.#offsets.starts(this.#inKafka(topic)));
   }
 
   endOffsets(topic: string): Promise<readonly number[]> {
-    return this.call(() => this.offsets.ends(this.inKafka(topic)));
+    return this.#call(() => this.#offsets.ends(this.#inKafka(topic)));
   }
 
   offsetAt(topic: string, partition: number, timestamp: number): Promise<number> {
-    return this.call(() => this.offsets.since(this.inKafka(topic), partition, timestamp));
+    return this.#call(() => this.#offsets.since(this.#inKafka(topic), partition, timestamp));
   }
 
   async *follow(from: readonly Position[], options: FollowOptions): AsyncGenerator<Batch> {
     const feeds: Feed[] = [];
     for (const { topic, partition, offset } of from) {
-      const name = this.inKafka(topic);
-      await this.call(() => this.directory.mustHave(name, partition));
+      const name = this.#inKafka(topic);
+      await this.#call(() => this.#directory.mustHave(name, partition));
       feeds.push(new Feed(topic, name, partition, offset));
     }
     const { maxBytes = batchBytesDefault, signal } = options;
-    yield* follow(feeds, this.following, maxBytes, signal);
+    yield* follow(feeds, this.#following, maxBytes, signal);
   }
 
   read(from: Position, options: Partial<FollowOptions> = {}): AsyncIterable<Batch> {
     const end = this.endOffset(from.topic, from.partition);
     // The iteration throws it.
     end.catch(() => undefined);
-    return this.readTo(from, end, options);
+    return this.#readTo(from, end, options);
   }
 
   async join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership> {
-    const inKafka = topics.map((topic) => this.inKafka(topic));
+    const inKafka = topics.map((topic) => this.#inKafka(topic));
     const counts = await Promise.all(topics.map((topic) => this.partitions(topic)));
     const partitions = counts[0] ?? 0;
     if (counts.some((count) => count !== partitions)) {
@@ -195,20 +199,20 @@ export class KafkaClient implements EventLog {
     const membership = new KafkaMembership(
       {
         name: group,
-        group: this.inKafka(group),
+        group: this.#inKafka(group),
         topics: inKafka,
         partitions,
-        sessionTimeoutMs: this.options.sessionTimeoutMs,
-        trouble: this.options.trouble,
-        aside: this.link,
+        sessionTimeoutMs: this.#options.sessionTimeoutMs,
+        trouble: this.#options.trouble,
+        aside: this.#link,
       },
-      new BrokerConnection(this.options.connection, this.addresses),
+      new BrokerConnection(this.#options.connection, this.#addresses),
       handler,
     );
-    this.memberships.add(membership);
+    this.#memberships.add(membership);
     const left = async (): Promise<void> => {
       await membership[Symbol.asyncDispose]();
-      this.memberships.delete(membership);
+      this.#memberships.delete(membership);
     };
     try {
       await membership.ready();
@@ -220,88 +224,88 @@ export class KafkaClient implements EventLog {
   }
 
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>> {
-    return this.call(() => this.positions.committed(this.inKafka(group), this.inKafka(topic)));
+    return this.#call(() => this.#positions.committed(this.#inKafka(group), this.#inKafka(topic)));
   }
 
   commit(consumed: Consumed): Promise<void> {
-    const member = [...this.memberships].find(({ group }) => group === consumed.group);
+    const member = [...this.#memberships].find(({ group }) => group === consumed.group);
     const identity = member?.identity ?? null;
-    return this.call(() => this.positions.commit(this.consumedInKafka(consumed), identity));
+    return this.#call(() => this.#positions.commit(this.#consumedInKafka(consumed), identity));
   }
 
   deleteBefore({ topic, partition, offset }: Position): Promise<void> {
-    return this.call(() => this.offsets.deleteBefore(this.inKafka(topic), partition, offset));
+    return this.#call(() => this.#offsets.deleteBefore(this.#inKafka(topic), partition, offset));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    await Promise.all([...this.memberships].map((one) => one[Symbol.asyncDispose]()));
-    const apart = await this.positionWriter?.catch(() => null);
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.all([...this.#memberships].map((one) => one[Symbol.asyncDispose]()));
+    const apart = await this.#positionWriter?.catch(() => null);
     await apart?.[Symbol.asyncDispose]();
-    await Promise.all([...this.writers].map((one) => one[Symbol.asyncDispose]()));
-    this.appender.close();
-    for (const fetcher of [this.following, this.reading]) fetcher.close(logClosed());
-    for (const connection of this.links) connection[Symbol.dispose]();
+    await Promise.all([...this.#writers].map((one) => one[Symbol.asyncDispose]()));
+    this.#appender.close();
+    for (const fetcher of [this.#following, this.#reading]) fetcher.close(logClosed());
+    for (const connection of this.#links) connection[Symbol.dispose]();
   }
 
-  private async *readTo(
+  async *#readTo(
     { topic, partition, offset }: Position,
     end: Promise<number>,
     { maxBytes = batchBytesDefault, signal }: Partial<FollowOptions>,
   ): AsyncGenerator<Batch> {
-    const feed = new Feed(topic, this.inKafka(topic), partition, offset, await end);
-    yield* follow([feed], this.reading, maxBytes, signal);
+    const feed = new Feed(topic, this.#inKafka(topic), partition, offset, await end);
+    yield* follow([feed], this.#reading, maxBytes, signal);
   }
 
-  private openLink(): BrokerConnection {
-    const connection = new BrokerConnection(this.options.connection, this.addresses);
-    this.links.push(connection);
+  #openLink(): BrokerConnection {
+    const connection = new BrokerConnection(this.#options.connection, this.#addresses);
+    this.#links.push(connection);
     return connection;
   }
 
-  private async writer(name: string): Promise<KafkaWriter> {
-    const connection = new BrokerConnection(this.options.connection, this.addresses);
-    const transactionalId = this.inKafka(name);
-    return openWriter({ link: connection, transactionalId }, this.directory, this.options.clock);
+  async #writer(name: string): Promise<KafkaWriter> {
+    const connection = new BrokerConnection(this.#options.connection, this.#addresses);
+    const transactionalId = this.#inKafka(name);
+    return openWriter({ link: connection, transactionalId }, this.#directory, this.#options.clock);
   }
 
   /** Through a writer that only this client uses. */
-  private async commitApart(consumed: Consumed): Promise<void> {
-    this.positionWriter ??= this.writer(`positions/${randomUUID()}`);
+  async #commitApart(consumed: Consumed): Promise<void> {
+    this.#positionWriter ??= this.#writer(`positions/${randomUUID()}`);
     try {
-      await (await this.positionWriter).commit({ placed: [], consumed });
+      await (await this.#positionWriter).commit({ placed: [], consumed });
     } catch (error) {
-      const failed = this.positionWriter;
-      this.positionWriter = null;
+      const failed = this.#positionWriter;
+      this.#positionWriter = null;
       await (await failed.catch(() => null))?.[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  private inKafka(name: string): string {
-    return this.options.names.inKafka(name);
+  #inKafka(name: string): string {
+    return this.#options.names.inKafka(name);
   }
 
-  private consumedInKafka({ group, positions }: Consumed): Consumed {
+  #consumedInKafka({ group, positions }: Consumed): Consumed {
     return {
-      group: this.inKafka(group),
-      positions: positions.map((at) => ({ ...at, topic: this.inKafka(at.topic) })),
+      group: this.#inKafka(group),
+      positions: positions.map((at) => ({ ...at, topic: this.#inKafka(at.topic) })),
     };
   }
 
   /** The number of brokers. */
-  private brokers(): Promise<number> {
-    return this.call(async () => {
-      const request = () => this.link.metadata([]);
+  #brokers(): Promise<number> {
+    return this.#call(async () => {
+      const request = () => this.#link.metadata([]);
       const { brokers } = await retried(request, { timeoutMs: connectTimeoutMs });
       return brokers.length;
     });
   }
 
   /** Fails once the log is closed; translates errors to those of the port. */
-  private async call<T>(task: () => Promise<T>): Promise<T> {
-    if (this.isClosed) throw logClosed();
+  async #call<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw logClosed();
     try {
       return await task();
     } catch (error) {

@@ -7,12 +7,12 @@ const metadataTimeoutMs = 10_000;
 
 /** Topics by their Kafka name: the number of partitions, and the leader of each. */
 export class ClusterMetadata {
-  private readonly link: BrokerConnection;
-  private readonly topics = new Map<string, readonly number[]>();
-  private readonly refreshing = new Map<string, Promise<readonly number[]>>();
+  readonly #link: BrokerConnection;
+  readonly #topics = new Map<string, readonly number[]>();
+  readonly #refreshing = new Map<string, Promise<readonly number[]>>();
 
   constructor(connection: BrokerConnection) {
-    this.link = connection;
+    this.#link = connection;
   }
 
   /**
@@ -20,12 +20,12 @@ export class ClusterMetadata {
    * @throws GatewayError `unknown_topic`, or `log_unavailable` when no broker responds in time
    */
   async partitions(topic: string): Promise<number> {
-    return (this.topics.get(topic) ?? (await this.refresh(topic))).length;
+    return (this.#topics.get(topic) ?? (await this.refresh(topic))).length;
   }
 
   /** As `partitions`, if cached. */
   knownPartitions(topic: string): number | undefined {
-    return this.topics.get(topic)?.length;
+    return this.#topics.get(topic)?.length;
   }
 
   /** @throws GatewayError `unknown_topic` */
@@ -36,38 +36,38 @@ export class ClusterMetadata {
 
   /** The node that leads the partition, or null without a known leader. */
   leader(topic: string, partition: number): number | null {
-    const leader = this.topics.get(topic)?.[partition] ?? -1;
+    const leader = this.#topics.get(topic)?.[partition] ?? -1;
     return leader < 0 ? null : leader;
   }
 
   /** Queries the brokers again; concurrent calls share the response. */
   refresh(topic: string): Promise<readonly number[]> {
-    const present = this.refreshing.get(topic);
+    const present = this.#refreshing.get(topic);
     if (present !== undefined) return present;
-    const request = this.askLong(topic).finally(() => this.refreshing.delete(topic));
-    this.refreshing.set(topic, request);
+    const request = this.#askLong(topic).finally(() => this.#refreshing.delete(topic));
+    this.#refreshing.set(topic, request);
     return request;
   }
 
-  private async askLong(topic: string): Promise<readonly number[]> {
+  async #askLong(topic: string): Promise<readonly number[]> {
     try {
-      return await retried(() => this.load(topic), { timeoutMs: metadataTimeoutMs });
+      return await retried(() => this.#load(topic), { timeoutMs: metadataTimeoutMs });
     } catch (error) {
       if (codeOf(error) !== kafkaError.unknownTopicOrPartition) throw error;
-      this.topics.delete(topic);
+      this.#topics.delete(topic);
       throw unknownTopic(topic);
     }
   }
 
-  private async load(topic: string): Promise<readonly number[]> {
-    const { topics } = await this.link.metadata([topic]);
+  async #load(topic: string): Promise<readonly number[]> {
+    const { topics } = await this.#link.metadata([topic]);
     const found = topics.find((one) => one.topic === topic);
     const code = found?.errorCode ?? kafkaError.unknownTopicOrPartition;
     // A broker that has just started may not know an existing topic yet.
-    const isNew = !this.topics.has(topic);
+    const isNew = !this.#topics.has(topic);
     if (code === kafkaError.unknownTopicOrPartition && isNew) throw unknownTopic(topic);
     if (code !== kafkaError.none || found === undefined) throw new KafkaFailure(code, topic);
-    this.topics.set(topic, found.leaders);
+    this.#topics.set(topic, found.leaders);
     return found.leaders;
   }
 }

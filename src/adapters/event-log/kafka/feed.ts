@@ -16,13 +16,13 @@ export class Feed {
   /** Part of a fetch, or waiting after a failure. */
   isBusy = false;
   failures = 0;
-  private readonly sets: RecordSet[] = [];
-  private decoded: ReadMessage[] = [];
-  private at = 0;
+  readonly #sets: RecordSet[] = [];
+  #decoded: ReadMessage[] = [];
+  #at = 0;
   /** End of the returned batches, and end of the decoded ones. */
-  private position: number;
-  private decodedTo: number;
-  private failure: { readonly error: unknown } | null = null;
+  #position: number;
+  #decodedTo: number;
+  #failure: { readonly error: unknown } | null = null;
 
   constructor(name: string, topic: string, partition: number, from: number, end = Infinity) {
     this.name = name;
@@ -30,12 +30,14 @@ export class Feed {
     this.partition = partition;
     this.fetchFrom = from;
     this.end = end;
-    this.position = from;
-    this.decodedTo = from;
+    this.#position = from;
+    this.#decodedTo = from;
   }
 
   get isReady(): boolean {
-    return this.failure !== null || this.at < this.decoded.length || this.position < this.fetchFrom;
+    return (
+      this.#failure !== null || this.#at < this.#decoded.length || this.#position < this.fetchFrom
+    );
   }
 
   get isFetched(): boolean {
@@ -44,12 +46,12 @@ export class Feed {
 
   /** Everything before `end` was returned. */
   get isDone(): boolean {
-    return this.position >= this.end;
+    return this.#position >= this.end;
   }
 
   accept(set: RecordSet): void {
     if (set.next === null || set.next <= this.fetchFrom) return;
-    this.sets.push(set);
+    this.#sets.push(set);
     this.bufferedBytes += set.bytes.length;
     this.fetchFrom = set.next;
   }
@@ -60,43 +62,44 @@ export class Feed {
   }
 
   fail(error: unknown): void {
-    this.failure ??= { error };
+    this.#failure ??= { error };
   }
 
   /** The next messages, with values of at most `maxBytes` unless it is a single one; null without progress. */
   take(maxBytes: number): Batch | null {
-    if (this.failure !== null) throw this.failure.error;
-    while (this.at >= this.decoded.length) {
-      const [set] = this.sets;
+    if (this.#failure !== null) throw this.#failure.error;
+    while (this.#at >= this.#decoded.length) {
+      const [set] = this.#sets;
       if (set === undefined) break;
-      this.decode(set);
+      this.#decode(set);
     }
-    const from = this.at;
+    const from = this.#at;
     let bytes = 0;
-    while (this.at < this.decoded.length) {
-      bytes += this.decoded[this.at]?.value?.length ?? 0;
-      if (bytes > maxBytes && this.at > from) break;
-      this.at++;
+    while (this.#at < this.#decoded.length) {
+      bytes += this.#decoded[this.#at]?.value?.length ?? 0;
+      if (bytes > maxBytes && this.#at > from) break;
+      this.#at++;
     }
-    const messages = this.decoded.slice(from, this.at);
-    const next = this.decoded[this.at]?.offset ?? this.after();
-    if (next <= this.position) return null;
-    this.position = next;
+    const messages = this.#decoded.slice(from, this.#at);
+    const next = this.#decoded[this.#at]?.offset ?? this.#after();
+    if (next <= this.#position) return null;
+    this.#position = next;
     return { topic: this.name, partition: this.partition, messages, next };
   }
 
-  private after(): number {
-    const reached = this.sets.length > 0 ? this.decodedTo : this.fetchFrom;
-    return Math.min(reached, Math.max(this.end, this.position));
+  #after(): number {
+    const reached = this.#sets.length > 0 ? this.#decodedTo : this.fetchFrom;
+    return Math.min(reached, Math.max(this.end, this.#position));
   }
 
-  private decode(set: RecordSet): void {
-    const { messages, next } = set.decodeNext(this.position);
-    this.decoded = next <= this.end ? messages : messages.filter(({ offset }) => offset < this.end);
-    this.at = 0;
-    this.decodedTo = next;
+  #decode(set: RecordSet): void {
+    const { messages, next } = set.decodeNext(this.#position);
+    this.#decoded =
+      next <= this.end ? messages : messages.filter(({ offset }) => offset < this.end);
+    this.#at = 0;
+    this.#decodedTo = next;
     if (!set.isEmpty) return;
-    this.sets.shift();
+    this.#sets.shift();
     this.bufferedBytes -= set.bytes.length;
   }
 }

@@ -18,15 +18,15 @@ const partitionBytesMin = 64 * 1024;
  * leads and whose feeds have room.
  */
 export class Fetcher {
-  private readonly link: BrokerConnection;
-  private readonly directory: ClusterMetadata;
-  private readonly offsets: Offsets;
-  private readonly maxWaitMs: number;
-  private readonly feeds = new Map<Feed, () => void>();
-  private readonly busyNodes = new Set<number>();
-  private readonly timers = new Set<NodeJS.Timeout>();
-  private isScheduled = false;
-  private isClosed = false;
+  readonly #link: BrokerConnection;
+  readonly #directory: ClusterMetadata;
+  readonly #offsets: Offsets;
+  readonly #maxWaitMs: number;
+  readonly #feeds = new Map<Feed, () => void>();
+  readonly #busyNodes = new Set<number>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #isScheduled = false;
+  #isClosed = false;
 
   /** `maxWaitMs`: how long a broker waits for messages before it responds without any. */
   constructor(
@@ -35,152 +35,152 @@ export class Fetcher {
     offsets: Offsets,
     maxWaitMs: number,
   ) {
-    this.link = connection;
-    this.directory = clusterMetadata;
-    this.offsets = offsets;
-    this.maxWaitMs = maxWaitMs;
+    this.#link = connection;
+    this.#directory = clusterMetadata;
+    this.#offsets = offsets;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /** Fetches for the feed until it is removed; `wake` is called when it has become ready. */
   add(feed: Feed, wake: () => void): void {
-    this.feeds.set(feed, wake);
-    this.schedule();
+    this.#feeds.set(feed, wake);
+    this.#schedule();
   }
 
   remove(feed: Feed): void {
-    this.feeds.delete(feed);
+    this.#feeds.delete(feed);
   }
 
   /** Call after messages were taken from a feed. */
   taken(): void {
-    this.schedule();
+    this.#schedule();
   }
 
   close(error: unknown): void {
-    this.isClosed = true;
-    for (const timer of this.timers) clearTimeout(timer);
-    for (const [feed, wake] of this.feeds) {
+    this.#isClosed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    for (const [feed, wake] of this.#feeds) {
       feed.fail(error);
       wake();
     }
   }
 
-  private schedule(): void {
-    if (this.isScheduled || this.isClosed) return;
-    this.isScheduled = true;
+  #schedule(): void {
+    if (this.#isScheduled || this.#isClosed) return;
+    this.#isScheduled = true;
     queueMicrotask(() => {
-      this.isScheduled = false;
-      if (!this.isClosed) this.startFetches();
+      this.#isScheduled = false;
+      if (!this.#isClosed) this.#startFetches();
     });
   }
 
-  private get partitionBytes(): number {
-    const share = bufferBytesMax / Math.max(this.feeds.size, 1);
+  get #partitionBytes(): number {
+    const share = bufferBytesMax / Math.max(this.#feeds.size, 1);
     return Math.min(Math.max(Math.floor(share), partitionBytesMin), partitionBytesMax);
   }
 
-  private startFetches(): void {
+  #startFetches(): void {
     const byLeader = new Map<number, Feed[]>();
-    for (const feed of this.feeds.keys()) {
-      if (feed.isBusy || feed.isFetched || feed.bufferedBytes >= this.partitionBytes) continue;
-      const leader = this.directory.leader(feed.topic, feed.partition);
-      if (leader === null) this.later(feed, new KafkaFailure(leaderNotAvailable, feed.topic));
-      else if (!this.busyNodes.has(leader)) {
+    for (const feed of this.#feeds.keys()) {
+      if (feed.isBusy || feed.isFetched || feed.bufferedBytes >= this.#partitionBytes) continue;
+      const leader = this.#directory.leader(feed.topic, feed.partition);
+      if (leader === null) this.#later(feed, new KafkaFailure(leaderNotAvailable, feed.topic));
+      else if (!this.#busyNodes.has(leader)) {
         byLeader.set(leader, [...(byLeader.get(leader) ?? []), feed]);
       }
     }
     for (const [leader, feeds] of byLeader) {
-      this.busyNodes.add(leader);
-      void this.fetch(leader, hindmost(feeds)).finally(() => {
-        this.busyNodes.delete(leader);
-        this.schedule();
+      this.#busyNodes.add(leader);
+      void this.#fetch(leader, hindmost(feeds)).finally(() => {
+        this.#busyNodes.delete(leader);
+        this.#schedule();
       });
     }
   }
 
   /** `places`: the feeds by partition; those of one partition begin at the same offset. */
-  private async fetch(leader: number, places: ReadonlyMap<string, readonly Feed[]>): Promise<void> {
+  async #fetch(leader: number, places: ReadonlyMap<string, readonly Feed[]>): Promise<void> {
     const feeds = [...places.values()].flat();
     for (const feed of feeds) feed.isBusy = true;
     const limits = {
-      maxWaitMs: this.maxWaitMs,
+      maxWaitMs: this.#maxWaitMs,
       maxBytes: responseBytesMax,
-      partitionBytes: this.partitionBytes,
+      partitionBytes: this.#partitionBytes,
     };
     try {
-      const fetched = await this.link.send(leader, fetchCall(placesOf(places), limits));
+      const fetched = await this.#link.send(leader, fetchCall(placesOf(places), limits));
       const byPlace = new Map(fetched.map((one) => [placeOf(one), one]));
       for (const feed of feeds) {
         feed.isBusy = false;
         const one = byPlace.get(placeOf(feed));
-        if (one !== undefined) this.accept(feed, one);
+        if (one !== undefined) this.#accept(feed, one);
         // A feed with data goes to the back: brokers fill a response in the order of the request.
-        if (one !== undefined && one.records.length > 0) this.toTheBack(feed);
+        if (one !== undefined && one.records.length > 0) this.#toTheBack(feed);
       }
     } catch (error) {
-      for (const feed of feeds) this.later(feed, error);
+      for (const feed of feeds) this.#later(feed, error);
     }
   }
 
-  private toTheBack(feed: Feed): void {
-    const wake = this.feeds.get(feed);
+  #toTheBack(feed: Feed): void {
+    const wake = this.#feeds.get(feed);
     if (wake === undefined) return;
-    this.feeds.delete(feed);
-    this.feeds.set(feed, wake);
+    this.#feeds.delete(feed);
+    this.#feeds.set(feed, wake);
   }
 
-  private accept(feed: Feed, { errorCode, records, aborted }: Fetched): void {
+  #accept(feed: Feed, { errorCode, records, aborted }: Fetched): void {
     if (errorCode !== kafkaError.none) {
-      this.later(feed, new KafkaFailure(errorCode, placeOf(feed)));
+      this.#later(feed, new KafkaFailure(errorCode, placeOf(feed)));
       return;
     }
     feed.failures = 0;
     if (records.length === 0) return;
     feed.accept(new RecordSet(records, aborted));
-    this.wake(feed);
+    this.#wake(feed);
   }
 
-  private wake(feed: Feed): void {
-    if (feed.isReady) this.feeds.get(feed)?.();
+  #wake(feed: Feed): void {
+    if (feed.isReady) this.#feeds.get(feed)?.();
   }
 
-  private fail(feed: Feed, error: unknown): void {
+  #fail(feed: Feed, error: unknown): void {
     feed.fail(error);
-    this.feeds.get(feed)?.();
+    this.#feeds.get(feed)?.();
   }
 
   /** Fetches for the feed again a little later, once the cause is known. */
-  private later(feed: Feed, error: unknown): void {
+  #later(feed: Feed, error: unknown): void {
     const isOutOfRange =
       error instanceof KafkaFailure && error.code === kafkaError.offsetOutOfRange;
     if (!isOutOfRange && !isTransient(error)) {
-      this.fail(feed, error instanceof KafkaFailure ? logUnavailable(error) : error);
+      this.#fail(feed, error instanceof KafkaFailure ? logUnavailable(error) : error);
       return;
     }
     feed.isBusy = true;
     feed.failures++;
     const timer = setTimeout(
       () => {
-        this.timers.delete(timer);
-        void this.recover(feed, isOutOfRange);
+        this.#timers.delete(timer);
+        void this.#recover(feed, isOutOfRange);
       },
       isOutOfRange && feed.failures === 1 ? 0 : pauseMs(feed.failures),
     );
-    this.timers.add(timer);
+    this.#timers.add(timer);
   }
 
-  private async recover(feed: Feed, isOutOfRange: boolean): Promise<void> {
+  async #recover(feed: Feed, isOutOfRange: boolean): Promise<void> {
     try {
       if (isOutOfRange) {
-        feed.skipTo(await this.offsets.start(feed.topic, feed.partition));
-        this.wake(feed);
-      } else await this.directory.refresh(feed.topic);
+        feed.skipTo(await this.#offsets.start(feed.topic, feed.partition));
+        this.#wake(feed);
+      } else await this.#directory.refresh(feed.topic);
     } catch (error) {
       // A permanent failure; a temporary one is retried.
-      if (!this.isClosed && !isAway(error)) this.fail(feed, error);
+      if (!this.#isClosed && !isAway(error)) this.#fail(feed, error);
     }
     feed.isBusy = false;
-    this.schedule();
+    this.#schedule();
   }
 }
 

@@ -52,48 +52,50 @@ const mustJoinAgain = (error: unknown): boolean =>
  */
 export class KafkaMembership implements Membership {
   readonly group: string;
-  private readonly options: GroupOptions;
-  private readonly link: BrokerConnection;
-  private readonly work: AssignedPartitions;
-  private readonly stop = new AbortController();
-  private readonly joined = Promise.withResolvers<undefined>();
-  private readonly running: Promise<void>;
-  private memberId = '';
-  private generation = -1;
-  private mustJoin = true;
-  private failures = 0;
-  private leaving: Promise<void> | null = null;
+  readonly #options: GroupOptions;
+  readonly #link: BrokerConnection;
+  readonly #work: AssignedPartitions;
+  readonly #stop = new AbortController();
+  readonly #joined = Promise.withResolvers<undefined>();
+  readonly #running: Promise<void>;
+  #memberId = '';
+  #generation = -1;
+  #mustJoin = true;
+  #failures = 0;
+  #leaving: Promise<void> | null = null;
 
   constructor(options: GroupOptions, connection: BrokerConnection, handler: GroupHandler) {
     this.group = options.name;
-    this.options = options;
-    this.link = connection;
-    this.work = new AssignedPartitions(handler, () => (this.mustJoin = true));
-    this.running = this.run();
+    this.#options = options;
+    this.#link = connection;
+    this.#work = new AssignedPartitions(handler, () => (this.#mustJoin = true));
+    this.#running = this.#run();
   }
 
   /** Resolves when the first assignment is known. */
   ready(): Promise<undefined> {
-    return this.joined.promise;
+    return this.#joined.promise;
   }
 
   /** Null while the coordinator knows no such member. */
   get identity(): MemberIdentity | null {
-    const { memberId, generation } = this;
-    return memberId === '' || this.leaving !== null ? null : { memberId, generation };
+    const memberId = this.#memberId;
+    const generation = this.#generation;
+    return memberId === '' || this.#leaving !== null ? null : { memberId, generation };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.leaving ??= this.leave();
-    return this.leaving;
+    this.#leaving ??= this.#leave();
+    return this.#leaving;
   }
 
-  private async leave(): Promise<void> {
-    this.stop.abort();
-    await this.work.revokeAll();
-    this.link[Symbol.dispose]();
-    await this.running;
-    const { memberId, options } = this;
+  async #leave(): Promise<void> {
+    this.#stop.abort();
+    await this.#work.revokeAll();
+    this.#link[Symbol.dispose]();
+    await this.#running;
+    const memberId = this.#memberId;
+    const options = this.#options;
     const { group, aside, trouble } = options;
     trouble.left(this.group);
     if (memberId === '') return;
@@ -105,63 +107,63 @@ export class KafkaMembership implements Membership {
     await Promise.race([ended, sleep(leaveTimeoutMs, undefined, { ref: false })]);
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stop;
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        if (this.mustJoin) await this.join();
-        await this.rest(heartbeatMs);
-        await this.heartbeat();
-        this.failures = 0;
-        this.options.trouble.works(this.group);
+        if (this.#mustJoin) await this.#join();
+        await this.#rest(heartbeatMs);
+        await this.#heartbeat();
+        this.#failures = 0;
+        this.#options.trouble.works(this.group);
       } catch (error) {
-        await this.failed(error);
+        await this.#failed(error);
       }
     }
   }
 
-  private async failed(error: unknown): Promise<void> {
-    if (mustJoinAgain(error)) this.mustJoin = true;
+  async #failed(error: unknown): Promise<void> {
+    if (mustJoinAgain(error)) this.#mustJoin = true;
     else if (isForgotten(error)) {
-      this.memberId = '';
-      this.mustJoin = true;
-      await this.work.revokeAll();
-    } else if (!this.stop.signal.aborted) {
-      this.failures++;
-      this.options.trouble.failed(this.group, error);
-      if (!isTransient(error)) this.joined.reject(error);
-      await this.rest(pauseMs(this.failures));
+      this.#memberId = '';
+      this.#mustJoin = true;
+      await this.#work.revokeAll();
+    } else if (!this.#stop.signal.aborted) {
+      this.#failures++;
+      this.#options.trouble.failed(this.group, error);
+      if (!isTransient(error)) this.#joined.reject(error);
+      await this.#rest(pauseMs(this.#failures));
     }
   }
 
-  private async join(): Promise<void> {
-    const { group, topics, sessionTimeoutMs } = this.options;
-    this.mustJoin = false;
+  async #join(): Promise<void> {
+    const { group, topics, sessionTimeoutMs } = this.#options;
+    this.#mustJoin = false;
     try {
-      const metadata = encodeClaim({ topics, held: this.work.held, generation: this.generation });
-      const answer = await this.link.atCoordinator(coordinatorKind.group, group, (broker) =>
+      const metadata = encodeClaim({ topics, held: this.#work.held, generation: this.#generation });
+      const answer = await this.#link.atCoordinator(coordinatorKind.group, group, (broker) =>
         broker.joinGroup({
           groupId: group,
           sessionTimeout: sessionTimeoutMs,
           rebalanceTimeout: rebalanceTimeoutMs,
-          memberId: this.memberId,
+          memberId: this.#memberId,
           groupProtocols: [{ name: protocolName, metadata }],
         }),
       );
-      this.memberId = answer.memberId;
-      await this.sync(answer);
+      this.#memberId = answer.memberId;
+      await this.#sync(answer);
     } catch (error) {
-      this.mustJoin = true;
+      this.#mustJoin = true;
       throw error;
     }
   }
 
-  private async sync(answer: JoinAnswer): Promise<void> {
-    const { group, topics, partitions } = this.options;
+  async #sync(answer: JoinAnswer): Promise<void> {
+    const { group, topics, partitions } = this.#options;
     const { generationId, memberId } = answer;
     const isLeader = answer.leaderId === memberId;
     const input = isLeader ? assign(answer.members, partitions) : new Map<string, number[]>();
-    const { memberAssignment } = await this.link.atCoordinator(
+    const { memberAssignment } = await this.#link.atCoordinator(
       coordinatorKind.group,
       group,
       (broker) =>
@@ -175,25 +177,26 @@ export class KafkaMembership implements Membership {
           })),
         }),
     );
-    this.generation = generationId;
-    this.work.assigned(decodeAssignment(memberAssignment), generationId);
-    this.joined.resolve(undefined);
+    this.#generation = generationId;
+    this.#work.assigned(decodeAssignment(memberAssignment), generationId);
+    this.#joined.resolve(undefined);
   }
 
-  private async heartbeat(): Promise<void> {
-    const { group } = this.options;
-    if (this.stop.signal.aborted || this.mustJoin) return;
-    const { memberId, generation } = this;
-    await this.link.atCoordinator(coordinatorKind.group, group, (broker) =>
+  async #heartbeat(): Promise<void> {
+    const { group } = this.#options;
+    if (this.#stop.signal.aborted || this.#mustJoin) return;
+    const memberId = this.#memberId;
+    const generation = this.#generation;
+    await this.#link.atCoordinator(coordinatorKind.group, group, (broker) =>
       broker.heartbeat({ groupId: group, groupGenerationId: generation, memberId }),
     );
   }
 
   /** Ends early when the group must be informed. */
-  private async rest(ms: number): Promise<void> {
+  async #rest(ms: number): Promise<void> {
     const wait = Promise.race([
-      sleep(ms, undefined, { signal: this.stop.signal }),
-      this.work.changed(),
+      sleep(ms, undefined, { signal: this.#stop.signal }),
+      this.#work.changed(),
     ]);
     await wait.catch(() => undefined); // stopped
   }
@@ -204,60 +207,60 @@ const releaseTimeoutMs = 10_000;
 
 /** The partition numbers of a member; calls its handler sequentially. */
 class AssignedPartitions {
-  private readonly handler: GroupHandler;
-  private readonly onReleased: () => void;
-  private readonly holding = new Set<number>();
-  private readonly releasing = new Set<number>();
-  private calls: Promise<void> = Promise.resolve();
-  private change = Promise.withResolvers<undefined>();
+  readonly #handler: GroupHandler;
+  readonly #onReleased: () => void;
+  readonly #holding = new Set<number>();
+  readonly #releasing = new Set<number>();
+  #calls: Promise<void> = Promise.resolve();
+  #change = Promise.withResolvers<undefined>();
 
   /** `onReleased` is called when work has ended on numbers that other members may then have. */
   constructor(handler: GroupHandler, onReleased: () => void) {
-    this.handler = handler;
-    this.onReleased = onReleased;
+    this.#handler = handler;
+    this.#onReleased = onReleased;
   }
 
   /** Numbers that no other member may process. */
   get held(): number[] {
-    return [...this.holding, ...this.releasing].sort((a, b) => a - b);
+    return [...this.#holding, ...this.#releasing].sort((a, b) => a - b);
   }
 
   /** Resolves when work on some numbers has ended. */
   changed(): Promise<undefined> {
-    return this.change.promise;
+    return this.#change.promise;
   }
 
   /** The whole assignment; a number that is being released is assigned again later. */
   assigned(numbers: readonly number[], generation: number): void {
-    const lost = [...this.holding].filter((number) => !numbers.includes(number));
+    const lost = [...this.#holding].filter((number) => !numbers.includes(number));
     const gained = numbers.filter(
-      (number) => !this.holding.has(number) && !this.releasing.has(number),
+      (number) => !this.#holding.has(number) && !this.#releasing.has(number),
     );
-    if (lost.length > 0) void this.release(lost).then(() => this.released());
+    if (lost.length > 0) void this.#release(lost).then(() => this.#released());
     if (gained.length === 0) return;
-    for (const number of gained) this.holding.add(number);
-    this.calls = this.calls.then(() => this.handler.assigned(gained, generation));
+    for (const number of gained) this.#holding.add(number);
+    this.#calls = this.#calls.then(() => this.#handler.assigned(gained, generation));
   }
 
   /** All numbers are lost. Resolves when the work has ended, or after 10 s. */
   async revokeAll(): Promise<void> {
-    if (this.holding.size > 0) await this.release([...this.holding]);
-    else await Promise.race([this.calls, sleep(releaseTimeoutMs, undefined, { ref: false })]);
+    if (this.#holding.size > 0) await this.#release([...this.#holding]);
+    else await Promise.race([this.#calls, sleep(releaseTimeoutMs, undefined, { ref: false })]);
   }
 
-  private async release(numbers: readonly number[]): Promise<void> {
+  async #release(numbers: readonly number[]): Promise<void> {
     for (const number of numbers) {
-      this.holding.delete(number);
-      this.releasing.add(number);
+      this.#holding.delete(number);
+      this.#releasing.add(number);
     }
-    this.calls = this.calls.then(() => this.handler.revoked(numbers));
-    await Promise.race([this.calls, sleep(releaseTimeoutMs, undefined, { ref: false })]);
-    for (const number of numbers) this.releasing.delete(number);
+    this.#calls = this.#calls.then(() => this.#handler.revoked(numbers));
+    await Promise.race([this.#calls, sleep(releaseTimeoutMs, undefined, { ref: false })]);
+    for (const number of numbers) this.#releasing.delete(number);
   }
 
-  private released(): void {
-    this.onReleased();
-    this.change.resolve(undefined);
-    this.change = Promise.withResolvers();
+  #released(): void {
+    this.#onReleased();
+    this.#change.resolve(undefined);
+    this.#change = Promise.withResolvers();
   }
 }

@@ -6,14 +6,14 @@ const ownPrefix = 'svc.';
  * name of another form becomes `<prefix>-<name>`, so that names never collide.
  */
 export class Names {
-  private readonly prefix: string;
+  readonly #prefix: string;
 
   constructor(prefix: string) {
-    this.prefix = prefix;
+    this.#prefix = prefix;
   }
 
   inKafka(name: string): string {
-    if (name.startsWith(ownPrefix)) return `${this.prefix}.${name.slice(ownPrefix.length)}`;
-    return `${this.prefix}-${name}`;
+    if (name.startsWith(ownPrefix)) return `${this.#prefix}.${name.slice(ownPrefix.length)}`;
+    return `${this.#prefix}-${name}`;
   }
 }

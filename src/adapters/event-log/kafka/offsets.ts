@@ -11,36 +11,36 @@ const earliest = -2;
 
 /** Start and end of partitions. Topics by their Kafka names. */
 export class Offsets {
-  private readonly link: BrokerConnection;
-  private readonly directory: ClusterMetadata;
+  readonly #link: BrokerConnection;
+  readonly #directory: ClusterMetadata;
 
   constructor(connection: BrokerConnection, clusterMetadata: ClusterMetadata) {
-    this.link = connection;
-    this.directory = clusterMetadata;
+    this.#link = connection;
+    this.#directory = clusterMetadata;
   }
 
   start(topic: string, partition: number): Promise<number> {
-    return this.at(topic, partition, earliest);
+    return this.#at(topic, partition, earliest);
   }
 
   /** The last stable offset: later messages may still be aborted. */
   end(topic: string, partition: number): Promise<number> {
-    return this.at(topic, partition, latest);
+    return this.#at(topic, partition, latest);
   }
 
   /** The starts of all partitions of the topic, by number. */
   starts(topic: string): Promise<readonly number[]> {
-    return this.ofTopic(topic, earliest);
+    return this.#ofTopic(topic, earliest);
   }
 
   /** The ends of all partitions of the topic, by number. */
   ends(topic: string): Promise<readonly number[]> {
-    return this.ofTopic(topic, latest);
+    return this.#ofTopic(topic, latest);
   }
 
   /** The first offset with this time or a later one, or the end. */
   async since(topic: string, partition: number, timestamp: number): Promise<number> {
-    const found = await this.at(topic, partition, Math.ceil(timestamp));
+    const found = await this.#at(topic, partition, Math.ceil(timestamp));
     return found >= 0 ? found : this.end(topic, partition);
   }
 
@@ -50,33 +50,33 @@ export class Offsets {
     partition: number,
     run: (leader: number) => Promise<T>,
   ): Promise<T> {
-    await this.directory.mustHave(topic, partition);
-    return this.withLeaders(topic, async () => run(this.leaderOf(topic, partition)));
+    await this.#directory.mustHave(topic, partition);
+    return this.#withLeaders(topic, async () => run(this.#leaderOf(topic, partition)));
   }
 
   deleteBefore(topic: string, partition: number, offset: number): Promise<void> {
     return this.atLeader(topic, partition, async (leader) => {
-      const broker = await this.link.node(leader);
+      const broker = await this.#link.node(leader);
       await broker.deleteRecords({
         topics: [{ topic, partitions: [{ partition, offset: String(offset) }] }],
       });
     });
   }
 
-  private at(topic: string, partition: number, timestamp: number): Promise<number> {
+  #at(topic: string, partition: number, timestamp: number): Promise<number> {
     return this.atLeader(topic, partition, async (leader) => {
-      const offsets = await this.list(leader, topic, [partition], timestamp);
+      const offsets = await this.#list(leader, topic, [partition], timestamp);
       return found(offsets, topic, partition);
     });
   }
 
   /** One request to each leader. */
-  private async ofTopic(topic: string, timestamp: number): Promise<readonly number[]> {
-    const numbers = partitionNumbers(await this.directory.partitions(topic));
-    return this.withLeaders(topic, async () => {
-      const led = Map.groupBy(numbers, (partition) => this.leaderOf(topic, partition));
+  async #ofTopic(topic: string, timestamp: number): Promise<readonly number[]> {
+    const numbers = partitionNumbers(await this.#directory.partitions(topic));
+    return this.#withLeaders(topic, async () => {
+      const led = Map.groupBy(numbers, (partition) => this.#leaderOf(topic, partition));
       const listed = [...led].map(([leader, partitions]) =>
-        this.list(leader, topic, partitions, timestamp),
+        this.#list(leader, topic, partitions, timestamp),
       );
       const offsets = new Map((await Promise.all(listed)).flatMap((one) => [...one]));
       return numbers.map((partition) => found(offsets, topic, partition));
@@ -84,13 +84,13 @@ export class Offsets {
   }
 
   /** Offsets of partitions that the node leads, by partition. */
-  private async list(
+  async #list(
     leader: number,
     topic: string,
     numbers: readonly number[],
     timestamp: number,
   ): Promise<ReadonlyMap<number, number>> {
-    const broker = await this.link.node(leader);
+    const broker = await this.#link.node(leader);
     const partitions = numbers.map((partition) => ({ partition, timestamp: String(timestamp) }));
     const { responses } = await broker.listOffsets({
       replicaId: -1,
@@ -101,20 +101,20 @@ export class Offsets {
     return new Map(listed.map(({ partition, offset }) => [partition, Number(offset)]));
   }
 
-  private leaderOf(topic: string, partition: number): number {
-    const leader = this.directory.leader(topic, partition);
+  #leaderOf(topic: string, partition: number): number {
+    const leader = this.#directory.leader(topic, partition);
     if (leader === null) throw new KafkaFailure(leaderNotAvailable, `${topic}/${partition}`);
     return leader;
   }
 
   /** Retries with the leaders of the moment when one has moved. */
-  private withLeaders<T>(topic: string, run: () => Promise<T>): Promise<T> {
+  #withLeaders<T>(topic: string, run: () => Promise<T>): Promise<T> {
     return retried(
       async () => {
         try {
           return await run();
         } catch (error) {
-          if (isTransient(error)) await this.directory.refresh(topic);
+          if (isTransient(error)) await this.#directory.refresh(topic);
           throw error;
         }
       },

@@ -10,8 +10,8 @@ export class Pending {
   readonly written = Promise.withResolvers<number>();
   /** Number of messages already in batches. */
   taken = 0;
-  private acknowledged = 0;
-  private first = -1;
+  #acknowledged = 0;
+  #first = -1;
   /** Already settled: its remainder is not sent. */
   isOver = false;
   /** Shares no batch: it was in a refused one. */
@@ -26,11 +26,11 @@ export class Pending {
   }
 
   wrote(count: number, offset: number): void {
-    if (this.acknowledged === 0) this.first = offset;
-    this.acknowledged += count;
-    if (this.acknowledged < this.messages.length || this.isOver) return;
+    if (this.#acknowledged === 0) this.#first = offset;
+    this.#acknowledged += count;
+    if (this.#acknowledged < this.messages.length || this.isOver) return;
     this.isOver = true;
-    this.written.resolve(this.first);
+    this.written.resolve(this.#first);
   }
 
   fail(error: GatewayError): void {
@@ -61,35 +61,35 @@ const sequences = 2 ** 31;
 export class PartitionBatcher {
   readonly topic: string;
   readonly partition: number;
-  private readonly queue: Pending[] = [];
+  readonly #queue: Pending[] = [];
   outgoing: Outgoing | null = null;
   /** Part of a request right now, or waiting after a failure. */
   isBusy = false;
   failures = 0;
-  private readonly identities: Pick<Identities, 'renew'>;
-  private identity: ProducerIdentity | null = null;
+  readonly #identities: Pick<Identities, 'renew'>;
+  #identity: ProducerIdentity | null = null;
   /** Never used again here: its sequence number in this partition is unknown. */
-  private spent: ProducerIdentity | null = null;
-  private sequence = 0;
-  private lastOffset = -1;
+  #spent: ProducerIdentity | null = null;
+  #sequence = 0;
+  #lastOffset = -1;
 
   constructor(topic: string, partition: number, identities: Pick<Identities, 'renew'>) {
     this.topic = topic;
     this.partition = partition;
-    this.identities = identities;
+    this.#identities = identities;
   }
 
   get hasWork(): boolean {
-    return this.outgoing !== null || this.queue.length > 0;
+    return this.outgoing !== null || this.#queue.length > 0;
   }
 
   /** The offset after the last message that was appended here. */
   get end(): number {
-    return this.lastOffset + 1;
+    return this.#lastOffset + 1;
   }
 
   add(pending: Pending): void {
-    this.queue.push(pending);
+    this.#queue.push(pending);
   }
 
   /**
@@ -97,8 +97,8 @@ export class PartitionBatcher {
    * when the identity cannot be used here.
    */
   next(identity: ProducerIdentity, now: number): Outgoing | null {
-    if (this.outgoing !== null && this.isGivenUp(this.outgoing)) this.giveUp();
-    if (identity !== this.spent) this.outgoing ??= this.gather(identity, now);
+    if (this.outgoing !== null && this.#isGivenUp(this.outgoing)) this.#giveUp();
+    if (identity !== this.#spent) this.outgoing ??= this.#gather(identity, now);
     return this.outgoing;
   }
 
@@ -113,8 +113,8 @@ export class PartitionBatcher {
     if (outgoing === null) return;
     this.outgoing = null;
     this.failures = 0;
-    this.lastOffset = offset + outgoing.records.count - 1;
-    this.sequence = (outgoing.sequence + outgoing.records.count) % sequences;
+    this.#lastOffset = offset + outgoing.records.count - 1;
+    this.#sequence = (outgoing.sequence + outgoing.records.count) % sequences;
     let at = offset;
     for (const { pending, count } of outgoing.parts) {
       pending.wrote(count, at);
@@ -124,7 +124,7 @@ export class PartitionBatcher {
 
   /** Whether a response can be about this batch: an earlier offset means that the broker took it for another batch. */
   isAfterLast(offset: number): boolean {
-    return offset > this.lastOffset;
+    return offset > this.#lastOffset;
   }
 
   /** The broker wrote nothing, and never will: each call of the batch is retried alone, a single one fails. */
@@ -134,58 +134,58 @@ export class PartitionBatcher {
     this.outgoing = null;
     const [only] = outgoing.parts;
     if (outgoing.parts.length === 1) only?.pending.fail(error);
-    else this.requeue(outgoing, true);
+    else this.#requeue(outgoing, true);
   }
 
   /** The batch can be sent again unchanged except for its producer: nothing of it was written. */
   renewed(): void {
     const { outgoing } = this;
     this.outgoing = null;
-    this.spendIdentity();
-    if (outgoing !== null) this.requeue(outgoing, false);
+    this.#spendIdentity();
+    if (outgoing !== null) this.#requeue(outgoing, false);
   }
 
   /** Whether it was written is unknown and cannot be determined. */
   lost(error: GatewayError): void {
     for (const { pending } of this.outgoing?.parts ?? []) pending.fail(error);
     this.mayBeWritten();
-    this.giveUp();
+    this.#giveUp();
   }
 
   failAll(error: GatewayError): void {
     this.lost(error);
-    for (const pending of this.queue.splice(0)) pending.fail(error);
+    for (const pending of this.#queue.splice(0)) pending.fail(error);
   }
 
-  private requeue({ parts }: Outgoing, isAlone: boolean): void {
+  #requeue({ parts }: Outgoing, isAlone: boolean): void {
     for (const { pending, count } of [...parts].reverse()) {
       pending.isAlone = isAlone;
       pending.taken -= count;
-      if (this.queue[0] !== pending) this.queue.unshift(pending);
+      if (this.#queue[0] !== pending) this.#queue.unshift(pending);
     }
   }
 
-  private isGivenUp({ parts }: Outgoing): boolean {
+  #isGivenUp({ parts }: Outgoing): boolean {
     return parts.every(({ pending }) => pending.isOver);
   }
 
   /** A batch that may have been written has used its sequence number: continue as another producer. */
-  private giveUp(): void {
-    if (this.outgoing?.isUncertain === true) this.spendIdentity();
+  #giveUp(): void {
+    if (this.outgoing?.isUncertain === true) this.#spendIdentity();
     this.outgoing = null;
   }
 
-  private spendIdentity(): void {
-    this.spent = this.identity;
-    this.identity = null;
-    this.identities.renew();
+  #spendIdentity(): void {
+    this.#spent = this.#identity;
+    this.#identity = null;
+    this.#identities.renew();
   }
 
-  private gather(identity: ProducerIdentity, now: number): Outgoing | null {
+  #gather(identity: ProducerIdentity, now: number): Outgoing | null {
     const parts: Part[] = [];
     const messages: Message[] = [];
     let room = batchBytesMax;
-    for (let head = this.head(); head !== undefined; head = this.head()) {
+    for (let head = this.#head(); head !== undefined; head = this.#head()) {
       if (head.isAlone && parts.length > 0) break;
       const { to, bytes } = fitting(head.messages, head.taken);
       // A call that fits into one batch is never split: its messages are contiguous.
@@ -198,21 +198,21 @@ export class PartitionBatcher {
       if (!head.isTaken || head.isAlone) break;
     }
     if (parts.length === 0) return null;
-    this.takeIdentity(identity);
+    this.#takeIdentity(identity);
     const records = encodeRecords(messages, now);
-    return { parts, records, identity, sequence: this.sequence, isUncertain: false };
+    return { parts, records, identity, sequence: this.#sequence, isUncertain: false };
   }
 
-  private head(): Pending | undefined {
-    while (this.queue[0] !== undefined && (this.queue[0].isTaken || this.queue[0].isOver)) {
-      this.queue.shift();
+  #head(): Pending | undefined {
+    while (this.#queue[0] !== undefined && (this.#queue[0].isTaken || this.#queue[0].isOver)) {
+      this.#queue.shift();
     }
-    return this.queue[0];
+    return this.#queue[0];
   }
 
-  private takeIdentity(identity: ProducerIdentity): void {
-    if (this.identity === identity) return;
-    this.identity = identity;
-    this.sequence = 0;
+  #takeIdentity(identity: ProducerIdentity): void {
+    if (this.#identity === identity) return;
+    this.#identity = identity;
+    this.#sequence = 0;
   }
 }

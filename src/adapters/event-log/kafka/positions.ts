@@ -28,9 +28,9 @@ export const topicOffsets = (positions: readonly Position[]) =>
 
 /** Committed positions of groups. Kafka names. */
 export class Positions {
-  private readonly link: BrokerConnection;
-  private readonly directory: ClusterMetadata;
-  private readonly commitInTransaction: (consumed: Consumed) => Promise<unknown>;
+  readonly #link: BrokerConnection;
+  readonly #directory: ClusterMetadata;
+  readonly #commitInTransaction: (consumed: Consumed) => Promise<unknown>;
 
   /** A group with members accepts a position from outside only in a transaction. */
   constructor(
@@ -38,35 +38,35 @@ export class Positions {
     clusterMetadata: ClusterMetadata,
     commitInTransaction: (consumed: Consumed) => Promise<unknown>,
   ) {
-    this.link = connection;
-    this.directory = clusterMetadata;
-    this.commitInTransaction = commitInTransaction;
+    this.#link = connection;
+    this.#directory = clusterMetadata;
+    this.#commitInTransaction = commitInTransaction;
   }
 
   async committed(group: string, topic: string): Promise<Map<number, number>> {
-    const partitions = await this.directory.partitions(topic);
-    return retried(() => this.request(group, topic, partitions), { timeoutMs });
+    const partitions = await this.#directory.partitions(topic);
+    return retried(() => this.#request(group, topic, partitions), { timeoutMs });
   }
 
   /** `member`: the group's member that commits, if this process has one. */
   async commit(consumed: Consumed, member: MemberIdentity | null): Promise<void> {
     const { group, positions } = consumed;
     if (positions.length === 0) return;
-    for (const { topic, partition } of positions) await this.directory.mustHave(topic, partition);
+    for (const { topic, partition } of positions) await this.#directory.mustHave(topic, partition);
     try {
-      await retried(() => this.send(group, positions, member), { timeoutMs });
+      await retried(() => this.#send(group, positions, member), { timeoutMs });
     } catch (error) {
       if (!refusedBesideMembers.has(codeOf(error))) throw error;
-      await this.commitInTransaction(consumed);
+      await this.#commitInTransaction(consumed);
     }
   }
 
-  private send(
+  #send(
     group: string,
     positions: readonly Position[],
     member: MemberIdentity | null,
   ): Promise<unknown> {
-    return this.link.atCoordinator(coordinatorKind.group, group, (broker) =>
+    return this.#link.atCoordinator(coordinatorKind.group, group, (broker) =>
       broker.offsetCommit({
         groupId: group,
         groupGenerationId: member?.generation ?? -1,
@@ -76,8 +76,8 @@ export class Positions {
     );
   }
 
-  private request(group: string, topic: string, partitions: number): Promise<Map<number, number>> {
-    return this.link.atCoordinator(coordinatorKind.group, group, async ({ connectionPool }) => {
+  #request(group: string, topic: string, partitions: number): Promise<Map<number, number>> {
+    return this.#link.atCoordinator(coordinatorKind.group, group, async ({ connectionPool }) => {
       const answer = await connectionPool.send(committedCall(group, topic, partitions));
       const codes = [answer.errorCode, ...answer.partitions.map(({ errorCode }) => errorCode)];
       const code = codes.find((one) => one !== kafkaError.none);

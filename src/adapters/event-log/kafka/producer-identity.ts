@@ -11,28 +11,28 @@ const timeoutMs = 30_000;
 
 /** The identity of batches without a transaction, until the outcome of one is lost. */
 export class Identities {
-  private readonly link: BrokerConnection;
-  private present: Promise<ProducerIdentity> | null = null;
+  readonly #link: BrokerConnection;
+  #present: Promise<ProducerIdentity> | null = null;
 
   constructor(connection: BrokerConnection) {
-    this.link = connection;
+    this.#link = connection;
   }
 
   current(): Promise<ProducerIdentity> {
-    this.present ??= retried(() => this.request(), { timeoutMs }).catch((error: unknown) => {
-      this.present = null;
+    this.#present ??= retried(() => this.#request(), { timeoutMs }).catch((error: unknown) => {
+      this.#present = null;
       throw error;
     });
-    return this.present;
+    return this.#present;
   }
 
   /** The next call of `current` returns another one. */
   renew(): void {
-    this.present = null;
+    this.#present = null;
   }
 
-  private async request(): Promise<ProducerIdentity> {
-    const broker = await this.link.any();
+  async #request(): Promise<ProducerIdentity> {
+    const broker = await this.#link.any();
     const { producerId, producerEpoch } = await broker.initProducerId({ transactionTimeout: 0 });
     return { producerId, producerEpoch };
   }

@@ -62,8 +62,8 @@ class StoredMessage implements ReadMessage {
   readonly timestamp: number;
   readonly key: string;
   readonly value: Uint8Array | null;
-  private readonly bytes: Buffer;
-  private readonly headersAt: number;
+  readonly #bytes: Buffer;
+  readonly #headersAt: number;
 
   constructor(cursor: RecordCursor, baseOffset: number, baseTimestamp: number) {
     cursor.at++; // attributes
@@ -71,13 +71,13 @@ class StoredMessage implements ReadMessage {
     this.offset = baseOffset + cursor.varint();
     this.key = cursor.text();
     this.value = cursor.data();
-    this.bytes = cursor.bytes;
-    this.headersAt = cursor.at;
+    this.#bytes = cursor.bytes;
+    this.#headersAt = cursor.at;
   }
 
   get headers(): Headers {
-    const cursor = new RecordCursor(this.bytes);
-    cursor.at = this.headersAt;
+    const cursor = new RecordCursor(this.#bytes);
+    cursor.at = this.#headersAt;
     const headers: Record<string, string> = {};
     for (let left = cursor.varint(); left > 0; left--) {
       const name = cursor.text();
@@ -92,13 +92,13 @@ export class RecordSet {
   readonly bytes: Buffer;
   /** The offset after the last whole batch, or null when there is none. */
   readonly next: number | null;
-  private readonly aborted: AbortedTransaction[];
-  private readonly abortedProducers = new Set<bigint>();
-  private at = 0;
-  private readonly end: number;
+  readonly #aborted: AbortedTransaction[];
+  readonly #abortedProducers = new Set<bigint>();
+  #at = 0;
+  readonly #end: number;
 
   constructor(bytes: Buffer, aborted: readonly AbortedTransaction[]) {
-    this.aborted = [...aborted].sort((a, b) => a.firstOffset - b.firstOffset);
+    this.#aborted = [...aborted].sort((a, b) => a.firstOffset - b.firstOffset);
     let end = 0;
     let next: number | null = null;
     while (end + headBytes <= bytes.length) {
@@ -109,39 +109,39 @@ export class RecordSet {
       end = after;
     }
     this.bytes = bytes;
-    this.end = end;
+    this.#end = end;
     this.next = next;
   }
 
   get isEmpty(): boolean {
-    return this.at >= this.end;
+    return this.#at >= this.#end;
   }
 
   /** Committed messages of the next batch with an offset of `from` or more, and the offset after the batch. */
   decodeNext(from: number): { readonly messages: ReadMessage[]; readonly next: number } {
     const batch = this.bytes.subarray(
-      this.at,
-      this.at + lengthEnd + this.bytes.readInt32BE(this.at + 8),
+      this.#at,
+      this.#at + lengthEnd + this.bytes.readInt32BE(this.#at + 8),
     );
-    this.at += batch.length;
+    this.#at += batch.length;
     const base = Number(batch.readBigInt64BE(0));
     const next = base + batch.readInt32BE(23) + 1;
     mustBeIntact(batch, base);
-    return { messages: this.isShown(batch, next) ? messagesOf(batch, base, from) : [], next };
+    return { messages: this.#isShown(batch, next) ? messagesOf(batch, base, from) : [], next };
   }
 
   /** Tracks the transactions of the producers; false for markers and aborted messages. */
-  private isShown(batch: Buffer, next: number): boolean {
+  #isShown(batch: Buffer, next: number): boolean {
     const attributes = batch.readInt16BE(unchecked);
     if ((attributes & inTransaction) === 0) return (attributes & control) === 0;
-    for (let [first] = this.aborted; first !== undefined && first.firstOffset < next;) {
-      this.abortedProducers.add(first.producerId);
-      this.aborted.shift();
-      [first] = this.aborted;
+    for (let [first] = this.#aborted; first !== undefined && first.firstOffset < next;) {
+      this.#abortedProducers.add(first.producerId);
+      this.#aborted.shift();
+      [first] = this.#aborted;
     }
     const producer = batch.readBigInt64BE(43);
-    if ((attributes & control) === 0) return !this.abortedProducers.has(producer);
-    if (markerOf(batch) === abortMarker) this.abortedProducers.delete(producer);
+    if ((attributes & control) === 0) return !this.#abortedProducers.has(producer);
+    if (markerOf(batch) === abortMarker) this.#abortedProducers.delete(producer);
     return false;
   }
 }

@@ -57,26 +57,26 @@ interface PartitionWork {
 
 /** Several commits as one Kafka transaction. */
 export class Transaction {
-  private readonly context: TransactionContext;
-  private readonly commits: readonly Commit[];
-  private readonly now: number;
-  private readonly produce: GatheredProduce;
-  private readonly work = new Map<string, PartitionWork>();
-  private readonly offsets: readonly number[][];
-  private readonly deadline = performance.now() + commitTimeoutMs;
+  readonly #context: TransactionContext;
+  readonly #commits: readonly Commit[];
+  readonly #now: number;
+  readonly #produce: GatheredProduce;
+  readonly #work = new Map<string, PartitionWork>();
+  readonly #offsets: readonly number[][];
+  readonly #deadline = performance.now() + commitTimeoutMs;
 
   constructor(context: TransactionContext, commits: readonly Commit[], now: number) {
-    this.context = context;
-    this.commits = commits;
-    this.produce = new GatheredProduce(context.link, context.transactionalId);
-    this.now = now;
-    this.offsets = commits.map(({ placed }) => {
+    this.#context = context;
+    this.#commits = commits;
+    this.#produce = new GatheredProduce(context.link, context.transactionalId);
+    this.#now = now;
+    this.#offsets = commits.map(({ placed }) => {
       const offsets = placed.map(() => 0);
       placed.forEach(({ topic, partition, messages }, index) => {
         if (messages.length === 0) return;
         const name = `${topic}/${partition}`;
-        const task = this.work.get(name) ?? { topic, partition, messages: [], shares: [] };
-        this.work.set(name, task);
+        const task = this.#work.get(name) ?? { topic, partition, messages: [], shares: [] };
+        this.#work.set(name, task);
         for (const message of messages) task.messages.push(message);
         const wrote = (offset: number): void => void (offsets[index] = offset);
         task.shares.push({ count: messages.length, wrote });
@@ -91,27 +91,27 @@ export class Transaction {
    *   unknown outcome
    */
   async commit(): Promise<readonly number[][]> {
-    const positions = this.positions();
-    if (this.work.size === 0 && positions.size === 0) return this.offsets;
+    const positions = this.#positions();
+    if (this.#work.size === 0 && positions.size === 0) return this.#offsets;
     try {
-      if (this.work.size > 0) await this.register();
-      const parts = [...this.work.values()].map((task) => this.write(task));
-      for (const [group, ofGroup] of positions) parts.push(this.moveGroup(group, ofGroup));
+      if (this.#work.size > 0) await this.#register();
+      const parts = [...this.#work.values()].map((task) => this.#write(task));
+      for (const [group, ofGroup] of positions) parts.push(this.#moveGroup(group, ofGroup));
       await settled(parts);
     } catch (error) {
       if (isFenced(error)) throw fenced(error);
       if (error instanceof GatewayError && error.code === 'request_too_large')
-        await this.end(false);
+        await this.#end(false);
       throw error;
     }
-    await this.end(true);
-    return this.offsets;
+    await this.#end(true);
+    return this.#offsets;
   }
 
   /** The last position of each group and partition. */
-  private positions(): Map<string, Position[]> {
+  #positions(): Map<string, Position[]> {
     const groups = new Map<string, Map<string, Position>>();
-    for (const { consumed } of this.commits) {
+    for (const { consumed } of this.#commits) {
       if (consumed === undefined) continue;
       const group = groups.get(consumed.group) ?? new Map<string, Position>();
       for (const at of consumed.positions) group.set(`${at.topic}/${at.partition}`, at);
@@ -120,29 +120,31 @@ export class Transaction {
     return new Map([...groups].map(([group, ref]) => [group, [...ref.values()]]));
   }
 
-  private get producer() {
-    const { transactionalId, identity } = this.context;
+  get #producer() {
+    const { transactionalId, identity } = this.#context;
     const { producerId, producerEpoch } = identity;
     return { transactionalId, producerId, producerEpoch };
   }
 
-  private get leftMs(): number {
-    return Math.max(0, this.deadline - performance.now());
+  get #leftMs(): number {
+    return Math.max(0, this.#deadline - performance.now());
   }
 
-  private register(): Promise<unknown> {
-    const topics = byTopic([...this.work.values()]).map(([topic, ref]) => ({
+  #register(): Promise<unknown> {
+    const topics = byTopic([...this.#work.values()]).map(([topic, ref]) => ({
       topic,
       partitions: ref.map(({ partition }) => partition),
     }));
-    return this.atCoordinator((broker) => broker.addPartitionsToTxn({ ...this.producer, topics }));
+    return this.#atCoordinator((broker) =>
+      broker.addPartitionsToTxn({ ...this.#producer, topics }),
+    );
   }
 
-  private async write(task: PartitionWork): Promise<void> {
+  async #write(task: PartitionWork): Promise<void> {
     const bases: { readonly from: number; readonly base: number }[] = [];
     for (let from = 0; from < task.messages.length;) {
       const { to } = fitting(task.messages, from);
-      bases.push({ from, base: await this.writeBatch(task, task.messages.slice(from, to)) });
+      bases.push({ from, base: await this.#writeBatch(task, task.messages.slice(from, to)) });
       from = to;
     }
     let at = 0;
@@ -153,22 +155,22 @@ export class Transaction {
     }
   }
 
-  private async writeBatch(task: PartitionWork, messages: readonly Message[]): Promise<number> {
-    const { directory, sequences: next } = this.context;
+  async #writeBatch(task: PartitionWork, messages: readonly Message[]): Promise<number> {
+    const { directory, sequences: next } = this.#context;
     const { topic, partition } = task;
     const name = `${topic}/${partition}`;
     const sequence = next.get(name) ?? 0;
-    const { producerId, producerEpoch } = this.producer;
+    const { producerId, producerEpoch } = this.#producer;
     const owner = { producerId, producerEpoch, sequence, isTransactional: true };
-    const batch = recordBatch(encodeRecords(messages, this.now), owner);
+    const batch = recordBatch(encodeRecords(messages, this.#now), owner);
     const base = await retried(
       async () => {
         const leader = directory.leader(topic, partition);
         if (leader === null) throw new KafkaFailure(leaderNotAvailable, name);
-        return offsetOf(await this.produce.send(leader, { topic, partition, batch }), topic);
+        return offsetOf(await this.#produce.send(leader, { topic, partition, batch }), topic);
       },
       {
-        timeoutMs: this.leftMs,
+        timeoutMs: this.#leftMs,
         onFailure: () => void directory.refresh(topic).catch(() => 0),
       },
     );
@@ -176,26 +178,26 @@ export class Transaction {
     return base;
   }
 
-  private async moveGroup(group: string, positions: readonly Position[]): Promise<void> {
-    await this.atCoordinator((broker) =>
-      broker.addOffsetsToTxn({ ...this.producer, groupId: group }),
+  async #moveGroup(group: string, positions: readonly Position[]): Promise<void> {
+    await this.#atCoordinator((broker) =>
+      broker.addOffsetsToTxn({ ...this.#producer, groupId: group }),
     );
     const topics = topicOffsets(positions);
     await retried(
       () =>
-        this.context.link.atCoordinator(coordinatorKind.group, group, (broker) =>
-          broker.txnOffsetCommit({ ...this.producer, groupId: group, topics }),
+        this.#context.link.atCoordinator(coordinatorKind.group, group, (broker) =>
+          broker.txnOffsetCommit({ ...this.#producer, groupId: group, topics }),
         ),
-      { timeoutMs: this.leftMs },
+      { timeoutMs: this.#leftMs },
     );
   }
 
   /** Once a response was lost, fencing no longer implies that nothing was written. */
-  private async end(isCommit: boolean): Promise<void> {
+  async #end(isCommit: boolean): Promise<void> {
     const lost: unknown[] = [];
     try {
-      await this.atCoordinator(
-        (broker) => broker.endTxn({ ...this.producer, transactionResult: isCommit }),
+      await this.#atCoordinator(
+        (broker) => broker.endTxn({ ...this.#producer, transactionResult: isCommit }),
         (error) => lost.push(error),
       );
     } catch (error) {
@@ -204,13 +206,13 @@ export class Transaction {
     }
   }
 
-  private atCoordinator(
+  #atCoordinator(
     run: Parameters<BrokerConnection['atCoordinator']>[2],
     onFailure: (error: unknown) => void = () => undefined,
   ): Promise<unknown> {
-    const { link, transactionalId } = this.context;
+    const { link, transactionalId } = this.#context;
     return retried(() => link.atCoordinator(coordinatorKind.transaction, transactionalId, run), {
-      timeoutMs: this.leftMs,
+      timeoutMs: this.#leftMs,
       onFailure,
     });
   }
@@ -244,34 +246,34 @@ interface Waiting {
  * connection sequentially. At most one batch of a partition may be in flight.
  */
 class GatheredProduce {
-  private readonly link: BrokerConnection;
-  private readonly transactionalId: string;
-  private readonly waiting = new Map<number, Waiting[]>();
+  readonly #link: BrokerConnection;
+  readonly #transactionalId: string;
+  readonly #waiting = new Map<number, Waiting[]>();
 
   constructor(connection: BrokerConnection, transactionalId: string) {
-    this.link = connection;
-    this.transactionalId = transactionalId;
+    this.#link = connection;
+    this.#transactionalId = transactionalId;
   }
 
   /** The leader's response for the batch, with any error code. @throws Error without a response */
   send(leader: number, batch: ProducedBatch): Promise<ProduceAnswer> {
     const answer = Promise.withResolvers<ProduceAnswer>();
-    const waiting = this.waiting.get(leader);
+    const waiting = this.#waiting.get(leader);
     if (waiting !== undefined) waiting.push({ batch, answer });
     else {
-      this.waiting.set(leader, [{ batch, answer }]);
-      queueMicrotask(() => void this.flush(leader));
+      this.#waiting.set(leader, [{ batch, answer }]);
+      queueMicrotask(() => void this.#flush(leader));
     }
     return answer.promise;
   }
 
-  private async flush(leader: number): Promise<void> {
-    const sent = this.waiting.get(leader) ?? [];
-    this.waiting.delete(leader);
+  async #flush(leader: number): Promise<void> {
+    const sent = this.#waiting.get(leader) ?? [];
+    this.#waiting.delete(leader);
     const batches = sent.map(({ batch }) => batch);
     try {
-      const call = produceCall(batches, this.transactionalId, requestTimeoutMs);
-      const answers = await this.link.send(leader, call);
+      const call = produceCall(batches, this.#transactionalId, requestTimeoutMs);
+      const answers = await this.#link.send(leader, call);
       const byName = new Map(answers.map((one) => [nameOf(one), one]));
       for (const { batch, answer } of sent) {
         const one = byName.get(nameOf(batch));

@@ -22,80 +22,81 @@ interface Queued extends Commit {
  * again ends the open transaction.
  */
 export class KafkaWriter implements AsyncDisposable {
-  private readonly context: TransactionContext;
-  private readonly directory: ClusterMetadata;
-  private readonly clock: Clock;
-  private readonly queue: Queued[] = [];
-  private running: Promise<void> | null = null;
-  private failure: GatewayError | null = null;
+  readonly #context: TransactionContext;
+  readonly #directory: ClusterMetadata;
+  readonly #clock: Clock;
+  readonly #queue: Queued[] = [];
+  #running: Promise<void> | null = null;
+  #failure: GatewayError | null = null;
 
   constructor(context: TransactionContext, clusterMetadata: ClusterMetadata, clock: Clock) {
-    this.context = context;
-    this.directory = clusterMetadata;
-    this.clock = clock;
+    this.#context = context;
+    this.#directory = clusterMetadata;
+    this.#clock = clock;
   }
 
   /** Kafka names. Resolves with the offset of the first message of each. */
   commit({ placed, consumed }: Commit): Promise<number[]> {
-    if (this.failure !== null) return Promise.reject(this.failure);
+    if (this.#failure !== null) return Promise.reject(this.#failure);
     const answer = Promise.withResolvers<number[]>();
     let bytes = 0;
     for (const { messages } of placed) for (const message of messages) bytes += sizeOf(message);
-    this.queue.push({ placed, consumed, bytes, answer });
-    this.running ??= this.run();
+    this.#queue.push({ placed, consumed, bytes, answer });
+    this.#running ??= this.#run();
     return answer.promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.running !== null) {
-      await Promise.race([this.running, sleep(endTimeoutMs, undefined, { ref: false })]);
+    if (this.#running !== null) {
+      await Promise.race([this.#running, sleep(endTimeoutMs, undefined, { ref: false })]);
     }
-    this.failure ??= logClosed();
-    this.context.link[Symbol.dispose]();
+    this.#failure ??= logClosed();
+    this.#context.link[Symbol.dispose]();
   }
 
-  private async run(): Promise<void> {
+  async #run(): Promise<void> {
     // Commits of the same turn of the event loop go together.
     await Promise.resolve();
-    while (this.queue.length > 0 && this.failure === null) await this.together(this.takeGroup());
-    for (const { answer } of this.queue.splice(0)) answer.reject(this.failure ?? logClosed());
-    this.running = null;
+    while (this.#queue.length > 0 && this.#failure === null)
+      await this.#together(this.#takeGroup());
+    for (const { answer } of this.#queue.splice(0)) answer.reject(this.#failure ?? logClosed());
+    this.#running = null;
   }
 
-  private takeGroup(): Queued[] {
+  #takeGroup(): Queued[] {
     let bytes = 0;
     let count = 0;
-    for (const queued of this.queue) {
+    for (const queued of this.#queue) {
       bytes += queued.bytes;
       if (count > 0 && bytes > groupBytesMax) break;
       count++;
     }
-    return this.queue.splice(0, count);
+    return this.#queue.splice(0, count);
   }
 
-  private async together(group: readonly Queued[]): Promise<void> {
-    const existing = await this.withKnownTopics(group);
+  async #together(group: readonly Queued[]): Promise<void> {
+    const existing = await this.#withKnownTopics(group);
     if (existing.length === 0) return;
-    const transaction = new Transaction(this.context, existing, this.clock.now());
+    const transaction = new Transaction(this.#context, existing, this.#clock.now());
     try {
       const offsets = await transaction.commit();
       existing.forEach(({ answer }, i) => answer.resolve(offsets[i] ?? []));
     } catch (error) {
-      await this.failed(existing, error);
+      await this.#failed(existing, error);
     }
   }
 
-  private async failed(group: readonly Queued[], error: unknown): Promise<void> {
-    if (!isRefusal(error)) this.failure = asFinal(error);
+  async #failed(group: readonly Queued[], error: unknown): Promise<void> {
+    if (!isRefusal(error)) this.#failure = asFinal(error);
     else if (group.length > 1) {
-      for (const queued of group) if (this.failure === null) await this.together([queued]);
+      for (const queued of group) if (this.#failure === null) await this.#together([queued]);
     }
-    const { failure } = this;
+    const failure = this.#failure;
     // Most of those that were retried alone are settled already.
     for (const { answer } of group) answer.reject(failure ?? error);
   }
 
-  private async withKnownTopics(group: readonly Queued[]): Promise<Queued[]> {
+  async #withKnownTopics(group: readonly Queued[]): Promise<Queued[]> {
     const existing: Queued[] = [];
     for (const queued of group) {
       try {
@@ -103,7 +104,7 @@ export class KafkaWriter implements AsyncDisposable {
           ...queued.placed,
           ...(queued.consumed?.positions ?? []),
         ]) {
-          await this.directory.mustHave(topic, partition);
+          await this.#directory.mustHave(topic, partition);
         }
         existing.push(queued);
       } catch (error) {

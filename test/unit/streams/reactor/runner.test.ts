@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbeddedLog, type EmbeddedLog } from '#adapters/event-log/embedded/open.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { overridden } from '#kernel/overridden.ts';
 import type { Batch, EventLog, FollowOptions, Position } from '#ports/event-log.ts';
 import type { MessageReactor, Taken } from '#streams/reactor/reactor.ts';
 import { startMessageReactor } from '#streams/reactor/runner.ts';
@@ -141,7 +142,7 @@ describe('a reactor', () => {
   it('commits nothing that it left alone, though the log goes on past it when the partition goes', async () => {
     await append('a', 'b');
     const end = await log.endOffset(topic, 0);
-    const holey = Object.assign(Object.create(log) as EventLog, {
+    const holey = overridden(log, {
       async *follow([from]: readonly Position[], { signal }: FollowOptions): AsyncIterable<Batch> {
         yield* log.read(from!);
         await new Promise<void>((resolve) => {
