@@ -1,4 +1,5 @@
 import { limits } from '#kernel/limits.ts';
+import { hourMs, dayMs } from '#kernel/time.ts';
 import type { Cleanup } from '#ports/event-log.ts';
 
 /**
@@ -17,8 +18,6 @@ export interface Topic {
   readonly why: string;
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const compact = (minLagMs: number, maxLagMs: number) =>
   ({
     policy: 'compact' as const,

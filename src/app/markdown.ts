@@ -1,6 +1,5 @@
 /** Building blocks of generated Markdown pages. */
-
-const dayMs = 86_400_000;
+import { dayMs } from '#kernel/time.ts';
 
 /** Escapes text for a table cell. */
 const cell = (text: string): string =>

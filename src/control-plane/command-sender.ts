@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { partitionOf } from '#kernel/partition.ts';
-import type { Clock } from '#kernel/time.ts';
+import { dayMs, type Clock } from '#kernel/time.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { Schemas } from '#ports/schemas.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -9,7 +9,7 @@ import { commandsTopic, toCommandValue, type CommandValue } from './message-code
 import { inSendSpan, traceHeaders } from './trace.ts';
 
 /** No caller waits, so that only a long outage makes the command expire. */
-const withinMs = 24 * 3_600_000;
+const withinMs = dayMs;
 const appendTimeoutMs = 15_000;
 
 /** Appends commands to the partition of their scope. */

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { GatewayError } from '#kernel/errors.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { partitionNumbers } from '#kernel/partition.ts';
+import { dayMs } from '#kernel/time.ts';
 import type { Batch, EventLog, ReadMessage } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { consume } from './consume.ts';
@@ -21,7 +22,7 @@ import { keysBelow, ViewStore, type PartitionProgress } from './view-store.ts';
 import { ViewTables, type Row } from './view-tables.ts';
 
 /** A saved view resumes only if it was at the end of the log this recently: an older one may have missed tombstones. */
-const resumeWithinMs = 3 * 86_400_000;
+const resumeWithinMs = 3 * dayMs;
 const atEndNotedEveryMs = 10 * 60_000;
 /** Small batches, because applying one blocks the thread. */
 const batchBytesMax = 256 * 1024;

@@ -1,3 +1,5 @@
+import { dayMs } from './time.ts';
+
 /**
  * Limits that docs/reference/limits.md promises; src/app/limits-page.ts describes each one there. Changing one
  * changes behavior. The names end in units.
@@ -45,7 +47,7 @@ export const limits = {
   /** Before the second and the third attempt of a webhook, unless the environment has a schedule of its own. */
   webhookRetryWaitsMs: [3_000, 6_000],
   webhookRetriesMax: 20,
-  webhookRetryWaitMaxMs: 7 * 86_400_000,
+  webhookRetryWaitMaxMs: 7 * dayMs,
   webhookEndpointsMax: 100,
   alertDestinationsMax: 20,
   alertPauseMs: 15 * 60_000,
@@ -63,13 +65,13 @@ export const limits = {
   /** A rejected webhook with a larger body is listed without it. */
   webhookRejectedBytesMax: 256 * 1024,
   /** Repeated deliveries of a provider are recognized within this time. */
-  webhookKnownMs: 24 * 3_600_000,
+  webhookKnownMs: dayMs,
   /** This many failures within the window block further attempts to an endpoint for a while. */
   webhookCircuitFailures: 5,
   webhookCircuitWindowMs: 10_000,
   webhookCircuitOpenMs: 60_000,
   /** A webhook that waits longer than this behind a failing endpoint is given up; it can be recovered. */
-  webhookWaitMaxMs: 3 * 86_400_000,
+  webhookWaitMaxMs: 3 * dayMs,
   retryFirstWaitMs: 3_000,
   retryWaitMaxMs: 10 * 60_000,
   frequencyMinMs: 30_000,
@@ -78,16 +80,16 @@ export const limits = {
   connectionVariantsMax: 100,
   /** A queued run of a sync that has not started by then fails. */
   syncStartByMs: 3_600_000,
-  syncRunMaxMs: 24 * 3_600_000,
+  syncRunMaxMs: dayMs,
   actionRunMaxMs: 15 * 60_000,
   actionStartByMs: 30_000,
-  asyncActionStartByMs: 24 * 3_600_000,
+  asyncActionStartByMs: dayMs,
   webhookRunStartByMs: 5 * 60_000,
   webhookRunMaxMs: 3_600_000,
   /** From its creation until it is started, and from its start until it ends. */
   deploymentMs: 5 * 60_000,
   /** How long the outcome of one is reported. */
-  deploymentKeptMs: 7 * 86_400_000,
+  deploymentKeptMs: 7 * dayMs,
   /** Of the TypeScript of one function that is deployed from source, in UTF-8. */
   deploymentSourceBytesMax: 500_000,
   dryRunStartByMs: 5 * 60_000,
@@ -128,7 +130,7 @@ export const limits = {
   /** Between the redirect to the provider and the callback. */
   authorizationMs: 30 * 60_000,
   /** How long a rotated signing key signs beside the new one. */
-  signingKeyOverlapMs: 24 * 3_600_000,
+  signingKeyOverlapMs: dayMs,
   environmentKeysMax: 50,
   environmentVariablesMax: 100,
   connectionTagsMax: 10,
@@ -141,9 +143,9 @@ export const limits = {
   topicMessagesBytesMax: 2 * 1024 ** 2,
   /** How long one page of messages is searched for in the log. */
   topicMessagesSearchMs: 3_000,
-  idempotencyMs: 24 * 3_600_000,
-  pruneAfterMs: 30 * 86_400_000,
-  purgeAfterMs: 60 * 86_400_000,
+  idempotencyMs: dayMs,
+  pruneAfterMs: 30 * dayMs,
+  purgeAfterMs: 60 * dayMs,
   /** What a typed topic holds is deleted within this time: 29 days, plus the segment that is being written. */
-  typedTopicKeptMs: 30 * 86_400_000,
+  typedTopicKeptMs: 30 * dayMs,
 } as const;

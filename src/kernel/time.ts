@@ -3,6 +3,14 @@ export type Instant = number;
 /** Microseconds since the Unix epoch: the unit of record times. Exact in a double until 2255. */
 export type Micros = number;
 
+/** Lengths of time; a day here is 24 hours, whatever a calendar says. */
+export const secondMs = 1_000;
+export const minuteMs = 60 * secondMs;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+export const weekMs = 7 * dayMs;
+export const dayMicros = 1_000 * dayMs;
+
 /** The only access to the wall clock: passed in, so that tests can move it. */
 export interface Clock {
   now(): Instant;

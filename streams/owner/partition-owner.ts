@@ -23,7 +23,7 @@ import {
 } from '#control-plane/trace.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { splitKey } from '#kernel/ids.ts';
-import type { Instant } from '#kernel/time.ts';
+import { dayMs, type Instant } from '#kernel/time.ts';
 import type { ReadMessage, TransactionalWriter } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import {
@@ -49,7 +49,7 @@ import { placed, type Addressed, type TopicWriters } from './topic-writers.ts';
  * A saved state resumes only if it was at the end of the log this recently: an older one may have missed
  * tombstones.
  */
-const resumeWithinMs = 3 * 86_400_000;
+const resumeWithinMs = 3 * dayMs;
 const commandsPerRoundMax = 256;
 const dueAtOnceMax = 256;
 /** The longest that a timer of Node waits. */

@@ -9,6 +9,7 @@ import {
 } from '#control-plane/message-codec.ts';
 import type { Ports } from '#control-plane/ports.ts';
 import { partitionOf } from '#kernel/partition.ts';
+import { dayMs } from '#kernel/time.ts';
 import { HeldPartitions } from '../held-partitions.ts';
 import { watchClockSteps } from './clock-steps.ts';
 import { ownersGroup } from './decide-command.ts';
@@ -19,7 +20,7 @@ import { openTopicWriters } from './topic-writers.ts';
 
 const positionEveryMs = 1_000;
 const trimEveryMs = 3_600_000;
-const commandsKeptMs = 86_400_000;
+const commandsKeptMs = dayMs;
 
 export interface ControlOwnersDeps extends Ports {
   /** For the state stores, one file per partition; may be deleted while stopped. */

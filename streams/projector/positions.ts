@@ -1,5 +1,5 @@
 import { partitionNumbers } from '#kernel/partition.ts';
-import type { Clock, Instant } from '#kernel/time.ts';
+import { dayMs, type Clock, type Instant } from '#kernel/time.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
 import { TabWriter } from '#ports/rows.ts';
@@ -10,7 +10,7 @@ import type { TableSet } from './define.ts';
  * A position may be resumed only if it was at the end of the log less than 3 days ago, half the shortest delete
  * retention: later it has missed tombstones.
  */
-export const resumableMs = 3 * 86_400_000;
+export const resumableMs = 3 * dayMs;
 
 export interface StoredPosition {
   readonly partition: number;

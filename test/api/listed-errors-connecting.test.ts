@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
+import { dayMs } from '#kernel/time.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { codeOf, startApi, type Api } from '#test/support/api.ts';
 import { movedClock } from '#test/support/clock.ts';
@@ -10,7 +11,6 @@ import { aProvider, connectionsFound } from '#test/support/control.ts';
 
 const clock = movedClock();
 const system = { actor: 'system' };
-const dayMs = 86_400_000;
 const entry = { categories: [], docs: 'https://docs.example' };
 /** Nobody answers there; and there nobody may be asked. */
 const nowhere = 'http://127.0.0.1:9/token';

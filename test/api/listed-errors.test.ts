@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#kernel/errors.ts';
+import { hourMs } from '#kernel/time.ts';
 import { sealIntegrationCredentials } from '#modules/connections/credentials/sealing.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { createRunsClient, type RunsClientDeps } from '#modules/functions/actions/handlers.ts';
@@ -16,7 +17,6 @@ import { anAction, aSync } from '#test/support/functions-api.ts';
 
 const clock = movedClock();
 const system = { actor: 'system' };
-const hourMs = 3_600_000;
 let api: Api;
 let prodId: number;
 let devUid: string;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
+import { hourMs } from '#kernel/time.ts';
 import { codeOf } from '#test/support/api.ts';
 import { standardWebhook } from '#test/support/fake-webhook-provider.ts';
 import { deliver, openWebhookIngress, type WebhookIngress } from '#test/support/webhook-ingress.ts';
 
 const secret = 'whsec_b2YgYW5u';
-const hourMs = 3_600_000;
 let ingress: WebhookIngress;
 
 beforeAll(async () => {

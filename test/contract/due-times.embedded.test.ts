@@ -4,7 +4,7 @@ import { definitions } from '#app/entities.ts';
 import type { AnyEntityDefinition } from '#control-plane/entity.ts';
 import { commandsTopic } from '#control-plane/message-codec.ts';
 import { partitionOf } from '#kernel/partition.ts';
-import type { Clock } from '#kernel/time.ts';
+import { hourMs, type Clock } from '#kernel/time.ts';
 import { variableRef } from '#modules/functions/variables/entity.ts';
 import { ownersGroup } from '#streams/owner/decide-command.ts';
 import { ControlStateStore } from '#streams/owner/state-store.ts';
@@ -15,7 +15,6 @@ import {
   type ControlWorld,
 } from '#test/support/control.ts';
 
-const hourMs = 3_600_000;
 const stack = new AsyncDisposableStack();
 /** How far the owners' clock is ahead. */
 let aheadMs = 0;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
 import { createPublisher } from '#control-plane/publisher.ts';
-import type { Clock } from '#kernel/time.ts';
+import { minuteMs, type Clock } from '#kernel/time.ts';
 import { bootstrap } from '#modules/access/environments/bootstrap.ts';
 import { importConnection, storeCredentials } from '#modules/connections/connections/handlers.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
@@ -30,7 +30,6 @@ import { openHttpClient } from '#test/support/webhook-receiver.ts';
 
 const options = { actor: 'system' };
 const noSecrets = { accountKey: null, keyDev: null, keyProd: null };
-const minuteMs = 60_000;
 
 /** A clock that a test moves: the owners and the nodes follow it. */
 let aheadMs = 0;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
 import { topicSpecs } from '#app/topics.ts';
-import { systemClock } from '#kernel/time.ts';
+import { minuteMs, systemClock } from '#kernel/time.ts';
 import { keysTopic } from '#modules/access/vault/key-log.ts';
 import type { WrappedKey } from '#modules/access/vault/key-ring.ts';
 import { openVault } from '#modules/access/vault/open-vault.ts';
@@ -12,7 +12,6 @@ import { openTestLog } from '#test/support/kafka-open.ts';
 import { filesWith } from '#test/support/stored-bytes.ts';
 
 const [spec] = topicSpecs(1).filter(({ name }) => name === keysTopic);
-const minuteMs = 60_000;
 
 describe('a key that was destroyed, in Kafka', () => {
   // The broker is as it is delivered, and so are the limits: the test waits for the real bound.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createPublisher } from '#control-plane/publisher.ts';
-import type { Clock } from '#kernel/time.ts';
+import { dayMs, type Clock } from '#kernel/time.ts';
 import { bootstrap } from '#modules/access/environments/bootstrap.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
@@ -18,7 +18,6 @@ import { openHttpClient } from '#test/support/webhook-receiver.ts';
 
 const options = { actor: 'system' };
 const noSecrets = { accountKey: null, keyDev: null, keyProd: null };
-const dayMs = 86_400_000;
 
 /** A clock that a test moves. */
 let aheadMs = 0;

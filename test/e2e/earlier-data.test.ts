@@ -1,13 +1,14 @@
-/**
- * What earlier commits have left on disk opens and reads: a data folder as it is, and the export of its log in an empty
- * one. The fixtures are made by `test/fixtures/make.ts` and never changed.
- */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+/**
+ * What earlier commits have left on disk opens and reads: a data folder as it is, and the export of its log in an empty
+ * one. The fixtures are made by `test/fixtures/make.ts` and never changed.
+ */
+import { dayMs } from '#kernel/time.ts';
 import { answersOf, type FixtureAnswers } from '#test/fixtures/answers.ts';
 import { eventually } from '#test/support/crm-world.ts';
 import { daysLater } from '#test/support/days-later.ts';
@@ -17,7 +18,6 @@ import { transfer } from '#test/support/transfer.ts';
 
 const run = promisify(execFile);
 const fixtures = join(import.meta.dirname, '../fixtures');
-const dayMs = 86_400_000;
 
 interface Facts {
   readonly keys: Pick<GatewayAccess, 'key' | 'prodKey' | 'accountKey'>;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { partitionOf } from '#kernel/partition.ts';
+import { dayMs } from '#kernel/time.ts';
 import { recordsTopic } from '#modules/records/stream-head.ts';
 import { streamKey, type Stream } from '#modules/records/stream.ts';
 import { movedClock } from '#test/support/clock.ts';
@@ -8,7 +9,6 @@ import { eventually } from '#test/support/crm-world.ts';
 import { openRecordsInKafka } from '#test/support/records-in-kafka.ts';
 import { anOrigin, aStream } from '#test/support/records.ts';
 
-const dayMs = 86_400_000;
 const partitions = 2;
 const partitionOfStream = (stream: Stream) => partitionOf(streamKey(stream), partitions);
 const stream = aStream();

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { dayMs } from '#kernel/time.ts';
 
 /** Both in PEM. */
 export interface Certified {
@@ -16,7 +17,6 @@ export function selfSigned(commonName: string): Certified {
       sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from(commonName))),
     ),
   );
-  const dayMs = 86_400_000;
   const validity = sequence(utcTime(Date.now() - dayMs), utcTime(Date.now() + dayMs));
   const address = sequence(der(0x87, Buffer.from([127, 0, 0, 1])));
   const alternativeName = sequence(der(0x06, Buffer.from('551d11', 'hex')), der(0x04, address));

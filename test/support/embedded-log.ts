@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbeddedLogClient } from '#adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { dayMs } from '#kernel/time.ts';
 import type { EventLogHarness } from '#test/contract/event-log.contract.ts';
 
-const dayMs = 86_400_000;
 const yearMs = 365 * dayMs;
 /** The longest that a timer waits: cleaning is asked for here. */
 const longMs = 2 ** 31 - 1;

@@ -2,6 +2,7 @@
  * A stream that is emptied and forgotten by the log, and written again: `emptied-child.ts empty <data
  * folder>`, then `emptied-child.ts again <data folder> <old cursor …>` in another process.
  */
+import { dayMs } from '#kernel/time.ts';
 import {
   changesOf,
   connectionUid,
@@ -49,7 +50,6 @@ export interface ToldAgain {
   }[];
 }
 
-const dayMs = 86_400_000;
 const stream = streamOf('Emptied');
 const idOf = (at: number) => ({ id: `r${at}` });
 

@@ -2,8 +2,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-
-const weekMs = 7 * 86_400_000;
+import { weekMs } from '#kernel/time.ts';
 
 interface Registered {
   readonly id: string;

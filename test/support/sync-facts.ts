@@ -1,10 +1,10 @@
+/** Facts of one sync of one connection, for given / when / then. */
 import { GatewayError } from '#kernel/errors.ts';
+import { hourMs } from '#kernel/time.ts';
 import { sync, type SyncCommand } from '#modules/functions/syncs/decider.ts';
 import type { SyncEvent } from '#modules/functions/syncs/events.ts';
 import { slotAfter, type SyncInstance } from '#modules/functions/syncs/state.ts';
 
-/** Facts of one sync of one connection, for given / when / then. */
-export const hourMs = 3_600_000;
 export const t0 = Date.UTC(2026, 0, 1);
 export const born = {
   id: '7b0cbd43-9b53-4d5c-8d0c-3f6f8a1f7d11',

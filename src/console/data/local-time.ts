@@ -8,7 +8,7 @@ export const localTimeOf = (at: Date): string =>
     .toISOString()
     .slice(0, 'yyyy-mm-ddThh:mm:ss'.length);
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /** A day ago as the value of a `datetime-local` field, to the minute. */
 export const localDayAgo = (): string =>

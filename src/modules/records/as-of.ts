@@ -1,6 +1,6 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import { isoMillis, type Instant, type Micros } from '#kernel/time.ts';
+import { dayMs, isoMillis, type Instant, type Micros } from '#kernel/time.ts';
 import { decodeCursor, encodeCursor, generationOf } from './cursor.ts';
 import { lastActionOf, type RecordChange } from './events.ts';
 import { historyTable, standingAt } from './history-queries.ts';
@@ -16,7 +16,6 @@ export type HistoryDeps = Pick<
   'control' | 'tables' | 'log' | 'schemas' | 'vault' | 'records' | 'clock' | 'settings'
 >;
 
-const dayMs = 86_400_000;
 /** Limit of records whose changes are in memory at a time. */
 const chunkRecords = 100;
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { exitCodes } from '#cli/exit.ts';
 import { limits } from '#kernel/limits.ts';
+import { secondMs, minuteMs, hourMs, dayMs } from '#kernel/time.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
 import { definitionSchema } from '#modules/connections/providers/schema.ts';
 import { runLimits } from '#modules/functions/runs/runtime/run-limits.ts';
@@ -67,10 +68,6 @@ describe('the reference names', () => {
   });
 });
 
-const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 const mib = 1024 ** 2;
 const counted = (count: number): string => count.toLocaleString('en-US');
 

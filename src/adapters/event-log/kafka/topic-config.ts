@@ -1,3 +1,4 @@
+import { dayMs } from '#kernel/time.ts';
 import type { Cleanup } from '#ports/event-log.ts';
 
 /**
@@ -9,7 +10,6 @@ export const erasureMs = 5 * 60_000;
 
 type Compaction = Extract<Cleanup, { policy: 'compact' }>;
 
-const dayMs = 86_400_000;
 const mebibyte = 1024 ** 2;
 
 /**

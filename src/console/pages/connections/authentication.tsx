@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
+import { dayMs } from '../../data/local-time.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { Badge, StateBadge } from '../../design/badge.tsx';
@@ -107,7 +108,7 @@ function Actions({ name, connection }: ActionsProps): JSX.Element {
 
 function Refreshes({ name }: { readonly name: ConnectionName }): JSX.Element {
   const { path } = useAccess();
-  const week = 7 * 24 * 3_600_000;
+  const week = 7 * dayMs;
   const now = new Date();
   now.setMinutes(0, 0, 0);
   const period = {

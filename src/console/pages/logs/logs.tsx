@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Input, LogOperation } from '#client/index.ts';
+import { dayMs } from '../../data/local-time.ts';
 import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
@@ -21,7 +22,6 @@ type Body = NonNullable<Input<'POST /logs/operations'>['body']>;
 const states = ['waiting', 'running', 'success', 'failed', 'timeout', 'cancelled'] as const;
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 const types = ['sync', 'action', 'auth', 'webhook', 'proxy', 'events', 'admin', 'deploy'] as const;
-const day = 86_400_000;
 
 const periods = [
   { value: '1', label: '24 hours' },
@@ -32,7 +32,7 @@ const periods = [
 function periodOf(days: string): NonNullable<Body['period']> {
   const end = new Date();
   end.setMinutes(60, 0, 0);
-  const length = (Number(days) || 14) * day;
+  const length = (Number(days) || 14) * dayMs;
   return { from: new Date(end.getTime() - length).toISOString(), to: end.toISOString() };
 }
 

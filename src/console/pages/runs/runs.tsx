@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { Input } from '#client/index.ts';
+import { dayMs } from '../../data/local-time.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { Page } from '../../shell/page.tsx';
@@ -37,7 +38,7 @@ function sinceOf(days: string): string | undefined {
   if (!periods.some(({ value }) => value === days)) return undefined;
   const at = new Date();
   at.setMinutes(0, 0, 0);
-  return new Date(at.getTime() - Number(days) * 86_400_000).toISOString();
+  return new Date(at.getTime() - Number(days) * dayMs).toISOString();
 }
 
 export function Runs(): JSX.Element {

@@ -1,5 +1,6 @@
 import type { EntityDefinition, EntityRef, Siblings } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
+import { dayMs } from '#kernel/time.ts';
 import { apiKey, type ApiKeyCommand } from './decider.ts';
 import type { ApiKeyEvent } from './events.ts';
 import type { ApiKey } from './state.ts';
@@ -18,7 +19,6 @@ export const accountKeyRef = (id: string): EntityRef => ({
   path: [id],
 });
 
-const dayMs = 86_400_000;
 const actions = { KeyCreated: 'created', KeyUsed: 'used', KeyDeleted: 'deleted' } as const;
 
 const publishKey = publishConfig<ApiKey, ApiKeyEvent>('api_key', actions, (key) => {

@@ -1,8 +1,7 @@
-import { isoMillis, type Instant } from '#kernel/time.ts';
+import { dayMs, isoMillis, type Instant } from '#kernel/time.ts';
 import { keysTopic } from '#modules/access/vault/key-log.ts';
 import type { ErasedStream, ErasureReceipt } from './events.ts';
 
-const dayMs = 86_400_000;
 /** The largest lag of compaction of `svc.records.v1`, and a day until its segment is rolled. */
 const recordsGoneAfterMs = 30 * dayMs;
 /** Retention of `svc.logs.v1`, and a day for its segment. */

@@ -1,5 +1,5 @@
 import { stableJson, type Json } from '#kernel/stable-json.ts';
-import type { Instant } from '#kernel/time.ts';
+import { dayMs, type Instant } from '#kernel/time.ts';
 import type { ConnectionError, ConnectionEvent } from './events.ts';
 import { unusedRefreshAt, validationDueAt, type Connection } from './state.ts';
 
@@ -73,8 +73,6 @@ export function afterTime(state: Connection, at: Instant): ConnectionEvent[] {
 
 const isRefreshDue = (state: Connection, at: Instant): boolean =>
   (unusedRefreshAt(state) ?? Infinity) <= at;
-
-const dayMs = 86_400_000;
 
 /** Counted at most once a day (UTC): the number of days exhausts a connection. */
 export function failedOnce(refresh: Connection['refresh'], at: Instant): Connection['refresh'] {

@@ -2,7 +2,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Sealed } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
-import type { Instant } from '#kernel/time.ts';
+import { dayMs, type Instant } from '#kernel/time.ts';
 import type { PlainFields } from './fields.ts';
 
 export interface EndUser {
@@ -40,8 +40,6 @@ export const neverRefreshed: RefreshState = {
   failureDays: 0,
   askedAt: null,
 };
-
-const dayMs = 86_400_000;
 
 /**
  * Scope = `joinKey(environment uid, integration key, connection id)`; path the same three parts.

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { atPath } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
-import { isoMillis, type Instant } from '#kernel/time.ts';
+import { dayMs, hourMs, minuteMs, secondMs, isoMillis, type Instant } from '#kernel/time.ts';
 import { callValue, isCallToken, type OutgoingCall } from './outgoing-call.ts';
 import { templateFunctions, type TemplateFunction } from './template-functions.ts';
 
@@ -257,10 +257,10 @@ function asText(value: Json | undefined): string | null {
 
 const unitsMs: Readonly<Record<string, number>> = {
   ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  s: secondMs,
+  m: minuteMs,
+  h: hourMs,
+  d: dayMs,
 };
 
 function parseNow(token: string): { shiftMs: number; format: string | null } | null {

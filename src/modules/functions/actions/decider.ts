@@ -1,7 +1,7 @@
 import type { Decider } from '#kernel/decider.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import type { Instant } from '#kernel/time.ts';
+import { dayMs, type Instant } from '#kernel/time.ts';
 import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
 import type { BodyPlace } from '../runs/events.ts';
 import type { RunFailure } from '../syncs/events.ts';
@@ -12,7 +12,7 @@ import { kindOf, type ActionRun } from './state.ts';
 /** A started run without a heartbeat for this time counts as crashed. */
 const heartbeatTimeoutMs = 60_000;
 /** The retention of bodies (streams/topics.ts). */
-const outputKeptMs = 7 * 86_400_000;
+const outputKeptMs = 7 * dayMs;
 
 type At = { readonly at: Instant };
 type OfAttempt = { readonly attempt: number };

@@ -1,6 +1,6 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { uuidV5 } from '#kernel/ids.ts';
-import type { Clock } from '#kernel/time.ts';
+import { dayMs, type Clock } from '#kernel/time.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
@@ -11,7 +11,7 @@ import { functionsOn } from './lifecycle-functions.ts';
 const topic = 'svc.connections.v1';
 const event = 'post-connection-creation';
 /** Maximum age of a connection: a new group on an old log runs nothing for older ones. */
-const newsMs = 24 * 3_600_000;
+const newsMs = dayMs;
 
 interface LifecycleHooksDeps extends ReactorDeps {
   readonly control: ControlPlane;

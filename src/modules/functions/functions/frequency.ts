@@ -1,11 +1,7 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import { secondMs, minuteMs, hourMs, dayMs, weekMs } from '#kernel/time.ts';
 
-const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
-const weekMs = 7 * dayMs;
 /** A month of a frequency is 30 days, independent of the calendar. */
 const monthMs = 30 * dayMs;
 /** Documented maximum of a frequency. */

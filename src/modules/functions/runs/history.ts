@@ -3,15 +3,13 @@ import { findCaughtUp } from '#control-plane/control-plane.ts';
 import type { Caller } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
-import { microsOf, type Micros } from '#kernel/time.ts';
+import { dayMicros, microsOf, type Micros } from '#kernel/time.ts';
 import type { FunctionsServices } from '../services.ts';
 import { isSome, requireSteps, runningOf } from './current-steps.ts';
 import { changesEndOf, presentEvents, presentRun, presentTimeline } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'tables' | 'log' | 'clock' | 'readableRuns'>;
-
-const dayMicros = 86_400_000_000;
 
 interface RunsRequest extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' | 'actions'> {
   readonly statuses?: readonly string[];

@@ -1,15 +1,13 @@
 import type { Caller } from '#http/define-route.ts';
 import { bodyRefused } from '#http/error-response.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { microsOf, type Micros } from '#kernel/time.ts';
+import { dayMicros, microsOf, type Micros } from '#kernel/time.ts';
 import type { OperationsServices } from '../services.ts';
 import { messageCursor, operationCursor } from './cursor.ts';
 import { presentMessage, presentOperation } from './presenter.ts';
 import { findMessages, findOperations, operationsOf } from './queries.ts';
 
 type Deps = Pick<OperationsServices, 'control' | 'tables' | 'clock'>;
-
-const dayMicros = 86_400_000_000;
 
 interface Period {
   readonly from: string;

@@ -3,7 +3,7 @@ import { representation } from '#http/representation.ts';
 import { anyJson, data, timestamp } from '#http/responses.ts';
 import { limits } from '#kernel/limits.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
-import { isoMillis } from '#kernel/time.ts';
+import { dayMs, isoMillis } from '#kernel/time.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import type { Connection, EndUser } from '#modules/connections/connections/state.ts';
 import type { Integration } from '#modules/connections/integrations/state.ts';
@@ -11,7 +11,6 @@ import type { OperationsServices } from '../services.ts';
 import type { LogEntry } from './events.ts';
 import type { EntryRow, OperationRow } from './rows.ts';
 
-const dayMs = 86_400_000;
 const orNull = (text: string): string | null => (text === '' ? null : text);
 const time = (micros: number): string => isoMillis(Math.floor(micros / 1000));
 

@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { inSpan, inTrace, processing, traceHeader, traceOf } from '#control-plane/trace.ts';
+import { dayMs } from '#kernel/time.ts';
 import type { ReadMessage } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../commands.ts';
 import { createRecordHash, type RecordHash } from '../hash.ts';
@@ -310,7 +311,7 @@ export class PartitionOwner implements AsyncDisposable {
 }
 
 /** Decided commands are kept for a day: marks of delete passes are recovered from them, and operators may read them. */
-const keptMs = 86_400_000;
+const keptMs = dayMs;
 
 /** Offset before which commands are decided and older than a day; `next` is the first that is still needed. */
 async function deletableBefore(

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { limits } from '#kernel/limits.ts';
-import type { Clock, Instant } from '#kernel/time.ts';
+import { dayMs, type Clock, type Instant } from '#kernel/time.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
 import type { RecordTables } from '../tables.ts';
 import type { RecordTableSet } from './definition.ts';
@@ -178,7 +178,6 @@ async function clean(
   logger.info({ partition }, 'removed superseded rows');
 }
 
-const dayMs = 86_400_000;
 /** The log may keep changes two days longer than required; until then they can be read. */
 const keptMs = (limits.recordHistoryDays + 2) * dayMs;
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isOutage, GatewayError } from '#kernel/errors.ts';
 import { joinKey, uuidV5, uuidV7 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
+import { dayMs } from '#kernel/time.ts';
 import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
 import {
   openIntegrationCredentials,
@@ -38,8 +39,6 @@ export type ProcessDeps = Pick<
   | 'providers'
   | 'settings'
 >;
-
-const dayMs = 86_400_000;
 
 /** Present when the provider waits for the response. */
 export type IngressDeps = ProcessDeps & UnverifiedDeps;

@@ -1,6 +1,7 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { joinKey, uuidV5 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
+import { hourMs } from '#kernel/time.ts';
 import type { WebhooksServices } from '../services.ts';
 import type { Receiver } from './receiver.ts';
 import type { Incoming } from './request.ts';
@@ -16,8 +17,6 @@ export type UnverifiedDeps = Pick<
  * integration without the secret; `unknown` is any other sender, and every rejected webhook.
  */
 export type UnverifiedSender = 'unknown' | 'unsigned';
-
-const hourMs = 3_600_000;
 
 /** The approximate size in the log: the minimum per webhook covers seals and other fields. */
 export const sizeOf = ({ headers, search, bytes }: Incoming): number =>

@@ -1,10 +1,9 @@
 import { uuidV5 } from '#kernel/ids.ts';
+import { dayMs } from '#kernel/time.ts';
 import type { CredentialsChanged } from '#streams/values.ts';
 import { authEventOf, authPayload, isAuthWanted } from './auth-payload.ts';
 import { deliveriesOf } from './outbox.ts';
 import { startWebhookSource, subjectOf, type WebhookSourceDeps } from './webhook-source.ts';
-
-const dayMs = 24 * 3_600_000;
 
 /**
  * Sends webhooks for created and reauthorized connections, failed refreshes, and the first success after a failure:

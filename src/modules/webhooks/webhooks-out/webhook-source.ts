@@ -4,7 +4,7 @@ import type { PublicMessage } from '#control-plane/entity.ts';
 import type { Ports } from '#control-plane/ports.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
 import { readableValue } from '#control-plane/topic-view.ts';
-import type { Clock } from '#kernel/time.ts';
+import { dayMs, type Clock } from '#kernel/time.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
@@ -16,7 +16,7 @@ import { topics } from '#streams/topics.ts';
 import { deliveriesTopic } from './deliveries.ts';
 import type { WebhookOut } from './events.ts';
 
-const rememberedMs = topics[deliveriesTopic].cleanup.retentionMs - 86_400_000;
+const rememberedMs = topics[deliveriesTopic].cleanup.retentionMs - dayMs;
 /** Maximum clock skew between two nodes. */
 const skewMs = 300_000;
 

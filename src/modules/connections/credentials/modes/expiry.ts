@@ -1,13 +1,13 @@
-import type { Instant } from '#kernel/time.ts';
+import { dayMs, hourMs, minuteMs, secondMs, type Instant } from '#kernel/time.ts';
 
 /** Parses a text such as `1:02:03` (days, hours, minutes). */
 const daysHoursMinutes = /^(\d+):(\d{1,2}):(\d{1,2})$/;
 const worded = /^(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)$/i;
 const unitMs: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  s: secondMs,
+  m: minuteMs,
+  h: hourMs,
+  d: dayMs,
 };
 
 /** Milliseconds since the epoch. A number that would be before 1972 is in seconds. */

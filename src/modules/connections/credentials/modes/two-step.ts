@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mapOf } from '#http/fields.ts';
 import { atPath, textAt } from '#kernel/json-path.ts';
 import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
-import type { Instant } from '#kernel/time.ts';
+import { dayMs, type Instant } from '#kernel/time.ts';
 import type { Provider, TokenStep } from '../../providers/definition.ts';
 import type { TemplateValues } from '../../providers/interpolate.ts';
 import { durationMs, atTime, iso, jwtExpiry } from './expiry.ts';
@@ -21,7 +21,7 @@ import {
 } from './token-request.ts';
 
 /** Lifetime of a token without an expiry. */
-const foreverMs = 99 * 365 * 86_400_000;
+const foreverMs = 99 * 365 * dayMs;
 /** A token counts as expired this long before its `exp`. */
 const jwtMarginMs = 15 * 60_000;
 

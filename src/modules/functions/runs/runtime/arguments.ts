@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jsonObject, mapOf } from '#http/fields.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
+import { dayMs } from '#kernel/time.ts';
 
 /**
  * The arguments of a function's calls. They come from untrusted code, so all are validated. Data are used as parsed,
@@ -83,7 +84,7 @@ export const shapes = {
   getRecordsById: model.extend({ ids: z.array(z.string()).max(1000) }),
   listRecords: model.extend({ cursor: z.string().nullable(), limit: z.int().min(1).max(100) }),
   setMergingStrategy: model.extend({ strategy: z.enum(['override', 'ignore_if_modified_after']) }),
-  acquireLock: z.object({ key: name, ttlMs: z.number().positive().max(86_400_000) }),
+  acquireLock: z.object({ key: name, ttlMs: z.number().positive().max(dayMs) }),
   releaseLock: z.object({ key: name }),
 } as const;
 

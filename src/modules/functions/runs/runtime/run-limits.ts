@@ -1,8 +1,7 @@
 import { limits } from '#kernel/limits.ts';
+import { minuteMs } from '#kernel/time.ts';
 import type { RunLimits } from '#ports/sandbox.ts';
 import type { RunKind } from '../events.ts';
-
-const minuteMs = 60_000;
 
 const common = {
   graceMs: limits.runGraceMs,

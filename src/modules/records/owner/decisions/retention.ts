@@ -1,4 +1,4 @@
-import type { Instant } from '#kernel/time.ts';
+import { dayMs, type Instant } from '#kernel/time.ts';
 import type { Retention } from '#modules/access/environments/retention.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import {
@@ -16,7 +16,6 @@ import type { StreamState } from '../state/stream-state.ts';
 import type { Streams } from '../state/streams.ts';
 import { noPayload, type Changes } from './round.ts';
 
-export const dayMs = 86_400_000;
 /** Interval of sweeps: periods are whole days. */
 const sweptEveryMs = dayMs;
 /** Records and streams of one slice; a round of commands may come in between. */

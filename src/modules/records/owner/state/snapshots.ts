@@ -7,13 +7,14 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Ports } from '#control-plane/ports.ts';
+import { dayMs } from '#kernel/time.ts';
 
-const everyMsDefault = 86_400_000;
+const everyMsDefault = dayMs;
 /** Interval of checks of the newest copy's age, and wait after a failed copy. */
 const lookEveryMs = 60_000;
 const retryMs = 600_000;
 /** Unfinished files of a crashed process. */
-const unfinishedMs = 86_400_000;
+const unfinishedMs = dayMs;
 
 const entry = fileURLToPath(
   new URL(`./snapshot-process${extname(import.meta.url)}`, import.meta.url),

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeDisposableDatabase } from '#control-plane/disposable-database.ts';
+import { dayMs } from '#kernel/time.ts';
 import { headsTopic, recordsTopic } from '../../stream-head.ts';
 import type { Shared } from '../deps.ts';
 import { createAtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import { StateStore, type Progress } from './state-store.ts';
 
-const dayMs = 86_400_000;
 /** Maximum lag of a store before it may have missed tombstones: half the shortest delete retention. */
 export const resumableMs = 3 * dayMs;
 

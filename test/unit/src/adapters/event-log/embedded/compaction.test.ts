@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import { minuteMs } from '#kernel/time.ts';
 import type { EventLog, Message, ReadMessage } from '#ports/event-log.ts';
 import { temporaryFolder } from '#test/support/embedded-log.ts';
 import { keysOf, message, placed, position, readAll, textOf } from '#test/support/log.ts';
 import { seeded, seedOfRun } from '#test/support/random.ts';
 
-const minuteMs = 60_000;
 const policy = {
   policy: 'compact',
   minLagMs: 10 * minuteMs,

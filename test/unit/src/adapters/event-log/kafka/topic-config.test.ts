@@ -5,8 +5,7 @@ import {
   initialConfig,
   requiredConfig,
 } from '#adapters/event-log/kafka/topic-config.ts';
-
-const dayMs = 86_400_000;
+import { dayMs } from '#kernel/time.ts';
 
 describe('the settings of a topic', () => {
   it('of records keep every change for the documented time, and the last one forever', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Sealed } from '#kernel/ids.ts';
+import { dayMs } from '#kernel/time.ts';
 import { environment, type CreateEnvironment } from '#modules/access/environments/decider.ts';
 import { given } from '#test/support/given.ts';
 
 const at = 1_000_000;
-const dayMs = 86_400_000;
 const key = (name: string) => name as Sealed<string>;
 const create = (more: Partial<CreateEnvironment> = {}): CreateEnvironment => ({
   type: 'Create',

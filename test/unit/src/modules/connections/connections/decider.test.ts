@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sealed } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import { dayMs } from '#kernel/time.ts';
 import { connection, type ImportConnection } from '#modules/connections/connections/decider.ts';
 import {
   endUserTags,
@@ -240,7 +241,6 @@ describe('a refresh', () => {
   });
 
   it('counts one failure a day, and none that has no intent', () => {
-    const dayMs = 86_400_000;
     const intent = { id: 'i1', at: 10, spendsToken: true };
     const daysAfter = (refresh: Partial<RefreshState>, at: number) =>
       given(connection, withRefresh({ ...neverRefreshed, intent, ...refresh }))

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sealed } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import { dayMs } from '#kernel/time.ts';
 import { connection, type ImportConnection } from '#modules/connections/connections/decider.ts';
 import {
   neverRefreshed,
@@ -33,7 +34,6 @@ const made = (more: Partial<ImportConnection> = {}, refresh: RefreshState = neve
 };
 
 describe('a connection that nobody fetches', () => {
-  const dayMs = 86_400_000;
   const tick = (at: number) => ({ type: 'Tick', at }) as const;
   const due = (at: number) => ({ type: 'RefreshDue', at }) as const;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { hourMs } from '#kernel/time.ts';
 import { sync, syncDueAt, type SyncCommand } from '#modules/functions/syncs/decider.ts';
 import type { SyncEvent } from '#modules/functions/syncs/events.ts';
 import { given } from '#test/support/given.ts';
 import {
-  hourMs,
   t0,
   created,
   queued,

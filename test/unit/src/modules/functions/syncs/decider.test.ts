@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { hourMs } from '#kernel/time.ts';
 import { sync, type SyncCommand } from '#modules/functions/syncs/decider.ts';
 import type { SyncEvent } from '#modules/functions/syncs/events.ts';
 import { slotAfter } from '#modules/functions/syncs/state.ts';
 import { given } from '#test/support/given.ts';
 import {
-  hourMs,
   t0,
   create,
   created,

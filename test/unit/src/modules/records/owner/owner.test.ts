@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { deadLettersTopic } from '#control-plane/message-codec.ts';
 import { partitionOf } from '#kernel/partition.ts';
-import type { Clock } from '#kernel/time.ts';
+import { dayMs, type Clock } from '#kernel/time.ts';
 import { recordCommandsTopic } from '#modules/records/commands.ts';
 import { recordsTopic } from '#modules/records/stream-head.ts';
 import { streamKey } from '#modules/records/stream.ts';
@@ -19,7 +19,6 @@ import {
 const stream = aStream();
 const origin = anOrigin();
 const partition = partitionOf(streamKey(stream), 2);
-const dayMs = 86_400_000;
 
 /** A clock that stands until it is moved, but for microseconds. */
 function handClock(): Clock & { forward(ms: number): void } {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { dayMs } from '#kernel/time.ts';
 import { trimHistory } from '#modules/records/projection/cleanup.ts';
 import { recordTables } from '#modules/records/tables.ts';
 import { partitions, TestProjection } from '#test/support/projection.ts';
@@ -6,7 +7,6 @@ import { RecordModel } from '#test/support/record-model.ts';
 import { storeOfFile } from '#test/support/record-pages.ts';
 
 const store = await storeOfFile();
-const dayMs = 86_400_000;
 
 it('keeps the history that can be asked for, of each record its newest change, and nothing of purged ones', async () => {
   const model = new RecordModel();

@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hourMs } from '#kernel/time.ts';
 import type { Credentials } from '#modules/connections/connections/state.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { HttpClient } from '#ports/http-client.ts';
@@ -51,7 +52,6 @@ describe('a connection through the redirect', () => {
   ])('of a provider with %s gives a token that the API takes', async (_, more) => {
     const crmCaller = play(more);
     const obtained = await crmCaller.connect();
-    const hourMs = 3_600_000;
     expect(Math.abs((obtained.expiresAt ?? 0) - Date.now() - hourMs)).toBeLessThan(60_000);
     expect(await crmCaller.call(obtained)).toBe(200);
     expect(crmCaller.outcomes('token')).toEqual(['granted']);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { partitionOf } from '#kernel/partition.ts';
+import { dayMs } from '#kernel/time.ts';
 import { recordsTopic, reservedKey } from '#modules/records/stream-head.ts';
 import { streamKey } from '#modules/records/stream.ts';
 import type { WriteOrigin } from '#modules/records/writer.ts';
@@ -14,7 +15,6 @@ import {
   type RecordsWorld,
 } from '#test/support/records.ts';
 
-const dayMs = 86_400_000;
 const stream = aStream();
 const origin = anOrigin();
 const partition = partitionOf(streamKey(stream), 2);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '#kernel/time.ts';
+import { dayMs, type Clock } from '#kernel/time.ts';
 import { headsTopic, recordsTopic } from '#modules/records/stream-head.ts';
 import {
   anOrigin,
@@ -13,7 +13,6 @@ import {
   type RecordsWorld,
 } from '#test/support/records.ts';
 
-const dayMs = 86_400_000;
 const stream = aStream();
 /** How far the clock of the world is ahead. */
 let aheadMs = 0;
