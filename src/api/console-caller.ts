@@ -57,7 +57,7 @@ export function createConsoleCallers(services: Services, revocations: Revocation
       const isChange = method !== 'GET' && method !== 'HEAD';
       const { publicUrl } = services.settings;
       if (!isSameOrigin(browser, { publicUrl, isChange })) return null;
-      const token = tokenOf(browser);
+      const token = tokenOf(services.vault, browser);
       return token === null ? null : find(token, request);
     },
   };

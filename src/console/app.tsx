@@ -31,7 +31,7 @@ import {
   useAccessOf,
   useSession,
 } from './session/context.tsx';
-import { readSession, signIn, takeCode, type SessionKey } from './session/session.ts';
+import { onOtherTab, readSession, signIn, takeCode, type SessionKey } from './session/session.ts';
 import { sessionQuery, SignIn } from './session/sign-in.tsx';
 import { Shell } from './shell/shell.tsx';
 
@@ -58,6 +58,10 @@ const queries = new QueryClient({
         count < 2 && !(error instanceof ApiError && error.status !== null && error.status < 500),
     },
   },
+});
+
+onOtherTab(() => {
+  void queries.invalidateQueries({ queryKey: sessionQuery });
 });
 
 const Design = lazy(async () => (await import('./pages/design/design.tsx')).Design);

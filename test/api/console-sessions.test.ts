@@ -25,6 +25,14 @@ afterAll(() => api[Symbol.asyncDispose]());
 
 const { send, signIn } = browserAt(() => api);
 
+/** The live log of a signed-in browser. */
+async function openTail(headers: Record<string, string>): Promise<IncomingMessage> {
+  const asked = request(`${api.url}/logs/tail`, { headers }).end();
+  const [tail] = (await once(asked, 'response')) as [IncomingMessage];
+  expect(tail.statusCode).toBe(200);
+  return tail.resume();
+}
+
 describe('signing in', () => {
   it('with a key answers the session, and sets a cookie that no script reads', async () => {
     const sent = { headers: samePage, body: { key: api.keys.dev } };
@@ -43,7 +51,7 @@ describe('signing in', () => {
       ],
     });
     expect(came.headers.get('set-cookie')).toMatch(
-      /^svc_console=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+$/,
+      /^svc_console_[0-9a-f]{16}=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+$/,
     );
     expect(came.headers.get('cache-control')).toBe('no-store');
     expect(JSON.stringify(came.body)).not.toContain(api.keys.dev);
@@ -58,7 +66,7 @@ describe('signing in', () => {
     ]) {
       const came = await send('POST', '/console/session', { headers, body: { key: api.keys.dev } });
       expect(came.headers.get('set-cookie')).toMatch(
-        /^__Host-svc_console=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+; Secure$/,
+        /^__Host-svc_console_[0-9a-f]{16}=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+; Secure$/,
       );
       const { host } = headers as { host?: string };
       const back = { ...samePage, cookie: cookieIn(came), ...(host ? { host } : {}) };
@@ -75,22 +83,69 @@ describe('signing in', () => {
   });
 
   it('again adds keys: several of environments, and one of the account', async () => {
-    const first = await signIn({ key: api.keys.dev });
-    const more = { cookie: first.cookie };
-    await signIn({ key: api.keys.prod }, more);
-    await signIn({ key: api.keys.prod }, more);
-    const all = await signIn({ key: api.keys.account }, more);
-    expect(all.keys.map(({ kind }) => kind)).toEqual(['environment', 'environment', 'account']);
-    expect(all.cookie).toBe(first.cookie);
+    let browser = await signIn({ key: api.keys.dev });
+    const add = async (key: unknown) => {
+      browser = await signIn({ key }, { cookie: browser.cookie });
+      return browser.keys;
+    };
+    await add(api.keys.prod);
+    await add(api.keys.prod);
+    const kinds = (await add(api.keys.account)).map(({ kind }) => kind);
+    expect(kinds).toEqual(['environment', 'environment', 'account']);
     const made = await api.call('POST', '/account/api-keys', {
       key: api.keys.account,
       body: { display_name: 'Second' },
     });
-    const other = await signIn({ key: made.at('data.secret') }, more);
-    expect(other.keys.map(({ name }) => name).at(-1)).toBe('Second');
-    expect(other.keys).toHaveLength(3);
-    const read = await send('GET', '/console/session', { headers: { ...samePage, ...more } });
-    expect(read.body).toMatchObject({ csrf_token: first.csrf, keys: other.keys });
+    const keys = await add(made.at('data.secret'));
+    expect(keys.map(({ name }) => name).at(-1)).toBe('Second');
+    expect(keys).toHaveLength(3);
+    const headers = { ...samePage, cookie: browser.cookie };
+    const read = await send('GET', '/console/session', { headers });
+    expect(read.body).toMatchObject({ csrf_token: browser.csrf, keys });
+  });
+
+  it('with the cookie of a living session makes a new token, and the old one dies on every node', async () => {
+    const planted = await signIn({ key: api.keys.dev });
+    const headers = planted.as(idOf(planted));
+    const tail = await openTail(headers);
+    const victim = await signIn({ key: api.keys.account }, { cookie: planted.cookie });
+    expect(victim.cookie).not.toBe(planted.cookie);
+    expect(victim.csrf).not.toBe(planted.csrf);
+    expect(victim.keys.map(({ kind }) => kind)).toEqual(['environment', 'account']);
+    for (const url of [otherNode, api.url]) {
+      const came = await send('GET', '/integrations', { headers, url });
+      expect(outcome(came)).toBe('401 unknown_console_session');
+    }
+    const shown = await send('GET', '/console/session', {
+      headers: { ...samePage, cookie: planted.cookie },
+    });
+    expect(outcome(shown)).toBe('401 unknown_console_session');
+    // The same key once more also makes a new token.
+    const again = await signIn({ key: api.keys.account }, { cookie: victim.cookie });
+    expect(again.cookie).not.toBe(victim.cookie);
+    // The planter's streams end with the session.
+    await once(tail, 'end');
+  });
+
+  it('with the cookie of a session that ended adds nothing of it', async () => {
+    const first = await signIn({ key: api.keys.dev });
+    await send('DELETE', '/console/session', { headers: first.as(idOf(first)) });
+    const next = await signIn({ key: api.keys.account }, { cookie: first.cookie });
+    expect(next.keys.map(({ kind }) => kind)).toEqual(['account']);
+  });
+
+  it('at two gateways of one host keeps both cookies', async () => {
+    await using second = await startApi();
+    const other = browserAt(() => second);
+    const here = await signIn({ key: api.keys.dev });
+    const there = await other.signIn({ key: second.keys.dev }, { cookie: here.cookie });
+    // Browsers send a cookie to every port of its host.
+    const jar = new Map([here, there].map(({ cookie }) => cookie.split('=') as [string, string]));
+    const cookie = [...jar].map((pair) => pair.join('=')).join('; ');
+    expect(jar.size).toBe(2);
+    const headers = { ...samePage, cookie };
+    expect(outcome(await send('GET', '/console/session', { headers }))).toBe('200 ');
+    expect(outcome(await other.send('GET', '/console/session', { headers }))).toBe('200 ');
   });
 
   it('refuses more keys than a session holds, and keeps those it has', async () => {
@@ -187,14 +242,6 @@ describe('a code', () => {
   });
 });
 
-/** The live log of a signed-in browser. */
-async function openTail(headers: Record<string, string>): Promise<IncomingMessage> {
-  const asked = request(`${api.url}/logs/tail`, { headers }).end();
-  const [tail] = (await once(asked, 'response')) as [IncomingMessage];
-  expect(tail.statusCode).toBe(200);
-  return tail.resume();
-}
-
 describe('a session', () => {
   const read = (headers: Record<string, string>, url = api.url) =>
     send('GET', '/integrations', { headers, url });
@@ -206,7 +253,7 @@ describe('a session', () => {
     const tail = await openTail(headers);
     const out = await send('DELETE', '/console/session', { headers });
     expect(out.status).toBe(204);
-    expect(out.headers.get('set-cookie')).toMatch(/^svc_console=; .*Max-Age=0/);
+    expect(out.headers.get('set-cookie')).toMatch(/^svc_console_[0-9a-f]{16}=; .*Max-Age=0/);
     for (const url of [otherNode, api.url]) {
       expect(outcome(await read(headers, url))).toBe('401 unknown_console_session');
     }
@@ -272,7 +319,8 @@ describe('a session', () => {
   it.each(['', 'x', '"', "' OR 1=1 --", '../../etc', 'a'.repeat(43), '%00', '__proto__'])(
     'is not found by the cookie %j',
     async (value) => {
-      const headers = { ...samePage, cookie: `a=b; svc_console=${value}; c` };
+      const [name] = (await signIn({ key: api.keys.dev })).cookie.split('=');
+      const headers = { ...samePage, cookie: `a=b; ${name}=${value}; c` };
       const came = await send('GET', '/console/session', { headers });
       expect(outcome(came)).toBe('401 unknown_console_session');
     },

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
+  addKey,
   connectionId,
   enterKey,
   hostile,
@@ -49,6 +50,19 @@ describe('the console', () => {
     const documentation = await opened;
     await documentation.getByRole('heading', { level: 1 }).waitFor();
     expect(new URL(documentation.url()).pathname).toBe('/docs/');
+  });
+
+  it('goes on in another tab after a key was added, with the new session', async () => {
+    const { page } = await world.openConsole();
+    await enterKey(page, world.gateway.key, 'Sign in');
+    await page.getByRole('heading', { name: 'dev' }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${world.gateway.url}/console/env/dev/connections`);
+    await other.getByRole('link', { name: connectionId }).waitFor();
+    await addKey(page, world.gateway.accountKey);
+    // The other tab learns of the new session: it reads with its token, and shows the pages of the account.
+    await other.getByRole('link', { name: 'Topics' }).click();
+    await other.getByRole('link', { name: 'svc.connections.v1' }).waitFor();
   });
 
   it('filters a list in its address', async () => {

@@ -24,6 +24,8 @@ export function useStream<O extends EventOperation>(
   latest.current = onEvents;
   const text = JSON.stringify(input);
   useEffect(() => {
+    // A new client acts for a new session, which may follow again.
+    setRefused(false);
     if (!isVisible) return undefined;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -35,12 +35,23 @@ export async function signIn(
   session: Session | null,
 ): Promise<Session> {
   const client = session === null ? anonymous : clientWith(csrfHeader(session));
-  return asSession(await client.request('POST /console/session', { body }));
+  const next = asSession(await client.request('POST /console/session', { body }));
+  // It has replaced the session of the browser, and with it the token that the other tabs send.
+  otherTabs.postMessage(null);
+  return next;
 }
+
+const otherTabs = new BroadcastChannel('svc-console-session');
+
+/** Calls back when another tab of this browser has signed in or out. */
+export const onOtherTab = (listener: () => void): void => {
+  otherTabs.addEventListener('message', listener);
+};
 
 /** @throws ApiError */
 export const signOut = async (session: Session): Promise<void> => {
   await clientWith(csrfHeader(session)).request('DELETE /console/session');
+  otherTabs.postMessage(null);
 };
 
 /** Takes one key out of the session; the key itself stays. @throws ApiError */

@@ -1,16 +1,29 @@
 import { type BrowserHeaders, cookieOf, isLoopbackHost } from '#http/same-origin.ts';
+import type { Vault } from '../vault/vault.ts';
 
-const plainName = 'svc_console';
+/**
+ * The name differs between installations, because browsers send a cookie to every port of its host; all processes of one
+ * installation share the key of the hash.
+ */
+const plainNameOf = (vault: Pick<Vault, 'fingerprint'>): string =>
+  `svc_console_${vault.fingerprint('console-cookie', '').slice(0, 16)}`;
+
 /** A browser takes a cookie of this prefix only with `Secure` and `Path=/`, from this very host (RFC 6265bis, 4.1.3.2). */
-const secureName = `__Host-${plainName}`;
+const secureNameOf = (plainName: string): string => `__Host-${plainName}`;
 
 /** A token: 256 random bits. */
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
 
 /** The token in the cookie of the console; null without one. */
-export function tokenOf({ cookie, host = '' }: BrowserHeaders): string | null {
+export function tokenOf(
+  vault: Pick<Vault, 'fingerprint'>,
+  { cookie, host = '' }: BrowserHeaders,
+): string | null {
+  if (cookie === undefined) return null;
+  const plainName = plainNameOf(vault);
   const token =
-    cookieOf(cookie, secureName) ?? (isLoopbackHost(host) ? cookieOf(cookie, plainName) : null);
+    cookieOf(cookie, secureNameOf(plainName)) ??
+    (isLoopbackHost(host) ? cookieOf(cookie, plainName) : null);
   return token !== null && tokenPattern.test(token) ? token : null;
 }
 
@@ -19,6 +32,7 @@ export function tokenOf({ cookie, host = '' }: BrowserHeaders): string | null {
  * @param seconds until it ends; 0 removes the cookie
  */
 export function cookieFor(
+  vault: Pick<Vault, 'fingerprint'>,
   { host = '', origin }: BrowserHeaders,
   token: string,
   seconds: number,
@@ -26,7 +40,8 @@ export function cookieFor(
   // A proxy in front may have changed `Host`, never `Origin`.
   const page = origin !== undefined && URL.canParse(origin) ? new URL(origin).host : host;
   const isPlain = isLoopbackHost(host) && isLoopbackHost(page);
-  const name = isPlain ? plainName : secureName;
+  const plainName = plainNameOf(vault);
+  const name = isPlain ? plainName : secureNameOf(plainName);
   const rules = `HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}`;
   return `${name}=${token}; ${rules}${isPlain ? '' : '; Secure'}`;
 }

@@ -7,16 +7,20 @@ import type { ConsoleSessionEvent } from './events.ts';
 import { endOf, withKeys } from './rules.ts';
 import type { ConsoleSession } from './state.ts';
 
+/** The session of the same browser that a new one replaces; null: none, or it has ended. */
+export interface CreateFacts {
+  readonly replaced: ConsoleSession | null;
+}
+
 /** `at` is the owner's time. */
 export type ConsoleSessionCommand =
-  | {
+  | ({
       readonly type: 'Create';
       readonly id: string;
       readonly hash: string;
       readonly keys: readonly KeyName[];
       readonly at: Instant;
-    }
-  | { readonly type: 'AddKeys'; readonly keys: readonly KeyName[]; readonly at: Instant }
+    } & CreateFacts)
   | { readonly type: 'RemoveKey'; readonly keyId: string; readonly at: Instant }
   | { readonly type: 'ObserveUse'; readonly usedAt: Instant; readonly at: Instant }
   | { readonly type: 'End'; readonly at: Instant }
@@ -33,20 +37,15 @@ export const consoleSession: Decider<
     if (command.type === 'Create') {
       if (state !== null) throw new GatewayError('conflict');
       const { id, hash, at } = command;
-      const keys = bounded(withKeys([], command.keys));
-      const session = { id, hash, keys, createdAt: at, usedAt: at };
-      return [{ type: 'SessionCreated', session }];
+      const replaced =
+        command.replaced !== null && at < endOf(command.replaced) ? command.replaced : null;
+      const keys = bounded(withKeys(replaced?.keys ?? [], command.keys));
+      // Its keys do not outlive the time that their own sign-in gave them.
+      const createdAt = replaced?.createdAt ?? at;
+      return [{ type: 'SessionCreated', session: { id, hash, keys, createdAt, usedAt: at } }];
     }
-    // One that has ended concurrently is not recreated.
-    if (state === null) {
-      if (command.type === 'AddKeys') throw new GatewayError('unknown_console_session');
-      return [];
-    }
+    if (state === null) return [];
     switch (command.type) {
-      case 'AddKeys': {
-        const keys = bounded(withKeys(state.keys, command.keys));
-        return [{ type: 'KeysChanged', keys, at: command.at }];
-      }
       case 'RemoveKey': {
         const keys = state.keys.filter(({ id }) => id !== command.keyId);
         if (keys.length === state.keys.length) return [];

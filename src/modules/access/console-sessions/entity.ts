@@ -1,5 +1,5 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
-import { consoleSession, type ConsoleSessionCommand } from './decider.ts';
+import { consoleSession, type ConsoleSessionCommand, type CreateFacts } from './decider.ts';
 import type { ConsoleSessionEvent } from './events.ts';
 import { endOf } from './rules.ts';
 import type { ConsoleSession } from './state.ts';
@@ -19,6 +19,13 @@ export const consoleSessionEntity: EntityDefinition<
   kind: 'console-session',
   indexes: { hash: ({ hash }) => hash },
   decider: consoleSession,
+  facts: ({ type, replaces }, _ref, siblings): Partial<CreateFacts> => {
+    if (type !== 'Create') return {};
+    const id = typeof replaces === 'string' ? replaces : null;
+    return {
+      replaced: id === null ? null : siblings.find<ConsoleSession>('console-session', [id]),
+    };
+  },
   publish: () => [],
   dueAt: endOf,
 };

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import { type Executed, type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
 import type { Caller } from '#http/define-route.ts';
 import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
@@ -22,31 +22,31 @@ export interface SessionKey {
   readonly environment: Environment | null;
 }
 
-/** Signs a browser in. @throws GatewayError `resource_capped` */
+/**
+ * Signs a browser in: always as a new session with a new token. The session that the browser had ends in the same decision,
+ * and its keys go over: a token that was planted in the browser opens nothing that is added to it.
+ * @param replaces the session of the browser; null without one
+ * @throws GatewayError `resource_capped`: the browser keeps the session that it had
+ */
 export async function createSession(
-  { control, vault }: Deps,
-  keys: readonly KeyName[],
+  services: Pick<AccessServices, 'control' | 'vault' | 'coordination' | 'logger'>,
+  input: { readonly keys: readonly KeyName[]; readonly replaces: ConsoleSession | null },
   options: ExecuteOptions,
 ): Promise<{ readonly session: ConsoleSession; readonly token: string }> {
+  const { control, vault } = services;
+  const { keys, replaces } = input;
   const token = randomBytes(32).toString('base64url');
   const id = randomUUID();
-  const body = { type: 'Create', id, hash: hashOf(vault, token), keys };
-  const session = await control.execute<ConsoleSession>(consoleSessionRef(id), body, options);
-  if (session === null) throw new GatewayError('server_error');
-  return { session, token };
-}
-
-/** @throws GatewayError `resource_capped`, `unknown_console_session`: it has ended meanwhile */
-export async function addKeys(
-  { control }: Pick<Deps, 'control'>,
-  { id }: ConsoleSession,
-  keys: readonly KeyName[],
-  options: ExecuteOptions,
-): Promise<ConsoleSession> {
-  const ref = consoleSessionRef(id);
-  const session = await control.execute<ConsoleSession>(ref, { type: 'AddKeys', keys }, options);
-  if (session === null) throw new GatewayError('unknown_console_session');
-  return session;
+  const hash = hashOf(vault, token);
+  const create = { type: 'Create', id, hash, keys, replaces: replaces?.id };
+  const commands: readonly Executed[] = [
+    { ref: consoleSessionRef(id), body: create },
+    ...(replaces === null ? [] : [{ ref: consoleSessionRef(replaces.id), body: { type: 'End' } }]),
+  ];
+  const [session] = await control.askAll(commands, options);
+  if (session === null || session === undefined) throw new GatewayError('server_error');
+  if (replaces !== null) await notifyEnded(services, replaces);
+  return { session: session as unknown as ConsoleSession, token };
 }
 
 /** Takes a key out; without its last key a session ends. @throws GatewayError `not_found` */
@@ -65,11 +65,18 @@ export async function removeKey(
 
 /** Ends the session; every node refuses it at once or, without coordination, when its view has applied the end. */
 export async function endSession(
-  { control, coordination, logger }: Pick<AccessServices, 'control' | 'coordination' | 'logger'>,
-  { id }: ConsoleSession,
+  services: Pick<AccessServices, 'control' | 'coordination' | 'logger'>,
+  session: ConsoleSession,
   options: ExecuteOptions,
 ): Promise<void> {
-  await control.execute(consoleSessionRef(id), { type: 'End' }, options);
+  await services.control.execute(consoleSessionRef(session.id), { type: 'End' }, options);
+  await notifyEnded(services, session);
+}
+
+async function notifyEnded(
+  { coordination, logger }: Pick<AccessServices, 'coordination' | 'logger'>,
+  { id }: ConsoleSession,
+): Promise<void> {
   await notifyRevoked(coordination, id).catch((err: unknown) => {
     logger.warn({ err }, 'the other nodes hear of an ended console session from the log alone');
   });

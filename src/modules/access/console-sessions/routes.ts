@@ -13,7 +13,6 @@ import type { KeyName } from '../console-codes/state.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
 import { cookieFor, tokenOf } from './cookie.ts';
 import {
-  addKeys,
   checkCsrf,
   createSession,
   csrfTokenOf,
@@ -37,7 +36,7 @@ const signIn = defineRoute({
   scopes: [],
   summary: 'Sign a browser in to the console.',
   description:
-    'With a key or a one-time code. A browser that is signed in gets the key added to its session.',
+    'With a key or a one-time code. A browser that is signed in gets a new session with the keys of the one before, which ends.',
   headers: browserHeaders,
   body: z
     .strictObject({
@@ -74,10 +73,8 @@ const signIn = defineRoute({
     if (first === undefined) throw new GatewayError('unknown_console_code');
     const options = { actor: `key:${first.key.id}` };
     const existing = await current(services, headers);
-    const { session, token } =
-      existing === null
-        ? await createSession(services, names, options)
-        : { ...existing, session: await addKeys(services, existing.session, names, options) };
+    const input = { keys: names, replaces: existing?.session ?? null };
+    const { session, token } = await createSession(services, input, options);
     await auditKeys(services, added, { action: 'console_session.create', session, address });
     const seconds = Math.ceil(
       (session.createdAt + limits.consoleSessionMs - services.clock.now()) / 1000,
@@ -85,7 +82,7 @@ const signIn = defineRoute({
     return {
       status: 201,
       body: shown(services, { session, token }),
-      headers: { ...noStore, 'set-cookie': cookieFor(headers, token, seconds) },
+      headers: { ...noStore, 'set-cookie': cookieFor(services.vault, headers, token, seconds) },
     };
   },
 });
@@ -125,7 +122,7 @@ const signOut = defineRoute({
       const keys = keysOf(services, session);
       await auditKeys(services, keys, { action: 'console_session.delete', session, address });
     }
-    const cleared = cookieFor(headers, '', 0);
+    const cleared = cookieFor(services.vault, headers, '', 0);
     return { status: 204, headers: { ...noStore, 'set-cookie': cleared } };
   },
 });
@@ -185,7 +182,7 @@ interface Current {
 
 /** The session of the cookie, while one of its keys exists. */
 async function current(services: AccessServices, headers: BrowserHeaders): Promise<Current | null> {
-  const token = tokenOf(headers);
+  const token = tokenOf(services.vault, headers);
   const session = token === null ? null : await findSession(services, token);
   if (token === null || session === null || keysOf(services, session).length === 0) return null;
   return { session, token };

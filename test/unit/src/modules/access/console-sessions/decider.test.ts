@@ -14,29 +14,44 @@ const used = (usedAt: number) => ({ type: 'SessionUsed', usedAt }) as const;
 describe('a session of the console', () => {
   it('holds the keys that signed in, of the account only the last', () => {
     given(consoleSession)
-      .when({ type: 'Create', id: 's1', hash: 'h', keys: [key('k1')], at: 1000 })
+      .when({ type: 'Create', id: 's1', hash: 'h', keys: [key('k1')], replaced: null, at: 1000 })
       .then(created);
     given(consoleSession, created)
-      .when({ type: 'Create', id: 's1', hash: 'h', keys: [], at: 1000 })
+      .when({ type: 'Create', id: 's1', hash: 'h', keys: [], replaced: null, at: 1000 })
       .refused('conflict');
-    const known = given(consoleSession, created, {
-      type: 'KeysChanged',
-      keys: [key('k1'), account('a1')],
-      at: 1500,
-    });
-    known.when({ type: 'AddKeys', keys: [key('k1'), key('k2'), account('a2')], at: 2000 }).then({
-      type: 'KeysChanged',
-      keys: [key('k1'), key('k2'), account('a2')],
-      at: 2000,
-    });
+  });
+
+  it('takes over the keys and the sign-in of the one that it replaces, while that lives', () => {
+    const replaced = { ...session, keys: [key('k1'), account('a1')], usedAt: 1500 };
+    const keys = [key('k1'), key('k2'), account('a2')];
+    const create = { type: 'Create', id: 's2', hash: 'h2', keys, replaced } as const;
+    const next = { id: 's2', hash: 'h2', keys };
+    given(consoleSession)
+      .when({ ...create, at: 2000 })
+      .then({ type: 'SessionCreated', session: { ...next, createdAt: 1000, usedAt: 2000 } });
+    const at = 1500 + 2 * hour;
+    given(consoleSession)
+      .when({ ...create, keys: [key('k2')], at })
+      .then({
+        type: 'SessionCreated',
+        session: { ...next, keys: [key('k2')], createdAt: at, usedAt: at },
+      });
   });
 
   it('holds no more keys than its limit', () => {
     const keys = Array.from({ length: limits.consoleSessionKeysMax + 1 }, (_, at) => key(`n${at}`));
-    const known = given(consoleSession, created);
-    known.when({ type: 'AddKeys', keys, at: 2000 }).refused('resource_capped');
     given(consoleSession)
-      .when({ type: 'Create', id: 's1', hash: 'h', keys, at: 2000 })
+      .when({ type: 'Create', id: 's1', hash: 'h', keys, replaced: null, at: 2000 })
+      .refused('resource_capped');
+    given(consoleSession)
+      .when({
+        type: 'Create',
+        id: 's1',
+        hash: 'h',
+        keys: keys.slice(1),
+        replaced: session,
+        at: 2000,
+      })
       .refused('resource_capped');
   });
 
@@ -65,9 +80,8 @@ describe('a session of the console', () => {
     expect(endOf({ createdAt: 1000, usedAt: 11 * hour })).toBe(1000 + 12 * hour);
   });
 
-  it('that has ended takes no key, and is not used', () => {
+  it('that has ended is not used', () => {
     const ended = given(consoleSession, created, { type: 'SessionEnded' });
-    ended.when({ type: 'AddKeys', keys: [key('k2')], at: 2000 }).refused('unknown_console_session');
     ended.when({ type: 'ObserveUse', usedAt: 2000, at: 2000 }).then();
     ended.when({ type: 'RemoveKey', keyId: 'k1', at: 2000 }).then();
     ended.when({ type: 'End', at: 2000 }).then();
