@@ -46,7 +46,7 @@ import { release } from './version.ts';
 /** The services of the roles api, runner and webhooks. */
 export interface OpenedServices {
   readonly services: Services;
-  readonly bodies: PayloadStore;
+  readonly payloads: PayloadStore;
   readonly direct: DirectRuns;
 }
 
@@ -73,7 +73,7 @@ export async function openServices(
   const records = { log, schemas, replies, vault, clock, payloadMode, faultPoint };
   const writer = await createRecordWriter(records);
   const publisher = createPublisher({ log, schemas, clock });
-  const { runs, bodies, direct } = await openRuns(stack, base, { control, vault });
+  const { runs, payloads, direct } = await openRuns(stack, base, { control, vault });
   const context = {
     control,
     log,
@@ -109,7 +109,7 @@ export async function openServices(
     scrape: () => collected(base, services, all),
     readiness: () => [...readiness(), ...missingRootKeys(vault)],
   };
-  return { services, bodies, direct };
+  return { services, payloads, direct };
 }
 
 async function openRuns(
@@ -118,9 +118,9 @@ async function openRuns(
   { control, vault }: Pick<Services, 'control' | 'vault'>,
 ): Promise<Pick<Services, 'runs'> & Omit<OpenedServices, 'services'>> {
   const ends = stack.use(await consumeRunCompletions({ log, schemas, logger }));
-  const bodies = createPayloadStore({ log, schemas, vault, logger });
+  const payloads = createPayloadStore({ log, schemas, vault, logger });
   const direct = new DirectRuns();
-  return { runs: createRunsClient({ control, bodies, ends, direct }), bodies, direct };
+  return { runs: createRunsClient({ control, payloads, ends, direct }), payloads, direct };
 }
 
 async function openControl(

@@ -43,7 +43,7 @@ export async function startReactors(
   const { services } = opened;
   const { control, vault, logs, publisher, deadLetters } = services;
   const common = { log, schemas, control, vault, publisher, logs, clock, logger };
-  const orders = (group: ConsumerGroupName) => openOperatorRequests(services, group);
+  const operatorRequests = (group: ConsumerGroupName) => openOperatorRequests(services, group);
   const { roles } = config;
   if (roles.has('webhooks')) {
     await startWebhooks(stack, services, common);
@@ -59,7 +59,11 @@ export async function startReactors(
   }
   if (roles.has('runner')) await startRuns(stack, opened, common);
   if (roles.has('api')) {
-    const letters = { ...common, deadLetters, orders: orders('svc.command-retries') };
+    const letters = {
+      ...common,
+      deadLetters,
+      operatorRequests: operatorRequests('svc.command-retries'),
+    };
     stack.use(await startCommandRetries(letters));
     stack.use(keepRewrapping(services));
     stack.use(startDeploymentWorker(services));
@@ -75,19 +79,30 @@ type Common = Pick<
 /** Runs of functions, and what creates them. */
 async function startRuns(
   stack: AsyncDisposableStack,
-  { services, bodies, direct }: OpenedServices,
+  { services, payloads, direct }: OpenedServices,
   common: Common,
 ): Promise<void> {
   const { records } = services;
-  const orders = (group: ConsumerGroupName) => openOperatorRequests(services, group);
+  const operatorRequests = (group: ConsumerGroupName) => openOperatorRequests(services, group);
   const sandbox = observeSandbox(await openSandboxFor(stack, common.control), services.metrics);
   const timelines = stack.use(createTimelines(common));
   const { refresher } = services;
-  const refreshes = orders('svc.token-refreshes');
+  const refreshes = operatorRequests('svc.token-refreshes');
   const retest = (connection: Connection) => reverifyCredentials(services, connection);
-  stack.use(await startTokenRefreshes({ ...common, refresher, retest, orders: refreshes }));
-  stack.use(await startSyncInstances({ ...common, orders: orders('svc.sync-instances') }));
-  const hooks = { ...common, runs: services.runs, orders: orders('svc.lifecycle-hooks') };
+  stack.use(
+    await startTokenRefreshes({ ...common, refresher, retest, operatorRequests: refreshes }),
+  );
+  stack.use(
+    await startSyncInstances({
+      ...common,
+      operatorRequests: operatorRequests('svc.sync-instances'),
+    }),
+  );
+  const hooks = {
+    ...common,
+    runs: services.runs,
+    operatorRequests: operatorRequests('svc.lifecycle-hooks'),
+  };
   stack.use(await startLifecycleHooks(hooks));
   stack.use(
     await startFunctionRunner({
@@ -95,10 +110,10 @@ async function startRuns(
       records: records.writer,
       sandbox,
       timelines,
-      bodies,
+      payloads,
       direct,
       coordination: services.coordination,
-      orders: orders('svc.runners'),
+      operatorRequests: operatorRequests('svc.runners'),
       openHost: (run) => openHost(services, run),
     }),
   );
@@ -124,14 +139,27 @@ async function startWebhooks(
   common: Common,
 ): Promise<void> {
   const { http, deliveries, records, coordination } = services;
-  const orders = (group: ConsumerGroupName) => openOperatorRequests(services, group);
+  const operatorRequests = (group: ConsumerGroupName) => openOperatorRequests(services, group);
   const userAgent = `svc/${version()} (${platform()}/${release()}; node)`;
   const sending = { ...common, http, deliveries, coordination, userAgent };
-  stack.use(await startWebhookDeliveries({ ...sending, orders: orders('svc.webhook-deliveries') }));
+  stack.use(
+    await startWebhookDeliveries({
+      ...sending,
+      operatorRequests: operatorRequests('svc.webhook-deliveries'),
+    }),
+  );
   const { reader } = records;
-  stack.use(await startSyncWebhooks({ ...common, reader, orders: orders('svc.sync-webhooks') }));
-  stack.use(await startAuthWebhooks({ ...common, orders: orders('svc.auth-webhooks') }));
-  const incoming = { ...services, orders: orders('svc.incoming-webhooks') };
+  stack.use(
+    await startSyncWebhooks({
+      ...common,
+      reader,
+      operatorRequests: operatorRequests('svc.sync-webhooks'),
+    }),
+  );
+  stack.use(
+    await startAuthWebhooks({ ...common, operatorRequests: operatorRequests('svc.auth-webhooks') }),
+  );
+  const incoming = { ...services, operatorRequests: operatorRequests('svc.incoming-webhooks') };
   stack.use(await startIncomingWebhooks(incoming));
 }
 

@@ -37,14 +37,14 @@ export interface OperatorRequests {
   /** The message of the dead letter; null when the log has deleted it. */
   retryMessage(deadLetter: DeadLetter): Promise<Taken | null>;
   /** Reports the outcome of the retry; resolves when this node knows it too. */
-  retried(letter: DeadLetter, outcome: 'done' | { readonly error: unknown }): Promise<void>;
+  retried(deadLetter: DeadLetter, outcome: 'done' | { readonly error: unknown }): Promise<void>;
   /** Called when there may be a new request. Returns the function that removes the listener. */
   onChange(listener: () => void): () => void;
 }
 
 /** What every reactor needs. */
 export interface ReactorDeps extends Pick<Ports, 'log' | 'schemas' | 'logger'> {
-  readonly orders: OperatorRequests;
+  readonly operatorRequests: OperatorRequests;
 }
 
 interface Consumption {

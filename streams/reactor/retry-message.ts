@@ -40,7 +40,7 @@ async function parked(
   attempts: number,
 ): Promise<boolean> {
   try {
-    await options.orders.park(taken, error, attempts);
+    await options.operatorRequests.park(taken, error, attempts);
     return true;
   } catch (failure) {
     options.logger.warn({ err: failure, group: options.group }, 'a message could not be parked');
@@ -66,9 +66,9 @@ export async function retryDeadLetters(
   partition: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { orders, logger, group } = options;
+  const { operatorRequests, logger, group } = options;
   let wake: () => void = () => undefined;
-  const stop = orders.onChange(() => wake());
+  const stop = operatorRequests.onChange(() => wake());
   signal.addEventListener('abort', () => wake(), { once: true });
   let isCurrent = false;
   try {
@@ -76,9 +76,9 @@ export async function retryDeadLetters(
       const changed = new Promise<void>((resolve) => (wake = resolve));
       try {
         // The outcomes of the former holder must be known first.
-        if (!isCurrent) await orders.current();
+        if (!isCurrent) await operatorRequests.current();
         isCurrent = true;
-        const deadLetter = orders.nextRetry(partition);
+        const deadLetter = operatorRequests.nextRetry(partition);
         if (deadLetter === null) await changed;
         else await retryOnce(options, deadLetter, signal);
         failures = 0;
@@ -99,11 +99,11 @@ async function retryOnce(
   deadLetter: DeadLetter,
   signal: AbortSignal,
 ): Promise<void> {
-  const { orders } = options;
-  const taken = await orders.retryMessage(deadLetter);
+  const { operatorRequests } = options;
+  const taken = await operatorRequests.retryMessage(deadLetter);
   if (taken === null) {
     const message = 'The log has let go of the message.';
-    await orders.retried(deadLetter, {
+    await operatorRequests.retried(deadLetter, {
       error: new GatewayError('not_found', { message }),
     });
     return;
@@ -112,8 +112,8 @@ async function retryOnce(
     await options.handle(taken, signal);
   } catch (error) {
     if (isOver(signal) || isOutage(error)) throw error;
-    await orders.retried(deadLetter, { error });
+    await operatorRequests.retried(deadLetter, { error });
     return;
   }
-  await orders.retried(deadLetter, 'done');
+  await operatorRequests.retried(deadLetter, 'done');
 }

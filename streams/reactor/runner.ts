@@ -8,12 +8,12 @@ import { Watermark } from './watermark.ts';
 
 /** Starts a reactor to the values of a topic; tombstones are skipped. */
 export async function startReactor<Value>(
-  { log, schemas, logger, orders }: ReactorDeps,
+  { log, schemas, logger, operatorRequests }: ReactorDeps,
   { type, handle, ...options }: ReactorOptions<Value>,
 ): Promise<AsyncDisposable> {
   const codec = await schemas.codec<Value>(options.topic);
   return startMessageReactor({
-    ...{ log, logger, orders },
+    ...{ log, logger, operatorRequests },
     ...options,
     async handle(taken, signal) {
       const { value, headers } = taken.message;
@@ -80,10 +80,10 @@ async function takeTurn(
   tracker: Watermark,
   signal: AbortSignal,
 ): Promise<void> {
-  const { orders } = options;
+  const { operatorRequests } = options;
   const ended = new AbortController();
-  const isAsked = (): boolean => orders.pendingReset(partition) !== null;
-  const stopLooking = orders.onChange(() => {
+  const isAsked = (): boolean => operatorRequests.pendingReset(partition) !== null;
+  const stopLooking = operatorRequests.onChange(() => {
     if (isAsked()) ended.abort();
   });
   try {
@@ -101,14 +101,14 @@ async function takeTurn(
 }
 
 async function applyReset(
-  { log, group, topic, orders }: MessageReactor,
+  { log, group, topic, operatorRequests }: MessageReactor,
   partition: number,
 ): Promise<void> {
-  await orders.current();
-  const reset = orders.pendingReset(partition);
+  await operatorRequests.current();
+  const reset = operatorRequests.pendingReset(partition);
   if (reset === null) return;
   await log.commit({ group, positions: [{ topic, partition, offset: reset.to }] });
-  await orders.applied(partition, reset);
+  await operatorRequests.applied(partition, reset);
 }
 
 async function consume(
@@ -117,11 +117,11 @@ async function consume(
   tracker: Watermark,
   signal: AbortSignal,
 ): Promise<void> {
-  const { log, topic, group, orders } = options;
+  const { log, topic, group, operatorRequests } = options;
   const committed = (await log.committed(group, topic)).get(partition);
   const offset = committed ?? (await firstOffset(options, partition));
   tracker.begin(offset);
-  const replay = orders.replayAt(partition, offset);
+  const replay = operatorRequests.replayAt(partition, offset);
   await options.prepare?.(partition, offset, signal, replay);
   for await (const batch of log.follow([{ topic, partition, offset }], { signal })) {
     await take(options, batch, tracker, signal);
@@ -145,7 +145,7 @@ async function take(
     await tracker.room(options.inFlightMax ?? 1000, signal);
     if (isOver(signal)) return;
     const finish = tracker.open(message.offset);
-    const replay = options.orders.replayAt(partition, message.offset);
+    const replay = options.operatorRequests.replayAt(partition, message.offset);
     const taken = { topic, partition, message, replay };
     const trace = traceOf(message.headers[traceHeader]);
     void inTrace(trace, () => retryMessage(options, taken, signal)).then(finish, () =>

@@ -32,12 +32,15 @@ beforeAll(async () => {
   const { services } = api;
   const parts = { ...services, clock };
   stack.use(
-    await startAuthWebhooks({ ...parts, orders: openOperatorRequests(parts, 'svc.auth-webhooks') }),
+    await startAuthWebhooks({
+      ...parts,
+      operatorRequests: openOperatorRequests(parts, 'svc.auth-webhooks'),
+    }),
   );
   stack.use(
     await startWebhookDeliveries({
       ...parts,
-      orders: openOperatorRequests(parts, 'svc.webhook-deliveries'),
+      operatorRequests: openOperatorRequests(parts, 'svc.webhook-deliveries'),
       userAgent: 'svc/1',
       sleep: async (ms) => clock.forward(ms),
     }),

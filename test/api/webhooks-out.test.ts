@@ -22,11 +22,16 @@ beforeAll(async () => {
   api = stack.use(await startApi({ clock, egressAllow: [new URL(receiver.url).host] }));
   const parts = { ...api.services, clock };
   stack.use(
-    await startAuthWebhooks({ ...parts, orders: openOperatorRequests(parts, 'svc.auth-webhooks') }),
+    await startAuthWebhooks({
+      ...parts,
+      operatorRequests: openOperatorRequests(parts, 'svc.auth-webhooks'),
+    }),
   );
-  const orders = openOperatorRequests(parts, 'svc.webhook-deliveries');
+  const operatorRequests = openOperatorRequests(parts, 'svc.webhook-deliveries');
   const sleep = async (ms: number): Promise<void> => clock.forward(ms);
-  stack.use(await startWebhookDeliveries({ ...parts, orders, userAgent: 'svc/1', sleep }));
+  stack.use(
+    await startWebhookDeliveries({ ...parts, operatorRequests, userAgent: 'svc/1', sleep }),
+  );
   await api.call('POST', '/integrations', { body: { provider: 'open-meteo', unique_key: 'open' } });
 });
 afterAll(() => stack.disposeAsync());

@@ -268,7 +268,7 @@ describe('a connection of a provider that rotates refresh tokens', () => {
         log,
         schemas: embedded.schemas,
         logger: silent,
-        orders: givenOrders(),
+        operatorRequests: givenOrders(),
         retest,
       };
       stack.use(await startTokenRefreshes({ ...deps, control: control.control, refresher }));

@@ -82,7 +82,9 @@ async function openWorld(): Promise<void> {
   const retest = (connection: Connection) =>
     reverifyCredentials({ ...services, refresher }, connection);
   const deps = { log, schemas, control, refresher, retest };
-  stack.use(await startTokenRefreshes({ ...deps, logger: silent, orders: givenOrders() }));
+  stack.use(
+    await startTokenRefreshes({ ...deps, logger: silent, operatorRequests: givenOrders() }),
+  );
 }
 
 const asked = (count: number) =>

@@ -55,7 +55,7 @@ function reading(
     createRecordSource({
       store: tables,
       tables: recordTables(generation),
-      heads: createHighWatermarks(),
+      watermarks: createHighWatermarks(),
       isCurrent: () => false,
       published,
       reached: () => Promise.reject(new Error('not used here')),

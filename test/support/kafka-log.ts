@@ -10,20 +10,20 @@ import { readAll } from './log.ts';
 
 /** What happens in Kafka in its own time, made to happen now. */
 class KafkaOperator implements Disposable {
-  readonly #link: BrokerConnection;
+  readonly #connection: BrokerConnection;
   readonly #kafka: kafkajs.Kafka;
   readonly #prefix: string;
 
   constructor(url: string, prefix: string) {
     const brokers = brokersOf(url);
-    this.#link = new BrokerConnection({ brokers, clientId: 'test' }, new Addresses());
+    this.#connection = new BrokerConnection({ brokers, clientId: 'test' }, new Addresses());
     this.#kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
     this.#prefix = prefix;
   }
 
   /** Resolves when the end that readers see is the end: nothing is in a transaction. */
   async settled(topic: string): Promise<void> {
-    const { topics } = await this.#link.metadata([this.#inKafka(topic)]);
+    const { topics } = await this.#connection.metadata([this.#inKafka(topic)]);
     for (const { topic: name, leaders, errorCode } of topics) {
       if (errorCode !== 0) continue;
       for (const [partition, leader] of leaders.entries()) {
@@ -36,9 +36,9 @@ class KafkaOperator implements Disposable {
   /** The cleanup policy and retention of a topic, or null. */
   async config(topic: string): Promise<ReadonlyMap<string, string> | null> {
     const name = this.#inKafka(topic);
-    const { topics } = await this.#link.metadata([name]);
+    const { topics } = await this.#connection.metadata([name]);
     if (topics[0]?.errorCode !== 0) return null;
-    const broker = await this.#link.any();
+    const broker = await this.#connection.any();
     const { resources } = await broker.describeConfigs({ resources: [{ type: 2, name }] });
     const entries = resources[0]?.configEntries ?? [];
     return new Map(entries.map((one) => [one.configName, one.configValue ?? '']));
@@ -70,13 +70,13 @@ class KafkaOperator implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#link[Symbol.dispose]();
+    this.#connection[Symbol.dispose]();
   }
 
   /** Tried again while a broker that is to lead the partition does not know of it yet. */
   #end(topic: string, partition: number, leader: number, isCommitted: boolean) {
     const ask = async (): Promise<number> => {
-      const broker = await this.#link.node(leader);
+      const broker = await this.#connection.node(leader);
       const { responses } = await broker.listOffsets({
         replicaId: -1,
         isolationLevel: isCommitted ? 1 : 0,

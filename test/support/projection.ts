@@ -61,7 +61,7 @@ export const noVault: SourceDeps['vault'] = {
 export class TestProjection implements AsyncDisposable {
   readonly log: MemoryLog;
   readonly store: ProjectionStore;
-  readonly heads: HighWatermarks;
+  readonly watermarks: HighWatermarks;
   readonly projector: Projector;
   readonly source: RecordSource;
   readonly reader: RecordReader;
@@ -69,18 +69,18 @@ export class TestProjection implements AsyncDisposable {
   private constructor(
     log: MemoryLog,
     store: ProjectionStore,
-    heads: HighWatermarks,
+    watermarks: HighWatermarks,
     projector: Projector,
     { clock = systemClock, vault = noVault, isCurrent }: Options,
   ) {
     this.log = log;
     this.store = store;
-    this.heads = heads;
+    this.watermarks = watermarks;
     this.projector = projector;
     this.source = createRecordSource({
       store,
       tables: recordTables(1),
-      heads,
+      watermarks,
       published: (...args) => projector.published(...args),
       reached: () => Promise.reject(new Error('not used here')),
       isCurrent: isCurrent ?? ((partition) => projector.hasCaughtUp(partition)),
@@ -99,13 +99,15 @@ export class TestProjection implements AsyncDisposable {
   ): Promise<TestProjection> {
     const tables = records.tableSet(1);
     await migrate(store, tables.migrations);
-    const heads = createHighWatermarks(new RecentChanges(options.isRecentKept === true ? 2000 : 0));
+    const watermarks = createHighWatermarks(
+      new RecentChanges(options.isRecentKept === true ? 2000 : 0),
+    );
     const projector = await startProjector({
       log,
       store: options.store ?? store,
       tables,
       codec: changeCodec,
-      heads,
+      watermarks,
       clock: options.clock ?? systemClock,
       logger: silent,
       partitions,
@@ -114,7 +116,7 @@ export class TestProjection implements AsyncDisposable {
       ...(options.until === undefined ? {} : { until: options.until }),
       ...(options.cleanupMin === undefined ? {} : { cleanupMin: options.cleanupMin }),
     });
-    return new TestProjection(log, store, heads, projector, options);
+    return new TestProjection(log, store, watermarks, projector, options);
   }
 
   /** Appends the changes and waits until they can be read. */

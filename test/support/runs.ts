@@ -121,7 +121,7 @@ export interface RunWorld extends AsyncDisposable {
   readonly connection: Connection;
   readonly services: Services;
   readonly runs: RunsClient;
-  readonly bodies: PayloadStore;
+  readonly payloads: PayloadStore;
   readonly publisher: Publisher;
   readonly logs: OperationLogs;
   readonly http: HttpClient;
@@ -137,7 +137,7 @@ export interface RunWorld extends AsyncDisposable {
   /** Everything on `svc.runs.v1` so far, partition by partition. */
   ledger(): Promise<RunChanged[]>;
   read<T>(topic: string): Promise<T[]>;
-  orders(group: string): OperatorRequests;
+  operatorRequests(group: string): OperatorRequests;
 }
 
 export async function openRunWorld({
@@ -161,10 +161,10 @@ export async function openRunWorld({
     credentials: { credentials: { type: 'API_KEY', apiKey: 'k' }, expiresAt: null },
   };
   const { connection } = await importConnection(node, wanted, options);
-  const bodies = createPayloadStore({ log, schemas, vault, logger: silent });
+  const payloads = createPayloadStore({ log, schemas, vault, logger: silent });
   const ends = stack.use(await consumeRunCompletions({ log, schemas, logger: silent }));
   const direct = new DirectRuns();
-  const runs = createRunsClient({ control, bodies, ends, direct });
+  const runs = createRunsClient({ control, payloads, ends, direct });
   const publisher = createPublisher({ log, schemas, clock });
   const logs = stack.use(createOperationLogs({ publisher, logger: silent, clock }));
   const deadLetters = stack.use(
@@ -228,7 +228,7 @@ export async function openRunWorld({
     readiness: () => [],
   };
   const opened = stack.move();
-  const orders = (group: string) => openOperatorRequests(services, group);
+  const operatorRequests = (group: string) => openOperatorRequests(services, group);
 
   const read = async <T>(topic: string): Promise<T[]> => {
     const codec = await schemas.codec<T>(topic);
@@ -249,12 +249,12 @@ export async function openRunWorld({
     secret,
     connection,
     runs,
-    bodies,
+    payloads,
     publisher,
     logs,
     http,
     records,
-    orders,
+    operatorRequests,
     read,
     ledger: () => read<RunChanged>('svc.runs.v1'),
     syncOf: (name) => {
@@ -277,14 +277,14 @@ export async function openRunWorld({
         control,
         records: records.writer,
         sandbox,
-        bodies,
+        payloads,
         direct,
         coordination: node.coordination,
         logs,
         timelines: opened.use(createTimelines({ publisher, clock, logger: silent })),
         clock,
         logger: silent,
-        orders: orders('svc.runners'),
+        operatorRequests: operatorRequests('svc.runners'),
         openHost: (run) => openHost(services, run),
         ...more,
       }),

@@ -60,8 +60,8 @@ export async function openWebhookIngress(providers: readonly string[]): Promise<
   const webhookRateLimit = 'enforce';
   const api = stack.use(await startApi({ clock, overlayPath, egressAllow, webhookRateLimit }));
   const parts = { ...api.services, clock };
-  const orders = openOperatorRequests(parts, 'svc.webhook-deliveries');
-  stack.use(await startWebhookDeliveries({ ...parts, orders, userAgent: 'svc/1' }));
+  const operatorRequests = openOperatorRequests(parts, 'svc.webhook-deliveries');
+  stack.use(await startWebhookDeliveries({ ...parts, operatorRequests, userAgent: 'svc/1' }));
   const send = async (expected: string, method: string, path: string, body: object) =>
     expect(codeOf(await api.call(method, path, { body }))).toBe(expected);
   for (const key of providers) {

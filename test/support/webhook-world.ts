@@ -46,7 +46,7 @@ export class WebhookWorld implements AsyncDisposable {
       deliveries: this.world.services.deliveries,
       coordination: this.world.services.coordination,
       logs: this.world.logs,
-      orders: this.world.orders('svc.webhook-deliveries'),
+      operatorRequests: this.world.operatorRequests('svc.webhook-deliveries'),
       userAgent: 'svc/1',
       sleep: async (ms) => {
         this.waits.push(Math.round(ms / 1000));
@@ -59,7 +59,7 @@ export class WebhookWorld implements AsyncDisposable {
     return startSyncWebhooks({
       ...this.#parts(),
       reader: { published },
-      orders: this.world.orders('svc.sync-webhooks'),
+      operatorRequests: this.world.operatorRequests('svc.sync-webhooks'),
     });
   }
 

@@ -51,9 +51,9 @@ export function projectRecords(
       return { ...reach, [Symbol.asyncDispose]: () => stopped(reach, stop) };
     },
     async openFeed(options) {
-      const { tables, heads } = options;
+      const { tables, watermarks } = options;
       const stop = notifications.subscribe(tables.name, {
-        dropped: (streams) => heads.drop(streams),
+        dropped: (streams) => watermarks.drop(streams),
       });
       let projector: Projector | null = null;
       const feed =
@@ -74,7 +74,8 @@ export function projectRecords(
                 });
                 return projector;
               },
-              forget: () => notifying(steered(options, metrics), notifications).heads.drop('all'),
+              forget: () =>
+                notifying(steered(options, metrics), notifications).watermarks.drop('all'),
             });
       return {
         holds: (partition) => feed.holds(partition),
@@ -98,7 +99,7 @@ async function stopped(opened: AsyncDisposable, stop: () => void): Promise<void>
 
 type Steered = Pick<
   ProjectorDeps,
-  'tables' | 'heads' | 'isAwaited' | 'queryClass' | 'pacePercent'
+  'tables' | 'watermarks' | 'isAwaited' | 'queryClass' | 'pacePercent'
 > &
   Pick<FeedOptions, 'advanced'>;
 
@@ -119,15 +120,15 @@ export function counted(
 
 /** Notifies readers of the same tables in other processes of changes. */
 function notifying(options: Steered, notifications: ProjectionNotifications): Steered {
-  const { heads, advanced, tables } = options;
+  const { watermarks, advanced, tables } = options;
   return {
     ...options,
-    heads: {
-      begin: (streams) => heads.begin(streams),
-      advance: (stream, head) => heads.advance(stream, head),
-      recent: heads.recent,
+    watermarks: {
+      begin: (streams) => watermarks.begin(streams),
+      advance: (stream, watermark) => watermarks.advance(stream, watermark),
+      recent: watermarks.recent,
       drop(streams) {
-        heads.drop(streams);
+        watermarks.drop(streams);
         notifications.notifyDropped(tables.name, streams);
       },
     },
@@ -179,10 +180,10 @@ function refuseUnfinished(projector: Projector | null, partition: number): void 
 }
 
 function steered(options: FeedOptions, metrics: Metrics): Steered {
-  const { tables, heads, isAwaited, isBuilding, pacePercent } = options;
+  const { tables, watermarks, isAwaited, isBuilding, pacePercent } = options;
   const advanced = counted(options.advanced, metrics, records.name);
   const queryClass = () => (isBuilding() ? ('build' as const) : ('insert' as const));
-  return { tables, heads, isAwaited, advanced, queryClass, pacePercent };
+  return { tables, watermarks, isAwaited, advanced, queryClass, pacePercent };
 }
 
 /** How far tables can be read into which only this process projects. */

@@ -28,7 +28,7 @@ export interface HighWatermarks {
   /** Call before rows of these streams are inserted: until `advance` only the table knows their heads. */
   begin(streams: Iterable<string>): void;
   /** Once the rows are readable; null where the newest has no generation. */
-  advance(stream: string, head: HighWatermark | null): void;
+  advance(stream: string, watermark: HighWatermark | null): void;
   /** The streams lost rows or payloads: earlier reads are out of date. */
   drop(streams: Dropped): void;
   /** Grows with every drop. */
@@ -58,11 +58,11 @@ export function createHighWatermarks(recent = new RecentChanges()): HighWatermar
       const question = {};
       questions.set(stream, question);
       try {
-        const head = await load();
+        const watermark = await load();
         if (questions.get(stream) === question && !changing.has(stream)) {
-          highWatermarks.set(stream, head);
+          highWatermarks.set(stream, watermark);
         }
-        return head;
+        return watermark;
       } finally {
         if (questions.get(stream) === question) questions.delete(stream);
       }
@@ -73,12 +73,12 @@ export function createHighWatermarks(recent = new RecentChanges()): HighWatermar
         questions.delete(stream);
       }
     },
-    advance(stream, head) {
+    advance(stream, watermark) {
       changing.delete(stream);
       // It was asked while the rows came, and may be older than they are.
       questions.delete(stream);
-      if (head === null) highWatermarks.delete(stream);
-      else highWatermarks.set(stream, head);
+      if (watermark === null) highWatermarks.delete(stream);
+      else highWatermarks.set(stream, watermark);
     },
     drop(streams) {
       now++;

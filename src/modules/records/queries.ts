@@ -191,11 +191,11 @@ export async function countLive(store: ProjectionStore, table: StreamTable): Pro
 export function boundOf(
   cursor: Cursor | null,
   modifiedAfter: Micros | null,
-  head: HighWatermark,
+  watermark: HighWatermark,
 ): Bound {
   const from = modifiedAfter ?? 0;
   if (cursor === null) return { after: 0, from };
-  if (cursor.generation === head.generation) return { after: cursor.position, from };
+  if (cursor.generation === watermark.generation) return { after: cursor.position, from };
   return { after: 0, from: Math.max(from, cursor.modifiedAt) };
 }
 

@@ -33,7 +33,7 @@ export interface SourceDeps {
   readonly store: ProjectionStore;
   /** Dependencies of reads; `heads`, `published` and `reached` belong to their projector. */
   readonly tables: RecordTables;
-  readonly heads: HighWatermarks;
+  readonly watermarks: HighWatermarks;
   /** Resolves when the projector has made the changes up to the offset readable. */
   readonly published: RecordReader['published'];
   readonly reached: RecordReader['reached'];
@@ -62,34 +62,34 @@ type Directories = ReturnType<typeof expiringCache<Float64Array>>;
 /** A query, and where its page begins in the stream. */
 interface Asked {
   readonly table: StreamTable;
-  readonly head: HighWatermark;
+  readonly watermark: HighWatermark;
   readonly bound: Bound;
   readonly query: PageQuery;
 }
 
 /** Reads the tables. Where the projector runs in the same thread, it keeps the heads. */
 export function createRecordSource(deps: SourceDeps): TableSource {
-  const { store, heads, partitions, tables, clock } = deps;
+  const { store, watermarks, partitions, tables, clock } = deps;
   const directories: Directories = expiringCache(directoriesKept, directoryFreshMs, clock);
   const opener = new PayloadOpener(deps.vault);
-  heads.onDropped((streams) => {
+  watermarks.onDropped((streams) => {
     if (streams === 'all') directories.clear();
   });
 
   /** From memory, near the start, or from anywhere after it. */
-  async function sliceAfter({ table, head, bound, query }: Asked) {
+  async function sliceAfter({ table, watermark, bound, query }: Asked) {
     const cutRows = (answer: Buffer) =>
-      cut(deps.vault, opener, table, answer, { limit: query.limit, head });
-    const recent = recentRows(deps, table, head, bound, query);
+      cut(deps.vault, opener, table, answer, { limit: query.limit, watermark });
+    const recent = recentRows(deps, table, watermark, bound, query);
     if (recent !== null) return cutRows(recent);
     // The directory of a stream is there when its rows were found to be far apart.
     const isDense = directories.get(table.number) === undefined;
-    const near = isDense ? nearOf(bound, head, query) : null;
+    const near = isDense ? nearOf(bound, watermark, query) : null;
     if (near !== null) {
       const slice = await cutRows(await pageRows(store, table, bound, near));
       if (slice.hasMore) return slice;
     }
-    const start = await startOf(store, directories, table, bound, head);
+    const start = await startOf(store, directories, table, bound, watermark);
     return cutRows(await rowsOf(deps, table, start, query));
   }
 
@@ -99,12 +99,13 @@ export function createRecordSource(deps: SourceDeps): TableSource {
       const cursor = query.cursor === null ? null : decodeCursor(query.cursor);
       const modifiedAfter = timestampOf(query);
       await deps.beforeReading?.(table.partition);
-      const then = heads.now;
-      const head = await headOf(deps, table);
-      const bound = boundOf(cursor, modifiedAfter, head);
-      if (bound.after >= head.position || bound.from > head.modifiedAt) return emptySlice(head);
-      const slice = await sliceAfter({ table, head, bound, query });
-      return { ...slice, isKeepable: !heads.wasDroppedSince(table.number, then) };
+      const then = watermarks.now;
+      const watermark = await headOf(deps, table);
+      const bound = boundOf(cursor, modifiedAfter, watermark);
+      if (bound.after >= watermark.position || bound.from > watermark.modifiedAt)
+        return emptySlice(watermark);
+      const slice = await sliceAfter({ table, watermark, bound, query });
+      return { ...slice, isKeepable: !watermarks.wasDroppedSince(table.number, then) };
     },
 
     newest: async (stream) =>
@@ -113,8 +114,8 @@ export function createRecordSource(deps: SourceDeps): TableSource {
     async positionOf(stream, text) {
       const cursor = decodeCursor(text);
       const table = streamTable(stream, partitions, tables);
-      const head = await headOf(deps, table);
-      if (cursor.generation === head.generation) return cursor.position;
+      const watermark = await headOf(deps, table);
+      if (cursor.generation === watermark.generation) return cursor.position;
       // A position at most a segment before the cursor's time: records may be repeated, never skipped.
       return positionBefore(store, table, cursor.modifiedAt);
     },
@@ -131,7 +132,7 @@ export function createRecordSource(deps: SourceDeps): TableSource {
 
     published: (partition, offset, signal) => deps.published(partition, offset, signal),
     reached: () => deps.reached(),
-    onDropped: (listener) => heads.onDropped(listener),
+    onDropped: (listener) => watermarks.onDropped(listener),
   };
 }
 
@@ -143,25 +144,25 @@ function timestampOf({ modifiedAfter }: PageQuery): number | null {
 }
 
 async function headOf(
-  { store, heads, isCurrent = () => true }: SourceDeps,
+  { store, watermarks, isCurrent = () => true }: SourceDeps,
   table: StreamTable,
 ): Promise<HighWatermark> {
   const load = () => loadHead(store, table);
   if (!isCurrent(table.partition)) return load();
-  return heads.find(table.number) ?? heads.learn(table.number, load);
+  return watermarks.find(table.number) ?? watermarks.learn(table.number, load);
 }
 
 /** From memory, where this process knows the end of the stream and all rows before it from the bound on. */
 function recentRows(
-  { heads, isCurrent = () => true }: SourceDeps,
+  { watermarks, isCurrent = () => true }: SourceDeps,
   table: StreamTable,
-  head: HighWatermark,
+  watermark: HighWatermark,
   bound: Bound,
   query: PageQuery,
 ): Buffer | null {
   if (query.ids !== null || !isCurrent(table.partition)) return null;
-  if (heads.find(table.number) !== head) return null;
-  return heads.recent.rowsAfter(table.number, head.position, bound, query);
+  if (watermarks.find(table.number) !== watermark) return null;
+  return watermarks.recent.rowsAfter(table.number, watermark.position, bound, query);
 }
 
 /** Of the positions after a page's start, so many for each of its rows are looked at first. */
@@ -171,9 +172,10 @@ const positionsPerRow = 4;
  * Where most positions are alive, the rows of a page are near its start: a query of these opens few parts of the table,
  * and needs no directory of segments. Null where that is everything, or where rows are left out by the query.
  */
-function nearOf(bound: Bound, head: HighWatermark, { ids, actions, limit }: PageQuery) {
+function nearOf(bound: Bound, watermark: HighWatermark, { ids, actions, limit }: PageQuery) {
   const until = bound.after + positionsPerRow * (limit + 1);
-  if (ids !== null || actions !== null || bound.from > 0 || until >= head.position) return null;
+  if (ids !== null || actions !== null || bound.from > 0 || until >= watermark.position)
+    return null;
   return { ids, actions, limit, until };
 }
 
@@ -183,10 +185,10 @@ async function startOf(
   directories: Directories,
   table: StreamTable,
   bound: Bound,
-  head: HighWatermark,
+  watermark: HighWatermark,
 ): Promise<Bound> {
   let { after } = bound;
-  if (head.position - after < directoryWorthPositions) return bound;
+  if (watermark.position - after < directoryWorthPositions) return bound;
   if (bound.from > 0) {
     after = Math.max(after, await positionBefore(store, table, bound.from));
   }
@@ -200,7 +202,7 @@ async function startOf(
 
 /** Rows become readable before the view has their ids: all of those positions are read. */
 async function rowsOf(
-  { store, heads }: SourceDeps,
+  { store, watermarks }: SourceDeps,
   table: StreamTable,
   bound: Bound,
   { ids: input, actions, limit }: PageQuery,
@@ -209,7 +211,7 @@ async function rowsOf(
   if (input === null) return pageRows(store, table, bound, { ...conditions, ids: null });
   const names = [...new Set(input)];
   // First the end of the known ids, then the ids, then the rows: records that moved meanwhile are after it.
-  const after = heads.complete(table.number) ?? (await lastById(store, table));
+  const after = watermarks.complete(table.number) ?? (await lastById(store, table));
   const positions = await positionsById(store, table, names);
   const ids = { names, positions, after };
   return pageRows(store, table, bound, { ...conditions, ids });
@@ -223,13 +225,13 @@ async function cut(
   opener: PayloadOpener,
   table: StreamTable,
   answer: Buffer,
-  { limit, head }: { readonly limit: number; readonly head: HighWatermark },
+  { limit, watermark }: { readonly limit: number; readonly watermark: HighWatermark },
 ): Promise<Omit<Slice, 'isKeepable'>> {
   const keys = sealedKeys(answer);
   let gone = await goneOf(vault, keys);
   const open: OpenPayload = (connectionUid, payload) =>
     gone.has(connectionUid) ? null : opener.open({ key: table.key, connectionUid }, payload);
-  const { generation } = head;
+  const { generation } = watermark;
   const cutter = new RowCutter(answer, { limit, generation, bytesMax: answerBytesMax, open });
   cutter.turn(rowsPerStretch);
   while (!cutter.isDone) {
@@ -265,13 +267,13 @@ function isGone(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'not_found';
 }
 
-function emptySlice(head: HighWatermark): Slice {
+function emptySlice(watermark: HighWatermark): Slice {
   return {
     text: new Uint8Array(),
     ends: new Uint32Array(),
     positions: new Float64Array(),
     times: new Float64Array(),
-    generation: head.generation,
+    generation: watermark.generation,
     hasMore: false,
     isKeepable: false,
   };

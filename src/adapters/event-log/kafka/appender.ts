@@ -36,8 +36,8 @@ const sequenceErrors: ReadonlySet<number> = new Set([
  * broker reports its outcome.
  */
 export class Appender {
-  readonly #link: BrokerConnection;
-  readonly #directory: ClusterMetadata;
+  readonly #connection: BrokerConnection;
+  readonly #metadata: ClusterMetadata;
   readonly #clock: Clock;
   readonly #identities: Identities;
   readonly #lanes = new Map<string, PartitionBatcher>();
@@ -50,8 +50,8 @@ export class Appender {
   #isClosed = false;
 
   constructor(connection: BrokerConnection, clusterMetadata: ClusterMetadata, clock: Clock) {
-    this.#link = connection;
-    this.#directory = clusterMetadata;
+    this.#connection = connection;
+    this.#metadata = clusterMetadata;
     this.#clock = clock;
     this.#identities = new Identities(connection);
   }
@@ -110,7 +110,7 @@ export class Appender {
         this.#ready.delete(batcher);
         continue;
       }
-      const leader = this.#directory.leader(batcher.topic, batcher.partition);
+      const leader = this.#metadata.leader(batcher.topic, batcher.partition);
       if (leader === null) this.#later(batcher);
       else byLeader.set(leader, [...(byLeader.get(leader) ?? []), batcher]);
     }
@@ -177,7 +177,10 @@ export class Appender {
     batches: readonly ProducedBatch[],
     sent: ReadonlySet<PartitionBatcher>,
   ): Promise<void> {
-    const answers = await this.#link.send(leader, produceCall(batches, null, requestTimeoutMs));
+    const answers = await this.#connection.send(
+      leader,
+      produceCall(batches, null, requestTimeoutMs),
+    );
     const byName = new Map(answers.map((one) => [`${one.topic}/${one.partition}`, one]));
     for (const batcher of sent) {
       const answer = byName.get(`${batcher.topic}/${batcher.partition}`);
@@ -212,7 +215,7 @@ export class Appender {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       this.#waiting.delete(batcher);
-      void this.#directory
+      void this.#metadata
         .refresh(batcher.topic)
         .catch(() => undefined) // no leader yet: it is retried
         .then(() => {

@@ -55,8 +55,8 @@ export class KafkaClient implements EventLog {
   readonly #options: ClientOptions;
   readonly #addresses = new Addresses();
   readonly #links: BrokerConnection[] = [];
-  readonly #link: BrokerConnection;
-  readonly #directory: ClusterMetadata;
+  readonly #connection: BrokerConnection;
+  readonly #metadata: ClusterMetadata;
   readonly #appender: Appender;
   readonly #offsets: Offsets;
   readonly #following: Fetcher;
@@ -69,15 +69,15 @@ export class KafkaClient implements EventLog {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#link = this.#openLink();
-    this.#directory = new ClusterMetadata(this.#link);
-    this.#appender = new Appender(this.#openLink(), this.#directory, options.clock);
-    this.#offsets = new Offsets(this.#link, this.#directory);
-    const directory = this.#directory;
+    this.#connection = this.#openLink();
+    this.#metadata = new ClusterMetadata(this.#connection);
+    this.#appender = new Appender(this.#openLink(), this.#metadata, options.clock);
+    this.#offsets = new Offsets(this.#connection, this.#metadata);
+    const metadata = this.#metadata;
     const offsets = this.#offsets;
-    this.#following = new Fetcher(this.#openLink(), directory, offsets, followWaitMs);
-    this.#reading = new Fetcher(this.#openLink(), directory, offsets, readWaitMs);
-    this.#positions = new Positions(this.#link, directory, (consumed) =>
+    this.#following = new Fetcher(this.#openLink(), metadata, offsets, followWaitMs);
+    this.#reading = new Fetcher(this.#openLink(), metadata, offsets, readWaitMs);
+    this.#positions = new Positions(this.#connection, metadata, (consumed) =>
       this.#commitApart(consumed),
     );
   }
@@ -90,7 +90,7 @@ export class KafkaClient implements EventLog {
   /** The cluster's id, with the prefix: the topics of another prefix are another log. */
   identity(): Promise<string> {
     return this.#call(async () => {
-      const request = () => this.#link.metadata([]);
+      const request = () => this.#connection.metadata([]);
       const { clusterId } = await retried(request, { timeoutMs: connectTimeoutMs });
       return `${clusterId ?? ''}/${this.#inKafka('svc.log')}`;
     });
@@ -99,13 +99,13 @@ export class KafkaClient implements EventLog {
   async ensureTopics(specs: readonly TopicSpec[]): Promise<void> {
     const replication = this.#options.replication ?? Math.min(3, await this.#brokers());
     const named = specs.map((spec) => ({ ...spec, name: this.#options.names.inKafka(spec.name) }));
-    const link = this.#link;
-    const directory = this.#directory;
+    const connection = this.#connection;
+    const metadata = this.#metadata;
     const { allowsFuture } = this.#options;
     const inSyncMin = replication >= 3 ? 2 : 1;
     const maker = {
-      link,
-      directory,
+      connection,
+      metadata,
       replication,
       inSyncMin,
       allowsFuture,
@@ -114,7 +114,7 @@ export class KafkaClient implements EventLog {
   }
 
   partitions(topic: string): Promise<number> {
-    return this.#call(() => this.#directory.partitions(this.#inKafka(topic)));
+    return this.#call(() => this.#metadata.partitions(this.#inKafka(topic)));
   }
 
   async append(
@@ -124,8 +124,8 @@ export class KafkaClient implements EventLog {
     const placed = batch.map((one) => ({ ...one, topic: this.#inKafka(one.topic) }));
     return this.#call(async () => {
       for (const { topic, partition } of placed) {
-        if (partition >= (this.#directory.knownPartitions(topic) ?? 0)) {
-          await this.#directory.mustHave(topic, partition);
+        if (partition >= (this.#metadata.knownPartitions(topic) ?? 0)) {
+          await this.#metadata.mustHave(topic, partition);
         }
       }
       const { timeoutMs = appendTimeoutMs } = options;
@@ -174,7 +174,7 @@ export class KafkaClient implements EventLog {
     const feeds: Feed[] = [];
     for (const { topic, partition, offset } of from) {
       const name = this.#inKafka(topic);
-      await this.#call(() => this.#directory.mustHave(name, partition));
+      await this.#call(() => this.#metadata.mustHave(name, partition));
       feeds.push(new Feed(topic, name, partition, offset));
     }
     const { maxBytes = batchBytesDefault, signal } = options;
@@ -204,7 +204,7 @@ export class KafkaClient implements EventLog {
         partitions,
         sessionTimeoutMs: this.#options.sessionTimeoutMs,
         trouble: this.#options.trouble,
-        aside: this.#link,
+        aside: this.#connection,
       },
       new BrokerConnection(this.#options.connection, this.#addresses),
       handler,
@@ -267,7 +267,7 @@ export class KafkaClient implements EventLog {
   async #writer(name: string): Promise<KafkaWriter> {
     const connection = new BrokerConnection(this.#options.connection, this.#addresses);
     const transactionalId = this.#inKafka(name);
-    return openWriter({ link: connection, transactionalId }, this.#directory, this.#options.clock);
+    return openWriter({ connection, transactionalId }, this.#metadata, this.#options.clock);
   }
 
   /** Through a writer that only this client uses. */
@@ -297,7 +297,7 @@ export class KafkaClient implements EventLog {
   /** The number of brokers. */
   #brokers(): Promise<number> {
     return this.#call(async () => {
-      const request = () => this.#link.metadata([]);
+      const request = () => this.#connection.metadata([]);
       const { brokers } = await retried(request, { timeoutMs: connectTimeoutMs });
       return brokers.length;
     });

@@ -7,12 +7,12 @@ const metadataTimeoutMs = 10_000;
 
 /** Topics by their Kafka name: the number of partitions, and the leader of each. */
 export class ClusterMetadata {
-  readonly #link: BrokerConnection;
+  readonly #connection: BrokerConnection;
   readonly #topics = new Map<string, readonly number[]>();
   readonly #refreshing = new Map<string, Promise<readonly number[]>>();
 
   constructor(connection: BrokerConnection) {
-    this.#link = connection;
+    this.#connection = connection;
   }
 
   /**
@@ -60,7 +60,7 @@ export class ClusterMetadata {
   }
 
   async #load(topic: string): Promise<readonly number[]> {
-    const { topics } = await this.#link.metadata([topic]);
+    const { topics } = await this.#connection.metadata([topic]);
     const found = topics.find((one) => one.topic === topic);
     const code = found?.errorCode ?? kafkaError.unknownTopicOrPartition;
     // A broker that has just started may not know an existing topic yet.

@@ -18,21 +18,21 @@ const timeoutMs = 30_000;
 const topicResource = 2;
 
 export interface TopicMaker extends NewTopicOptions {
-  readonly link: BrokerConnection;
-  readonly directory: ClusterMetadata;
+  readonly connection: BrokerConnection;
+  readonly metadata: ClusterMetadata;
   readonly replication: number;
 }
 
 /** Topics by their Kafka names: creates missing ones, and compares the others. */
 export async function ensureTopics(specs: readonly TopicSpec[], maker: TopicMaker): Promise<void> {
   if (specs.length === 0) return;
-  const missing = await missingOf(specs, maker.link);
+  const missing = await missingOf(specs, maker.connection);
   await Promise.all(missing.map((spec) => retried(() => create(spec, maker), { timeoutMs })));
-  await retried(() => allBrokersKnow(missing, maker.link), { timeoutMs });
-  await tighten(specs, maker.link);
-  const configs = await retried(() => describe(specs, maker.link), { timeoutMs });
+  await retried(() => allBrokersKnow(missing, maker.connection), { timeoutMs });
+  await tighten(specs, maker.connection);
+  const configs = await retried(() => describe(specs, maker.connection), { timeoutMs });
   const drifts = await Promise.all(
-    specs.map(async (spec) => drift(spec, await maker.directory.refresh(spec.name), configs)),
+    specs.map(async (spec) => drift(spec, await maker.metadata.refresh(spec.name), configs)),
   );
   const found = drifts.filter((one) => one !== null);
   if (found.length > 0) throw new GatewayError('conflict', { message: found.join(' ') });
@@ -55,7 +55,7 @@ async function missingOf(
 async function create(spec: TopicSpec, maker: TopicMaker): Promise<void> {
   const config = { ...requiredConfig(spec.cleanup), ...initialConfig(spec.cleanup, maker) };
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
-  const broker = await maker.link.any();
+  const broker = await maker.connection.any();
   try {
     await broker.createTopics({
       topics: [

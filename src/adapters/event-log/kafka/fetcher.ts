@@ -18,8 +18,8 @@ const partitionBytesMin = 64 * 1024;
  * leads and whose feeds have room.
  */
 export class Fetcher {
-  readonly #link: BrokerConnection;
-  readonly #directory: ClusterMetadata;
+  readonly #connection: BrokerConnection;
+  readonly #metadata: ClusterMetadata;
   readonly #offsets: Offsets;
   readonly #maxWaitMs: number;
   readonly #feeds = new Map<Feed, () => void>();
@@ -35,8 +35,8 @@ export class Fetcher {
     offsets: Offsets,
     maxWaitMs: number,
   ) {
-    this.#link = connection;
-    this.#directory = clusterMetadata;
+    this.#connection = connection;
+    this.#metadata = clusterMetadata;
     this.#offsets = offsets;
     this.#maxWaitMs = maxWaitMs;
   }
@@ -83,7 +83,7 @@ export class Fetcher {
     const byLeader = new Map<number, Feed[]>();
     for (const feed of this.#feeds.keys()) {
       if (feed.isBusy || feed.isFetched || feed.bufferedBytes >= this.#partitionBytes) continue;
-      const leader = this.#directory.leader(feed.topic, feed.partition);
+      const leader = this.#metadata.leader(feed.topic, feed.partition);
       if (leader === null) this.#later(feed, new KafkaFailure(leaderNotAvailable, feed.topic));
       else if (!this.#busyNodes.has(leader)) {
         byLeader.set(leader, [...(byLeader.get(leader) ?? []), feed]);
@@ -108,7 +108,7 @@ export class Fetcher {
       partitionBytes: this.#partitionBytes,
     };
     try {
-      const fetched = await this.#link.send(leader, fetchCall(placesOf(places), limits));
+      const fetched = await this.#connection.send(leader, fetchCall(placesOf(places), limits));
       const byPlace = new Map(fetched.map((one) => [placeOf(one), one]));
       for (const feed of feeds) {
         feed.isBusy = false;
@@ -174,7 +174,7 @@ export class Fetcher {
       if (isOutOfRange) {
         feed.skipTo(await this.#offsets.start(feed.topic, feed.partition));
         this.#wake(feed);
-      } else await this.#directory.refresh(feed.topic);
+      } else await this.#metadata.refresh(feed.topic);
     } catch (error) {
       // A permanent failure; a temporary one is retried.
       if (!this.#isClosed && !isAway(error)) this.#fail(feed, error);

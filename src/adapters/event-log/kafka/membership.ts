@@ -53,7 +53,7 @@ const mustJoinAgain = (error: unknown): boolean =>
 export class KafkaMembership implements Membership {
   readonly group: string;
   readonly #options: GroupOptions;
-  readonly #link: BrokerConnection;
+  readonly #connection: BrokerConnection;
   readonly #work: AssignedPartitions;
   readonly #stop = new AbortController();
   readonly #joined = Promise.withResolvers<undefined>();
@@ -67,7 +67,7 @@ export class KafkaMembership implements Membership {
   constructor(options: GroupOptions, connection: BrokerConnection, handler: GroupHandler) {
     this.group = options.name;
     this.#options = options;
-    this.#link = connection;
+    this.#connection = connection;
     this.#work = new AssignedPartitions(handler, () => (this.#mustJoin = true));
     this.#running = this.#run();
   }
@@ -92,7 +92,7 @@ export class KafkaMembership implements Membership {
   async #leave(): Promise<void> {
     this.#stop.abort();
     await this.#work.revokeAll();
-    this.#link[Symbol.dispose]();
+    this.#connection[Symbol.dispose]();
     await this.#running;
     const memberId = this.#memberId;
     const options = this.#options;
@@ -141,7 +141,7 @@ export class KafkaMembership implements Membership {
     this.#mustJoin = false;
     try {
       const metadata = encodeClaim({ topics, held: this.#work.held, generation: this.#generation });
-      const answer = await this.#link.atCoordinator(coordinatorKind.group, group, (broker) =>
+      const answer = await this.#connection.atCoordinator(coordinatorKind.group, group, (broker) =>
         broker.joinGroup({
           groupId: group,
           sessionTimeout: sessionTimeoutMs,
@@ -163,7 +163,7 @@ export class KafkaMembership implements Membership {
     const { generationId, memberId } = answer;
     const isLeader = answer.leaderId === memberId;
     const input = isLeader ? assign(answer.members, partitions) : new Map<string, number[]>();
-    const { memberAssignment } = await this.#link.atCoordinator(
+    const { memberAssignment } = await this.#connection.atCoordinator(
       coordinatorKind.group,
       group,
       (broker) =>
@@ -187,7 +187,7 @@ export class KafkaMembership implements Membership {
     if (this.#stop.signal.aborted || this.#mustJoin) return;
     const memberId = this.#memberId;
     const generation = this.#generation;
-    await this.#link.atCoordinator(coordinatorKind.group, group, (broker) =>
+    await this.#connection.atCoordinator(coordinatorKind.group, group, (broker) =>
       broker.heartbeat({ groupId: group, groupGenerationId: generation, memberId }),
     );
   }

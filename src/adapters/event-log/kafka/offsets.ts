@@ -11,12 +11,12 @@ const earliest = -2;
 
 /** Start and end of partitions. Topics by their Kafka names. */
 export class Offsets {
-  readonly #link: BrokerConnection;
-  readonly #directory: ClusterMetadata;
+  readonly #connection: BrokerConnection;
+  readonly #metadata: ClusterMetadata;
 
   constructor(connection: BrokerConnection, clusterMetadata: ClusterMetadata) {
-    this.#link = connection;
-    this.#directory = clusterMetadata;
+    this.#connection = connection;
+    this.#metadata = clusterMetadata;
   }
 
   start(topic: string, partition: number): Promise<number> {
@@ -50,13 +50,13 @@ export class Offsets {
     partition: number,
     run: (leader: number) => Promise<T>,
   ): Promise<T> {
-    await this.#directory.mustHave(topic, partition);
+    await this.#metadata.mustHave(topic, partition);
     return this.#withLeaders(topic, async () => run(this.#leaderOf(topic, partition)));
   }
 
   deleteBefore(topic: string, partition: number, offset: number): Promise<void> {
     return this.atLeader(topic, partition, async (leader) => {
-      const broker = await this.#link.node(leader);
+      const broker = await this.#connection.node(leader);
       await broker.deleteRecords({
         topics: [{ topic, partitions: [{ partition, offset: String(offset) }] }],
       });
@@ -72,7 +72,7 @@ export class Offsets {
 
   /** One request to each leader. */
   async #ofTopic(topic: string, timestamp: number): Promise<readonly number[]> {
-    const numbers = partitionNumbers(await this.#directory.partitions(topic));
+    const numbers = partitionNumbers(await this.#metadata.partitions(topic));
     return this.#withLeaders(topic, async () => {
       const led = Map.groupBy(numbers, (partition) => this.#leaderOf(topic, partition));
       const listed = [...led].map(([leader, partitions]) =>
@@ -90,7 +90,7 @@ export class Offsets {
     numbers: readonly number[],
     timestamp: number,
   ): Promise<ReadonlyMap<number, number>> {
-    const broker = await this.#link.node(leader);
+    const broker = await this.#connection.node(leader);
     const partitions = numbers.map((partition) => ({ partition, timestamp: String(timestamp) }));
     const { responses } = await broker.listOffsets({
       replicaId: -1,
@@ -102,7 +102,7 @@ export class Offsets {
   }
 
   #leaderOf(topic: string, partition: number): number {
-    const leader = this.#directory.leader(topic, partition);
+    const leader = this.#metadata.leader(topic, partition);
     if (leader === null) throw new KafkaFailure(leaderNotAvailable, `${topic}/${partition}`);
     return leader;
   }
@@ -114,7 +114,7 @@ export class Offsets {
         try {
           return await run();
         } catch (error) {
-          if (isTransient(error)) await this.#directory.refresh(topic);
+          if (isTransient(error)) await this.#metadata.refresh(topic);
           throw error;
         }
       },

@@ -12,28 +12,31 @@ const timeoutMs = 30_000;
  * messages can appear any more.
  */
 export async function openWriter(
-  { link, transactionalId }: { readonly link: BrokerConnection; readonly transactionalId: string },
+  {
+    connection,
+    transactionalId,
+  }: { readonly connection: BrokerConnection; readonly transactionalId: string },
   clusterMetadata: ClusterMetadata,
   clock: Clock,
 ): Promise<KafkaWriter> {
   try {
     const identity = await retried(
       () =>
-        link.atCoordinator(coordinatorKind.transaction, transactionalId, (broker) =>
+        connection.atCoordinator(coordinatorKind.transaction, transactionalId, (broker) =>
           broker.initProducerId({ transactionalId, transactionTimeout: transactionTimeoutMs }),
         ),
       { timeoutMs },
     );
     const context = {
-      link,
-      directory: clusterMetadata,
+      connection,
+      metadata: clusterMetadata,
       transactionalId,
       identity,
       sequences: new Map(),
     };
     return new KafkaWriter(context, clusterMetadata, clock);
   } catch (error) {
-    link[Symbol.dispose]();
+    connection[Symbol.dispose]();
     throw error;
   }
 }

@@ -28,8 +28,8 @@ export const topicOffsets = (positions: readonly Position[]) =>
 
 /** Committed positions of groups. Kafka names. */
 export class Positions {
-  readonly #link: BrokerConnection;
-  readonly #directory: ClusterMetadata;
+  readonly #connection: BrokerConnection;
+  readonly #metadata: ClusterMetadata;
   readonly #commitInTransaction: (consumed: Consumed) => Promise<unknown>;
 
   /** A group with members accepts a position from outside only in a transaction. */
@@ -38,13 +38,13 @@ export class Positions {
     clusterMetadata: ClusterMetadata,
     commitInTransaction: (consumed: Consumed) => Promise<unknown>,
   ) {
-    this.#link = connection;
-    this.#directory = clusterMetadata;
+    this.#connection = connection;
+    this.#metadata = clusterMetadata;
     this.#commitInTransaction = commitInTransaction;
   }
 
   async committed(group: string, topic: string): Promise<Map<number, number>> {
-    const partitions = await this.#directory.partitions(topic);
+    const partitions = await this.#metadata.partitions(topic);
     return retried(() => this.#request(group, topic, partitions), { timeoutMs });
   }
 
@@ -52,7 +52,7 @@ export class Positions {
   async commit(consumed: Consumed, member: MemberIdentity | null): Promise<void> {
     const { group, positions } = consumed;
     if (positions.length === 0) return;
-    for (const { topic, partition } of positions) await this.#directory.mustHave(topic, partition);
+    for (const { topic, partition } of positions) await this.#metadata.mustHave(topic, partition);
     try {
       await retried(() => this.#send(group, positions, member), { timeoutMs });
     } catch (error) {
@@ -66,7 +66,7 @@ export class Positions {
     positions: readonly Position[],
     member: MemberIdentity | null,
   ): Promise<unknown> {
-    return this.#link.atCoordinator(coordinatorKind.group, group, (broker) =>
+    return this.#connection.atCoordinator(coordinatorKind.group, group, (broker) =>
       broker.offsetCommit({
         groupId: group,
         groupGenerationId: member?.generation ?? -1,
@@ -77,13 +77,17 @@ export class Positions {
   }
 
   #request(group: string, topic: string, partitions: number): Promise<Map<number, number>> {
-    return this.#link.atCoordinator(coordinatorKind.group, group, async ({ connectionPool }) => {
-      const answer = await connectionPool.send(committedCall(group, topic, partitions));
-      const codes = [answer.errorCode, ...answer.partitions.map(({ errorCode }) => errorCode)];
-      const code = codes.find((one) => one !== kafkaError.none);
-      if (code !== undefined) throw new KafkaFailure(code, `the group ${group}`);
-      const found = answer.partitions.filter(({ offset }) => offset >= 0);
-      return new Map(found.map(({ partition, offset }) => [partition, offset]));
-    });
+    return this.#connection.atCoordinator(
+      coordinatorKind.group,
+      group,
+      async ({ connectionPool }) => {
+        const answer = await connectionPool.send(committedCall(group, topic, partitions));
+        const codes = [answer.errorCode, ...answer.partitions.map(({ errorCode }) => errorCode)];
+        const code = codes.find((one) => one !== kafkaError.none);
+        if (code !== undefined) throw new KafkaFailure(code, `the group ${group}`);
+        const found = answer.partitions.filter(({ offset }) => offset >= 0);
+        return new Map(found.map(({ partition, offset }) => [partition, offset]));
+      },
+    );
   }
 }

@@ -11,11 +11,11 @@ const timeoutMs = 30_000;
 
 /** The identity of batches without a transaction, until the outcome of one is lost. */
 export class Identities {
-  readonly #link: BrokerConnection;
+  readonly #connection: BrokerConnection;
   #present: Promise<ProducerIdentity> | null = null;
 
   constructor(connection: BrokerConnection) {
-    this.#link = connection;
+    this.#connection = connection;
   }
 
   current(): Promise<ProducerIdentity> {
@@ -32,7 +32,7 @@ export class Identities {
   }
 
   async #request(): Promise<ProducerIdentity> {
-    const broker = await this.#link.any();
+    const broker = await this.#connection.any();
     const { producerId, producerEpoch } = await broker.initProducerId({ transactionTimeout: 0 });
     return { producerId, producerEpoch };
   }

@@ -29,8 +29,8 @@ export const transactionTimeoutMs = commitTimeoutMs + requestTimeoutMs + 10_000;
 const sequences = 2 ** 31;
 
 export interface TransactionContext {
-  readonly link: BrokerConnection;
-  readonly directory: ClusterMetadata;
+  readonly connection: BrokerConnection;
+  readonly metadata: ClusterMetadata;
   readonly transactionalId: string;
   readonly identity: ProducerIdentity;
   /** The next sequence number of the producer, by partition. */
@@ -68,7 +68,7 @@ export class Transaction {
   constructor(context: TransactionContext, commits: readonly Commit[], now: number) {
     this.#context = context;
     this.#commits = commits;
-    this.#produce = new GatheredProduce(context.link, context.transactionalId);
+    this.#produce = new GatheredProduce(context.connection, context.transactionalId);
     this.#now = now;
     this.#offsets = commits.map(({ placed }) => {
       const offsets = placed.map(() => 0);
@@ -156,7 +156,7 @@ export class Transaction {
   }
 
   async #writeBatch(task: PartitionWork, messages: readonly Message[]): Promise<number> {
-    const { directory, sequences: next } = this.#context;
+    const { metadata, sequences: next } = this.#context;
     const { topic, partition } = task;
     const name = `${topic}/${partition}`;
     const sequence = next.get(name) ?? 0;
@@ -165,13 +165,13 @@ export class Transaction {
     const batch = recordBatch(encodeRecords(messages, this.#now), owner);
     const base = await retried(
       async () => {
-        const leader = directory.leader(topic, partition);
+        const leader = metadata.leader(topic, partition);
         if (leader === null) throw new KafkaFailure(leaderNotAvailable, name);
         return offsetOf(await this.#produce.send(leader, { topic, partition, batch }), topic);
       },
       {
         timeoutMs: this.#leftMs,
-        onFailure: () => void directory.refresh(topic).catch(() => 0),
+        onFailure: () => void metadata.refresh(topic).catch(() => 0),
       },
     );
     next.set(name, (sequence + messages.length) % sequences);
@@ -185,7 +185,7 @@ export class Transaction {
     const topics = topicOffsets(positions);
     await retried(
       () =>
-        this.#context.link.atCoordinator(coordinatorKind.group, group, (broker) =>
+        this.#context.connection.atCoordinator(coordinatorKind.group, group, (broker) =>
           broker.txnOffsetCommit({ ...this.#producer, groupId: group, topics }),
         ),
       { timeoutMs: this.#leftMs },
@@ -210,11 +210,14 @@ export class Transaction {
     run: Parameters<BrokerConnection['atCoordinator']>[2],
     onFailure: (error: unknown) => void = () => undefined,
   ): Promise<unknown> {
-    const { link, transactionalId } = this.#context;
-    return retried(() => link.atCoordinator(coordinatorKind.transaction, transactionalId, run), {
-      timeoutMs: this.#leftMs,
-      onFailure,
-    });
+    const { connection, transactionalId } = this.#context;
+    return retried(
+      () => connection.atCoordinator(coordinatorKind.transaction, transactionalId, run),
+      {
+        timeoutMs: this.#leftMs,
+        onFailure,
+      },
+    );
   }
 }
 
@@ -246,12 +249,12 @@ interface Waiting {
  * connection sequentially. At most one batch of a partition may be in flight.
  */
 class GatheredProduce {
-  readonly #link: BrokerConnection;
+  readonly #connection: BrokerConnection;
   readonly #transactionalId: string;
   readonly #waiting = new Map<number, Waiting[]>();
 
   constructor(connection: BrokerConnection, transactionalId: string) {
-    this.#link = connection;
+    this.#connection = connection;
     this.#transactionalId = transactionalId;
   }
 
@@ -273,7 +276,7 @@ class GatheredProduce {
     const batches = sent.map(({ batch }) => batch);
     try {
       const call = produceCall(batches, this.#transactionalId, requestTimeoutMs);
-      const answers = await this.#link.send(leader, call);
+      const answers = await this.#connection.send(leader, call);
       const byName = new Map(answers.map((one) => [nameOf(one), one]));
       for (const { batch, answer } of sent) {
         const one = byName.get(nameOf(batch));

@@ -23,7 +23,7 @@ interface Queued extends Commit {
  */
 export class KafkaWriter implements AsyncDisposable {
   readonly #context: TransactionContext;
-  readonly #directory: ClusterMetadata;
+  readonly #metadata: ClusterMetadata;
   readonly #clock: Clock;
   readonly #queue: Queued[] = [];
   #running: Promise<void> | null = null;
@@ -31,7 +31,7 @@ export class KafkaWriter implements AsyncDisposable {
 
   constructor(context: TransactionContext, clusterMetadata: ClusterMetadata, clock: Clock) {
     this.#context = context;
-    this.#directory = clusterMetadata;
+    this.#metadata = clusterMetadata;
     this.#clock = clock;
   }
 
@@ -51,7 +51,7 @@ export class KafkaWriter implements AsyncDisposable {
       await Promise.race([this.#running, sleep(endTimeoutMs, undefined, { ref: false })]);
     }
     this.#failure ??= logClosed();
-    this.#context.link[Symbol.dispose]();
+    this.#context.connection[Symbol.dispose]();
   }
 
   async #run(): Promise<void> {
@@ -104,7 +104,7 @@ export class KafkaWriter implements AsyncDisposable {
           ...queued.placed,
           ...(queued.consumed?.positions ?? []),
         ]) {
-          await this.#directory.mustHave(topic, partition);
+          await this.#metadata.mustHave(topic, partition);
         }
         existing.push(queued);
       } catch (error) {

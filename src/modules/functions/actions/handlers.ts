@@ -18,7 +18,7 @@ import { kindOf, type ActionRun, type CalledKind } from './state.ts';
 
 export interface RunsClientDeps {
   readonly control: ControlPlane;
-  readonly bodies: PayloadStore;
+  readonly payloads: PayloadStore;
   readonly ends: RunCompletions;
   readonly direct: DirectRuns;
 }
@@ -63,11 +63,11 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
         throw new GatewayError('not_found', unknownAction);
       if (run.endedAt === null) throw new GatewayError('not_found', runningAction);
       const { connectionUid, output, error } = run;
-      return readEnd(deps.bodies, { runId, environmentUid, connectionUid }, output, error);
+      return readEnd(deps.payloads, { runId, environmentUid, connectionUid }, output, error);
     },
 
     async actionInput(ref) {
-      const json = await deps.bodies.find(ref, 'input');
+      const json = await deps.payloads.find(ref, 'input');
       return json === null ? undefined : (JSON.parse(json) as Json);
     },
 
@@ -97,7 +97,7 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
     },
 
     async dryRunOutput({ runId, environmentUid, connectionUid, output, error }) {
-      return readEnd(deps.bodies, { runId, environmentUid, connectionUid }, output, error);
+      return readEnd(deps.payloads, { runId, environmentUid, connectionUid }, output, error);
     },
   };
 }
@@ -119,7 +119,7 @@ async function awaited(
     readonly runId?: string | undefined;
   },
 ): Promise<Json | undefined> {
-  const { ends, bodies, direct } = deps;
+  const { ends, payloads, direct } = deps;
   const { signal, waitMs, runId = randomUUID() } = options;
   const isKept = options.runId !== undefined;
   using taken = direct.take(calledRun(called, runId));
@@ -130,8 +130,8 @@ async function awaited(
   end.catch(() => undefined);
   try {
     const run = await queue(deps, called, { runId, isAsync: false, isKept, taken });
-    if (run?.endedAt != null) return await keptOutput(bodies, run);
-    return await firstOutput(bodies, end, taken);
+    if (run?.endedAt != null) return await keptOutput(payloads, run);
+    return await firstOutput(payloads, end, taken);
   } catch (error) {
     if (deadline.aborted) throw new GatewayError('execution_timeout', {}, { cause: error });
     if (signal.aborted && error === signal.reason) {
@@ -217,7 +217,7 @@ async function queue(
     });
   }
   const owner = { runId, environmentUid, connectionUid };
-  const input = await keepInput(deps.bodies, owner, json, taken);
+  const input = await keepInput(deps.payloads, owner, json, taken);
   const ref = { runId, environmentUid, integrationKey, connectionId };
   const body = {
     type: 'Queue',
@@ -244,7 +244,7 @@ async function queue(
   });
   if (queued?.status === 'started' && queued.runner === taken?.runner) {
     taken.begin({ input: json ?? undefined, depth: body.depth, isKept });
-    if (json !== null) deps.bodies.keep(owner, 'input', json);
+    if (json !== null) deps.payloads.keep(owner, 'input', json);
   }
   return queued;
 }

@@ -42,10 +42,10 @@ export function openOperatorRequests(deps: OperatorRequestsDeps, group: string):
     nextRetry: (partition) =>
       deadLetters.tables.retrying(group).find((deadLetter) => deadLetter.partition === partition) ??
       null,
-    async retryMessage(letter) {
-      const content = await deadLetters.valueAt(letter.place);
+    async retryMessage(deadLetter) {
+      const content = await deadLetters.valueAt(deadLetter.place);
       if (content === null) return null;
-      const { topic, partition, offset, key, parkedAt } = letter;
+      const { topic, partition, offset, key, parkedAt } = deadLetter;
       const texts = Object.entries(content.headers).map(([name, bytes]) => {
         return [name, Buffer.from(bytes).toString()];
       });
@@ -54,9 +54,12 @@ export function openOperatorRequests(deps: OperatorRequestsDeps, group: string):
       const message = { offset, key, value: content.value, headers, timestamp };
       return { topic, partition, message, replay: null };
     },
-    async retried(letter, outcome) {
+    async retried(deadLetter, outcome) {
       const step = outcome === 'done' ? resolved : failed(outcome.error);
-      await publisher.publish([stepMessage(aboutDeadLetter(letter), letter, step)], 'system');
+      await publisher.publish(
+        [stepMessage(aboutDeadLetter(deadLetter), deadLetter, step)],
+        'system',
+      );
       await deadLetters.caughtUp();
     },
     onChange(listener) {

@@ -12,7 +12,7 @@ import { records, type RecordTableSet } from './definition.ts';
 import { dropCopies } from './verify.ts';
 
 export interface RecordFeedOptions extends FeedOptions<RecordTableSet> {
-  readonly heads: HighWatermarks;
+  readonly watermarks: HighWatermarks;
 }
 
 type General = GenerationsDeps<TableSource, ReturnType<typeof createActiveSource>, RecordTableSet>;
@@ -23,7 +23,10 @@ export interface RecordGenerationsDeps extends Omit<General, Given> {
   readonly openFeed: (options: RecordFeedOptions) => Promise<Feed>;
   readonly openSource: (
     ref: Required<
-      Pick<SourceDeps, 'tables' | 'heads' | 'published' | 'reached' | 'isCurrent' | 'beforeReading'>
+      Pick<
+        SourceDeps,
+        'tables' | 'watermarks' | 'published' | 'reached' | 'isCurrent' | 'beforeReading'
+      >
     >,
   ) => TableSource;
 }
@@ -49,9 +52,9 @@ export async function startRecordGenerations(
     tableSet: records.tableSet,
     openActive: (first: TableSource) => createActiveSource(first, deps),
     dropCopies: (generation) => dropCopies(deps.store, generation),
-    openFeed: (options) => deps.openFeed({ ...options, heads: headsOf(options.tables) }),
+    openFeed: (options) => deps.openFeed({ ...options, watermarks: headsOf(options.tables) }),
     openSource: ({ tables, ...ref }) =>
-      deps.openSource({ ...ref, tables: tables.names, heads: headsOf(tables) }),
+      deps.openSource({ ...ref, tables: tables.names, watermarks: headsOf(tables) }),
   });
   return {
     source: generations.source,

@@ -36,7 +36,7 @@ export interface ProjectorDeps extends TableProjectorDeps {
   readonly log: Pick<EventLog, 'follow' | 'read' | 'startOffset' | 'endOffset'>;
   readonly tables: RecordTableSet;
   readonly codec: Codec<RecordChange>;
-  readonly heads: Pick<HighWatermarks, 'begin' | 'advance' | 'drop' | 'recent'>;
+  readonly watermarks: Pick<HighWatermarks, 'begin' | 'advance' | 'drop' | 'recent'>;
   readonly faultPoint?: (name: string) => void | Promise<void>;
   /** Superseded rows of a partition after which a cleanup is considered. */
   readonly cleanupMin?: number;
@@ -71,7 +71,7 @@ export async function startProjector(deps: ProjectorDeps): Promise<Projector> {
   const positions = new Positions(deps.store, deps.tables.name);
   const start = await startPositions(deps, records.topic, deps.tables, positions);
   const { rebuilt, toRead } = start;
-  if (rebuilt.length > 0) deps.heads.drop('all');
+  if (rebuilt.length > 0) deps.watermarks.drop('all');
   if (toRead > 0) {
     deps.logger.info({ partitions: rebuilt, toRead }, 'rebuilding the records projection');
   }
@@ -215,24 +215,24 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
   }
 
   protected async insert(batch: Batch): Promise<void> {
-    const { heads, store, tables } = this.deps;
+    const { watermarks, store, tables } = this.deps;
     if (batch.tombstones.length > 0) {
       await this.retrying(() => buryTombstones(store, batch, tables.names));
     }
     if (batch.rows.rows > 0) {
       await this.#fault('projector:before-insert');
-      heads.begin(batch.heads.keys());
+      watermarks.begin(batch.heads.keys());
       this.#gathering.inserting(performance.now(), batch.entries.length);
       this.#isInserting = true;
       const marked = await this.#inserter.insert(batch);
       this.#isInserting = false;
       await this.#fault('projector:after-insert');
-      if (!this.#isBuilding()) heads.recent.add(batch.entries);
-      for (const { place } of marked) heads.recent.drop(place.number);
+      if (!this.#isBuilding()) watermarks.recent.add(batch.entries);
+      for (const { place } of marked) watermarks.recent.drop(place.number);
     }
-    for (const { place } of batch.tombstones) heads.recent.drop(place.number);
-    for (const [stream, head] of batch.heads) heads.advance(stream, head);
-    if (batch.dropped.size > 0) heads.drop([...batch.dropped]);
+    for (const { place } of batch.tombstones) watermarks.recent.drop(place.number);
+    for (const [stream, watermark] of batch.heads) watermarks.advance(stream, watermark);
+    if (batch.dropped.size > 0) watermarks.drop([...batch.dropped]);
   }
 
   protected override publishRange(partition: number, range: Range): void {

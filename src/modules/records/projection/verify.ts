@@ -92,7 +92,7 @@ async function feed(
   const projector = await startProjector({
     ...deps,
     tables: records.tableSet(generation, 'compare'),
-    heads: createHighWatermarks(),
+    watermarks: createHighWatermarks(),
     until,
     cleanupMin: Infinity,
     queryClass: () => 'build',

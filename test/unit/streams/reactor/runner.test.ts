@@ -37,7 +37,7 @@ const start = (handle: MessageReactor['handle'], more: Partial<MessageReactor> =
     logger: silent,
     retryWaitMs: 1,
     handle,
-    orders: givenOrders(),
+    operatorRequests: givenOrders(),
     ...more,
   });
 const append = (...keys: string[]) =>
@@ -98,7 +98,7 @@ describe('a reactor', () => {
         done.push(key);
       },
       {
-        orders: givenOrders(async ({ message: { key } }, _error, attempts) => {
+        operatorRequests: givenOrders(async ({ message: { key } }, _error, attempts) => {
           parked.push([key, attempts]);
         }),
       },
@@ -179,24 +179,24 @@ describe('a reactor', () => {
 
   it('moves to where an operator wants it, without being started again', async () => {
     await append('a', 'b', 'c');
-    const orders = givenOrders();
+    const operatorRequests = givenOrders();
     const seen: string[] = [];
     const take = async ({ message: { key }, replay }: Taken) =>
       void seen.push(replay === null ? key : `${key} again`);
-    await using _ = await start(take, { orders });
+    await using _ = await start(take, { operatorRequests });
     await until(() => seen.length === 3);
-    orders.reset({ to: 1, until: 3 });
+    operatorRequests.reset({ to: 1, until: 3 });
     await until(() => seen.length === 5);
     await append('d');
     await until(() => seen.length === 6);
     expect(seen).toEqual(['a', 'b', 'c', 'b again', 'c again', 'd']);
-    expect(orders.moves).toEqual([1]);
+    expect(operatorRequests.moves).toEqual([1]);
     await until(async () => (await committed()) === 4);
   });
 
   it('lets go of what is under way when it moves, and takes it no more when that lies behind', async () => {
     await append('stuck', 'b', 'c');
-    const orders = givenOrders();
+    const operatorRequests = givenOrders();
     const seen: string[] = [];
     const take = async ({ message: { key } }: Taken, signal: AbortSignal) => {
       seen.push(key);
@@ -205,9 +205,9 @@ describe('a reactor', () => {
         signal.addEventListener('abort', () => reject(new Error('let go')));
       });
     };
-    await using _ = await start(take, { orders });
+    await using _ = await start(take, { operatorRequests });
     await until(() => seen.length === 3);
-    orders.reset({ to: 2, until: 3 });
+    operatorRequests.reset({ to: 2, until: 3 });
     await until(() => seen.length === 4);
     expect(seen).toEqual(['stuck', 'b', 'c', 'c']);
     await until(async () => (await committed()) === 3);
@@ -215,10 +215,12 @@ describe('a reactor', () => {
 
   it('moves before it takes anything when the order came while nobody held the partition', async () => {
     await append('a', 'b', 'c');
-    const orders = givenOrders();
-    orders.reset({ to: 2 });
+    const operatorRequests = givenOrders();
+    operatorRequests.reset({ to: 2 });
     const seen: string[] = [];
-    await using _ = await start(async ({ message: { key } }) => void seen.push(key), { orders });
+    await using _ = await start(async ({ message: { key } }) => void seen.push(key), {
+      operatorRequests,
+    });
     await until(() => seen.length === 1);
     expect(seen).toEqual(['c']);
   });

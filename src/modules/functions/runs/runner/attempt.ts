@@ -29,7 +29,7 @@ export interface RunDeps extends Pick<Ports, 'clock' | 'logger'> {
   readonly control: ControlPlane;
   readonly records: RecordWriter;
   readonly sandbox: Sandbox;
-  readonly bodies: PayloadStore;
+  readonly payloads: PayloadStore;
   readonly logs: OperationLogs;
   readonly timelines: Timelines;
   /** @throws GatewayError when the run cannot get its inputs, for example the connection's key. */

@@ -45,7 +45,7 @@ const ownerOf = (change: CalledRun): BodyOwner => ({
 export async function inputOf(deps: RunDeps, change: RunChanged): Promise<string | undefined> {
   const { body_partition: partition, body_offset: offset } = change;
   if (partition === null || offset === null) return undefined;
-  return deps.bodies.get(ownerOf(change), 'input', { partition, offset });
+  return deps.payloads.get(ownerOf(change), 'input', { partition, offset });
 }
 
 /** Position of the body of an outcome, and its keyed hash. */
@@ -65,7 +65,7 @@ export interface InvokedWith {
 export const onLog =
   (deps: RunDeps, change: CalledRun, closing: AbortSignal): InvokedWith['keepBody'] =>
   (json) =>
-    retrying(() => deps.bodies.put(ownerOf(change), 'output', json), { signal: closing }).catch(
+    retrying(() => deps.payloads.put(ownerOf(change), 'output', json), { signal: closing }).catch(
       bodyLost,
     );
 

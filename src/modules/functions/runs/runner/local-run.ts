@@ -19,7 +19,7 @@ export function localRun(deps: RunDeps, run: CalledRun, place: Place): TakenRun 
   let hasBegun = false;
   const { promise: ended, resolve } = Promise.withResolvers<EndBody>();
   const keepHere = (json: string) => {
-    end = { json, hash: deps.bodies.hash(json) };
+    end = { json, hash: deps.payloads.hash(json) };
     return Promise.resolve({ place: null, hash: end.hash });
   };
   const keepOnLog = onLog(deps, run, closing);

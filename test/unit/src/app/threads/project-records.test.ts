@@ -52,7 +52,7 @@ it.each([
     );
     await using feed = await openFeed({
       tables: records.tableSet(1),
-      heads: createHighWatermarks(),
+      watermarks: createHighWatermarks(),
       advanced: (at, next) => {
         if (at === partition && next >= end) inserted.resolve(undefined);
       },

@@ -21,7 +21,7 @@ const tableSource = (): RecordSource =>
   createRecordSource({
     store,
     tables: recordTables(1),
-    heads: createHighWatermarks(),
+    watermarks: createHighWatermarks(),
     published: () => Promise.resolve(),
     reached: () => Promise.resolve([]),
     isCurrent: () => false,

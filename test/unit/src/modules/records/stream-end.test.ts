@@ -114,7 +114,7 @@ describe('pages while an insert is readable and not confirmed', () => {
     const model = new RecordModel();
     await using projection = await TestProjection.open(store);
     await projection.publish(model, saved(model, 1));
-    projection.heads.drop('all');
+    projection.watermarks.drop('all');
     await projection.publish(model, [model.prune('r5'), model.purge('r6')]);
     const [cursor] = (await pageOf(projection.reader, question(model))).records.slice(-1);
     const query = question(model, { cursor: cursor!._svc_metadata.cursor });

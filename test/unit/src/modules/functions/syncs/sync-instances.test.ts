@@ -13,13 +13,13 @@ it('a connection that was created gets its syncs, though nobody asked for them',
   });
   expect(world.syncOf('contacts')).toBeNull();
   const { control } = world.node;
-  const orders = world.orders('svc.sync-instances');
+  const operatorRequests = world.operatorRequests('svc.sync-instances');
   await using _ = await startSyncInstances({
     log,
     schemas: embedded.schemas,
     control,
     logger: silent,
-    orders,
+    operatorRequests,
   });
   await until(() => world.syncOf('contacts'));
   expect(world.syncOf('contacts')).toMatchObject({

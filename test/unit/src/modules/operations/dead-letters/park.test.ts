@@ -60,14 +60,14 @@ const ports = () => {
   return { log, schemas: embedded.schemas, clock, logger: silent };
 };
 const deps = () => ({ deadLetters, publisher, schemas: world.embedded.schemas });
-const orders = (group: string) =>
+const operatorRequests = (group: string) =>
   openOperatorRequests({ control: node.control, deadLetters, publisher }, group);
 const startHealable = async (seen: string[]) =>
   startMessageReactor({
     ...ports(),
     group: 'svc.testers',
     topic,
-    orders: orders('svc.testers'),
+    operatorRequests: operatorRequests('svc.testers'),
     retryWaitMs: 1,
     async handle({ message: { key, headers } }) {
       if (key === 'bad' && !isHealed) throw new Error('not yet');
@@ -150,7 +150,7 @@ describe('a command that an owner gave up', () => {
     await using _ = await startCommandRetries({
       ...ports(),
       deadLetters,
-      orders: orders('svc.command-retries'),
+      operatorRequests: operatorRequests('svc.command-retries'),
     });
     const asked = node.control.execute(ref, body, { actor: 'key:1', timeoutMs: 2_000 });
     await expect(asked).rejects.toMatchObject({ code: 'server_error' });

@@ -125,15 +125,15 @@ describe('a command that cannot be decided', () => {
     Object.assign(vault, { openBytes });
 
     const codec = await world.schemas.codec<DeadLetterValue>(deadLettersTopic);
-    const letters = () =>
+    const deadLetters = () =>
       world.log.partition(deadLettersTopic, 0).messages.map(({ value }) => codec.decode(value!));
-    const [letter] = letters();
+    const [letter] = deadLetters();
     const giveAgain = async () => {
       const headers = { [deadLetterHeader]: letter!.event_id };
       const messages = [{ key: streamKey(stream), value: Buffer.from(letter!.value!), headers }];
       await world.log.client().append([{ topic: recordCommandsTopic, partition, messages }]);
       await writer.barrier(stream, origin);
-      const { type, letter_id, error_code } = letters().at(-1)!;
+      const { type, letter_id, error_code } = deadLetters().at(-1)!;
       expect(letter_id).toBe(letter!.event_id);
       return `${type} ${error_code}`;
     };

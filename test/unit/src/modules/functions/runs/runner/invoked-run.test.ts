@@ -144,7 +144,7 @@ describe('functions on post-connection-creation (§14)', () => {
       runs: world.runs,
       clock: world.services.clock,
       logger: silent,
-      orders: world.orders('svc.lifecycle-hooks'),
+      operatorRequests: world.operatorRequests('svc.lifecycle-hooks'),
     });
     await connect('welcomed');
     await until(() => 'third' in (find('welcomed')?.metadata ?? {}));
