@@ -80,6 +80,7 @@ export function buildProviderRequest(call: ProviderCall): ProviderRequest {
     endpoint: call.endpoint,
     body: body ?? '',
     contentType: own['content-type'] ?? '',
+    headers: own,
   };
   const injected = injectedHeaders(
     call,

@@ -10,6 +10,8 @@ export interface OutgoingCall {
   /** Empty without one. */
   readonly body: string | Uint8Array;
   readonly contentType: string;
+  /** Of the caller, with lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 const values: Readonly<Record<string, (call: OutgoingCall) => string>> = {
@@ -36,13 +38,19 @@ const bodyTokens = /\b(?:bodyCanonicalParams|params|awsSigV4)\b/;
 export const readsBody = (template: string): boolean =>
   /\$\{/.test(template) && bodyTokens.test(template);
 
-/** `name=value` in the order of the encoded names, then values, each percent-encoded (RFC 3986). */
+/**
+ * `name=value` in the order of the encoded names, then values, each percent-encoded (RFC 3986). Names are compared
+ * without the `=`: `b` comes before `b-c`.
+ */
 export function canonicalPairs(pairs: readonly (readonly [string, string])[]): string {
   return pairs
-    .map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`)
-    .toSorted()
+    .map(([name, value]) => [percentEncoded(name), percentEncoded(value)] as const)
+    .toSorted(([a, x], [b, y]) => compare(a, b) || compare(x, y))
+    .map(([name, value]) => `${name}=${value}`)
     .join('&');
 }
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export const textOf = (body: string | Uint8Array): string =>
   typeof body === 'string' ? body : Buffer.from(body).toString('utf8');

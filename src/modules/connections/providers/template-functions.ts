@@ -1,4 +1,5 @@
 import { createHash, createHmac, createPublicKey, sign } from 'node:crypto';
+import aws4 from 'aws4';
 import { isoMillis, type Instant } from '#kernel/time.ts';
 import { canonicalPairs, type OutgoingCall } from './outgoing-call.ts';
 import { privateKeyOf, unusableKey } from './private-key.ts';
@@ -55,12 +56,10 @@ function publicKeyFingerprint(pem: string): string {
   return `SHA256:${sha256(publicKey).digest('base64')}`;
 }
 
-const hmac = (key: string | Uint8Array, text: string) =>
-  createHmac('sha256', key).update(text).digest();
-
 /**
- * `Authorization` of AWS Signature Version 4 over host, `x-amz-date` and content type; the definition sends
- * `x-amz-date` itself as `${now:YYYYMMDDTHHmmss}Z`. The host is that of the call unless one is passed.
+ * `Authorization` of AWS Signature Version 4 over host, content type and the `x-amz-` headers. The definition sends
+ * `x-amz-date` itself as `${now:YYYYMMDDTHHmmss}Z`, and for `s3` the digest of the body as `x-amz-content-sha256`. The
+ * host is that of the call unless one is passed.
  */
 function awsAuthorization(
   [id, secret, region, service, givenHost]: readonly string[],
@@ -68,25 +67,45 @@ function awsAuthorization(
 ): string | null {
   if (call === undefined || service === undefined || region === undefined) return null;
   const time = `${isoMillis(now).slice(0, 19).replace(/[:-]/g, '')}Z`;
-  const { contentType, method, url, body } = call;
-  const headers: [string, string][] = [
-    ...(contentType === '' ? [] : [['content-type', contentType] satisfies [string, string]]),
-    ['host', givenHost ?? url.host],
-    ['x-amz-date', time],
-  ];
-  const names = headers.map(([name]) => name).join(';');
-  const request = [
-    method,
-    url.pathname,
-    canonicalPairs([...url.searchParams]),
-    ...headers.map(([name, value]) => `${name}:${value.trim()}`),
-    '',
-    names,
-    sha256(body).digest('hex'),
-  ].join('\n');
-  const scope = [time.slice(0, 8), region, service, 'aws4_request'];
-  const text = ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(request).digest('hex')];
-  const key = scope.reduce<string | Uint8Array>(hmac, `AWS4${secret ?? ''}`);
-  const signature = createHmac('sha256', key).update(text.join('\n')).digest('hex');
-  return `AWS4-HMAC-SHA256 Credential=${id ?? ''}/${scope.join('/')}, SignedHeaders=${names}, Signature=${signature}`;
+  const { contentType, method, url } = call;
+  const body = typeof call.body === 'string' ? call.body : Buffer.from(call.body);
+  const headers = {
+    ...Object.fromEntries(
+      Object.entries(call.headers).filter(([name]) => name.startsWith('x-amz-')),
+    ),
+    ...(contentType === '' ? {} : { 'content-type': contentType }),
+    ...(service === 's3' ? { 'x-amz-content-sha256': sha256(body).digest('hex') } : {}),
+    host: givenHost ?? url.host,
+    'x-amz-date': time,
+  };
+  const signer = new aws4.RequestSigner(
+    {
+      method,
+      path: awsPath(url, service),
+      headers,
+      body,
+      service,
+      region,
+      doNotModifyHeaders: true,
+      doNotEncodePath: true,
+    },
+    { accessKeyId: id ?? '', secretAccessKey: secret ?? '' },
+  );
+  // Otherwise that of a `date` header or of the clock.
+  signer.datetime = time;
+  return String(signer.sign().headers?.['Authorization']);
+}
+
+/**
+ * Path and query as the signer keeps them: it decodes the path once and encodes it, which leaves a path that was
+ * encoded here as it is sent, encoded once more; for `s3` as it is sent. A character beyond its own set makes the signer
+ * encode the whole address again.
+ */
+function awsPath({ pathname, searchParams }: URL, service: string): string {
+  const path =
+    service === 's3'
+      ? pathname.replace(/[^\w;,/:@&=+$.!~*'()%-]/g, encodeURIComponent)
+      : pathname.split('/').map(encodeURIComponent).join('/');
+  const query = canonicalPairs([...searchParams]);
+  return query === '' ? path : `${path}?${query}`;
 }

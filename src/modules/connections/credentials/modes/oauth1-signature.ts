@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { canonicalPairs } from '../../providers/outgoing-call.ts';
 import { percentEncoded as encode } from '../../providers/url.ts';
 
 export interface Oauth1Signing {
@@ -49,12 +50,7 @@ export function baseString(
   { method, url, form }: Pick<Oauth1Signing, 'method' | 'url' | 'form'>,
   parameters: Readonly<Record<string, string>>,
 ): string {
-  const pairs = [...url.searchParams, ...form, ...Object.entries(parameters)]
-    .map(([name, value]) => [encode(name), encode(value)] as const)
-    .toSorted(([a, x], [b, y]) => compare(a, b) || compare(x, y))
-    .map(([name, value]) => `${name}=${value}`);
+  const pairs = canonicalPairs([...url.searchParams, ...form, ...Object.entries(parameters)]);
   const address = `${url.origin}${url.pathname}`;
-  return [method.toUpperCase(), encode(address), encode(pairs.join('&'))].join('&');
+  return [method.toUpperCase(), encode(address), encode(pairs)].join('&');
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   interpolate,
@@ -13,6 +13,7 @@ const callOf = (method: string, url: string, more: Partial<OutgoingCall> = {}): 
   endpoint: '/as/written',
   body: '',
   contentType: '',
+  headers: {},
   ...more,
 });
 
@@ -91,6 +92,91 @@ describe('signatures in templates', () => {
     );
     const signed = `\${awsSigV4(\${credentials.id}, \${credentials.secret}, ${where})}`;
     expect(interpolate(signed, values)).toContain(expected);
+  });
+
+  const awsSecret = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+  const awsSigned = (call: OutgoingCall, service = 'service'): string | null =>
+    interpolate(
+      `\${awsSigV4(\${credentials.id}, \${credentials.secret}, us-east-1, ${service})}`,
+      valuesOf(
+        { id: 'AKIDEXAMPLE', secret: awsSecret },
+        { call, now: Date.UTC(2015, 7, 30, 12, 36, 0) },
+      ),
+    );
+  const unreserved = '-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+  // Signatures that the provider publishes for its test suite.
+  it.each([
+    [
+      '/?Param2=value2&Param1=value1',
+      'b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500',
+    ],
+    [
+      '/?Param1=value2&Param1=Value1',
+      'eedbc4e291e521cf13422ffca22be7d2eb8146eecf653089df300a15b2382bd1',
+    ],
+    [
+      '/?Param1=value2&Param1=value1',
+      '5772eed61e12b33fae39ee5e7012498b51d56abc0abb7c60486157bd471c4694',
+    ],
+    ['/?%E1%88%B4=bar', '2cdec8eed098649ff3a119c94853b13c643bcf08f8b0a1d91e12c9027818dd04'],
+    [
+      `/?${unreserved}=${unreserved}`,
+      '9c3e54bfcdf0b19771a7f523ee5669cdf59bc7cc0884027167c21bb143a40197',
+    ],
+    [`/${unreserved}`, '07ef7494c76fa4850883e2b006601f940f8a34d404d0cfa977f52a65bbf5f24f'],
+    ['//example//', '9a624bd73a37c9a373b5312afbebe7a714a789de108f0bdfe846570885f57e84'],
+  ])('awsSigV4 has the published value of %s', (path, signature) => {
+    expect(awsSigned(callOf('GET', `https://example.amazonaws.com${path}`))).toContain(signature);
+  });
+
+  // The canonical request by the documented rules: each segment encoded once more, names sorted before values.
+  it.each([
+    ['/m?b-c=1&b=2', '/m', 'b=2&b-c=1'],
+    ['/m/a:b', '/m/a%3Ab', ''],
+    ['/m/a%20b/%2F%3A', '/m/a%2520b/%252F%253A', ''],
+    ["/x|y/a+b/!'()*/@,;=$&", '/x%7Cy/a%2Bb/%21%27%28%29%2A/%40%2C%3B%3D%24%26', ''],
+    ['/m?q=a+b&q=&e&f==&g=[1]|x', '/m', 'e=&f=%3D&g=%5B1%5D%7Cx&q=&q=a%20b'],
+    ['/m?A=1&a=2&a-=3&a.=4&a0=5&a_=6&a~=7', '/m', 'A=1&a=2&a-=3&a.=4&a0=5&a_=6&a~=7'],
+    ['/?a=%2F%3a&a=%25', '/', 'a=%25&a=%2F%3A'],
+  ])('awsSigV4 signs %s by the documented rules', (path, canonicalPath, canonicalQuery) => {
+    const body = '{"a":1}';
+    const call = callOf('POST', `https://example.amazonaws.com${path}`, {
+      body,
+      contentType: 'application/x-amz-json-1.0',
+      headers: { 'x-amz-target': 'Things.List', accept: 'application/json' },
+    });
+    const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+    const names = 'content-type;host;x-amz-date;x-amz-target';
+    const request = [
+      'POST',
+      canonicalPath,
+      canonicalQuery,
+      'content-type:application/x-amz-json-1.0',
+      'host:example.amazonaws.com',
+      'x-amz-date:20150830T123600Z',
+      'x-amz-target:Things.List',
+      '',
+      names,
+      hash(body),
+    ].join('\n');
+    const scope = '20150830/us-east-1/service/aws4_request';
+    const text = `AWS4-HMAC-SHA256\n20150830T123600Z\n${scope}\n${hash(request)}`;
+    const key = scope
+      .split('/')
+      .reduce<string | Buffer>(
+        (from, part) => createHmac('sha256', from).update(part).digest(),
+        `AWS4${awsSecret}`,
+      );
+    const signature = createHmac('sha256', key).update(text).digest('hex');
+    expect(awsSigned(call)).toBe(
+      `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/${scope}, SignedHeaders=${names}, Signature=${signature}`,
+    );
+  });
+
+  it('awsSigV4 of s3 signs the digest of the body and encodes the path once', () => {
+    const call = callOf('GET', 'https://examplebucket.s3.amazonaws.com/a%20b//c');
+    expect(awsSigned(call, 's3')).toContain('SignedHeaders=host;x-amz-content-sha256;x-amz-date');
   });
 
   it.each(['${ed25519Sign(a, ${credentials.key})}', '${fingerprint(${credentials.key})}'])(
