@@ -1,6 +1,7 @@
 import { createPublicKey, type JsonWebKeyInput } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parsePublicKey } from '#kernel/pem.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { systemClock } from '#kernel/time.ts';
 import { withAccount } from '../account.ts';
@@ -80,7 +81,7 @@ function readPublicKey(path: string, file: string): JsonObject {
     const text = readFileSync(path, 'utf8');
     const key = text.trimStart().startsWith('{')
       ? createPublicKey({ key: JSON.parse(text) as JsonWebKeyInput['key'], format: 'jwk' })
-      : createPublicKey(text);
+      : parsePublicKey(text);
     return key.export({ format: 'jwk' }) as JsonObject;
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { calculateJwkThumbprint, compactDecrypt, decodeProtectedHeader, exportJWK } from 'jose';
 import { textAt } from '#kernel/json-path.ts';
+import { parsePrivateKey } from '#kernel/pem.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import { CommandFailure } from '../exit.ts';
 import type { SectionName } from './mapping.ts';
@@ -44,7 +45,7 @@ function readPrivateKey(path: string, file: string): KeyObject {
     const text = readFileSync(path, 'utf8');
     return text.trimStart().startsWith('{')
       ? createPrivateKey({ key: JSON.parse(text) as JsonWebKeyInput['key'], format: 'jwk' })
-      : createPrivateKey(text);
+      : parsePrivateKey(text);
   } catch (error) {
     // A parser's message may quote the key.
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';

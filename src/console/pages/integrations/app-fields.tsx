@@ -51,7 +51,7 @@ const labels: Readonly<Record<Field, string>> = {
 const hints: Readonly<Partial<Record<Field, string>>> = {
   scopes: 'With commas between them; empty: as before, or those of the provider',
   webhook_secret: 'With which the provider signs its webhooks; empty: as before',
-  private_key: 'PEM, from -----BEGIN RSA PRIVATE KEY----- on',
+  private_key: 'RSA key in PEM, from -----BEGIN to the last -----',
 };
 
 interface AppFieldsProps {

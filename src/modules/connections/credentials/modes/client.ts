@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { GatewayError } from '#kernel/errors.ts';
 import type { IntegrationCredentials } from '../../integrations/state.ts';
+import { isRsaPrivateKey } from '../../providers/private-key.ts';
 import type { IntegrationNeeds, ModeContext } from './mode.ts';
 
+/** A key of 16,384 bits in PEM, with every line break escaped, is shorter. */
+const pemCharsMax = 20_000;
+/** Some providers sign with a private key: the secret is their public key in PEM. */
+const webhookSecretCharsMax = 4096;
 const id = z.string().min(1).max(255);
 const secret = z.string().min(1);
 const scopes = z
@@ -12,7 +17,8 @@ const scopes = z
 const rsaKey = z
   .string()
   .trim()
-  .regex(/^-----BEGIN RSA PRIVATE KEY----[^]*-----END RSA PRIVATE KEY-----$/);
+  .max(pemCharsMax)
+  .refine(isRsaPrivateKey, 'Send the complete RSA private key in PEM.');
 
 /** A client of OAuth. */
 export const oauthClient = (
@@ -25,7 +31,7 @@ export const oauthClient = (
     client_id: id,
     client_secret: secret,
     scopes,
-    webhook_secret: z.string().max(255).optional(),
+    webhook_secret: z.string().max(webhookSecretCharsMax).optional(),
   }),
 });
 

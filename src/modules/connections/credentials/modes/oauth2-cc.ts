@@ -1,8 +1,9 @@
-import { createPrivateKey, randomUUID } from 'node:crypto';
+import { randomUUID, X509Certificate } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
 import { z } from 'zod';
 import { GatewayError } from '#kernel/errors.ts';
 import { textAt } from '#kernel/json-path.ts';
+import { parsePrivateKey, restorePem } from '#kernel/pem.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { iso } from './expiry.ts';
@@ -186,11 +187,12 @@ async function clientAssertion(
 /** Mutual TLS (RFC 8705), where the provider requires it. */
 function certificateOf(input: JsonObject, { provider }: ModeContext): TokenRequest['certificate'] {
   if (provider.require_client_certificate !== true) return undefined;
-  const certificate = textAt(input, 'client_certificate') ?? '';
-  const privateKey = textAt(input, 'client_private_key') ?? '';
+  const certificate = restorePem(textAt(input, 'client_certificate') ?? '');
   try {
-    createPrivateKey(privateKey);
+    const key = parsePrivateKey(textAt(input, 'client_private_key') ?? '');
+    const privateKey = key.export({ type: 'pkcs8', format: 'pem' }).toString();
     if (!certificate.includes('-----BEGIN CERTIFICATE-----')) throw new TypeError('no certificate');
+    new X509Certificate(certificate);
     return { certificate, privateKey };
   } catch (cause) {
     const message = `The provider "${provider.name}" needs client_certificate and client_private_key in PEM.`;

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Credentials } from '#modules/connections/connections/state.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
@@ -46,6 +47,33 @@ describe('an app', () => {
     refuses('request');
     await expect(connect()).rejects.toMatchObject({ failure: { code: 'wrong_auth_mode' } });
   });
+});
+
+describe('the private key of an app', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+  const isTaken = (key: string): boolean => {
+    const { rules } = play(app);
+    const fields = { type: 'APP', app_id: '7', app_link: 'https://crm.example/app' };
+    return rules.integration!.shape.safeParse({ ...fields, private_key: key }).success;
+  };
+
+  it.each([
+    ['as written', pem],
+    ['on one line', pem.replaceAll('\n', ' ')],
+    ['with literal \\n', pem.replaceAll('\n', '\\n')],
+    ['in base64', pem.split('\n').slice(1, -2).join('')],
+    ['as PKCS 8', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()],
+  ])('is taken %s', (_, key) => expect(isTaken(key)).toBe(true));
+
+  it.each([
+    [
+      'of another kind',
+      generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    ],
+    ['that is cut', pem.slice(0, 400)],
+    ['that is none', '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----'],
+  ])('is refused %s', (_, key) => expect(isTaken(key)).toBe(false));
 });
 
 describe('an app with a user', () => {

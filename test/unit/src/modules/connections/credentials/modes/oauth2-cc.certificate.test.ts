@@ -48,6 +48,21 @@ describe('client credentials with a certificate (RFC 8705)', () => {
     expect(outcomes('token')).toEqual(['granted']);
   });
 
+  it.each([
+    ['spaces', ' '],
+    ['nothing', ''],
+    ['\\n', '\\n'],
+    ['CRLF', '\r\n'],
+  ])('are proved by one whose line breaks became %s', async (_, lineBreak) => {
+    const { submit, outcomes } = await play();
+    const given = {
+      client_certificate: client.certificate.replaceAll('\n', lineBreak),
+      client_private_key: client.privateKey.replaceAll('\n', lineBreak),
+    };
+    expect((await submit(given)).credentials).toMatchObject({ type: 'OAUTH2_CC' });
+    expect(outcomes('token')).toEqual(['granted']);
+  });
+
   it('are refused with the certificate of another, as are the calls of nobody', async () => {
     const { submit, outcomes } = await play();
     const other = selfSigned('other');
