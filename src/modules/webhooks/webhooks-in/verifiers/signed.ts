@@ -1,11 +1,6 @@
-import {
-  createHash,
-  createHmac,
-  createPublicKey,
-  timingSafeEqual,
-  verify as isSignedBy,
-} from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual, verify as isSignedBy } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
+import { parsePublicKey } from '#kernel/pem.ts';
 import type { SignatureRule } from '#modules/connections/providers/webhook-rules.ts';
 import type { Incoming } from '../request.ts';
 
@@ -71,15 +66,18 @@ function verifyStandard(request: Incoming, input: string, key: Buffer, now: numb
     .update(`${id}.${timestamp}.`)
     .update(request.bytes)
     .digest('base64');
-  if (!anyEqual(input.split(' '), `v1,${expected}`)) throw invalid('The signature does not match.');
+  const signatures = input
+    .split(' ')
+    .filter((entry) => entry.startsWith('v1,'))
+    .map((entry) => entry.slice('v1,'.length));
+  if (!anyEqual(signatures, expected, 'base64')) throw invalid('The signature does not match.');
 }
 
-/** @param key the public key: PEM, or its bytes (SPKI) in base64 */
+/** @param key the public key: PEM, or its bytes in base64 */
 function verifyRsa({ bytes }: Incoming, input: string, key: string): void {
-  const der = { key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' } as const;
   let publicKey;
   try {
-    publicKey = createPublicKey(key.includes('-----BEGIN') ? key : der);
+    publicKey = parsePublicKey(key);
   } catch (cause) {
     const message = 'The webhook_secret of the integration is not a public key.';
     throw new GatewayError('webhook_missing_secret', { message }, { cause });
@@ -102,8 +100,11 @@ function verifySigned(
     elements === null
       ? [input]
       : elements.filter(([name]) => name === rule.element).map(([, value]) => value);
-  const expected = rule.prefix + signatureOf(rule, request.bytes, secret, timestamp ?? '');
-  if (!anyEqual(signatures, expected)) throw invalid('The signature does not match.');
+  const expected = signatureOf(rule, request.bytes, secret, timestamp ?? '');
+  const bare = signatures
+    .filter((signature) => signature.startsWith(rule.prefix))
+    .map((signature) => signature.slice(rule.prefix.length));
+  if (!anyEqual(bare, expected, rule.encoding)) throw invalid('The signature does not match.');
 }
 
 function signatureOf(rule: SignatureRule, body: Buffer, secret: string, timestamp: string): string {
@@ -118,12 +119,29 @@ function signatureOf(rule: SignatureRule, body: Buffer, secret: string, timestam
   return hash.digest(rule.encoding);
 }
 
-/** Compares every candidate of the right length, so that the time does not depend on the position of a match. */
-function anyEqual(candidates: readonly string[], expected: string): boolean {
+/**
+ * Compares every candidate of the right length, so that the time does not depend on the position of a match. The
+ * spelling of the same bytes does not matter: hex in either case, base64 of either alphabet, with or without padding.
+ */
+function anyEqual(
+  candidates: readonly string[],
+  expected: string,
+  encoding: SignatureRule['encoding'],
+): boolean {
+  const wanted = spelled(expected, encoding);
   return candidates
-    .filter(({ length }) => length === expected.length)
-    .map((candidate) => isEqual(candidate, expected))
+    .map((candidate) => spelled(candidate, encoding))
+    .filter(({ length }) => length === wanted.length)
+    .map((candidate) => isEqual(candidate, wanted))
     .includes(true);
+}
+
+function spelled(signature: string, encoding: SignatureRule['encoding']): string {
+  if (encoding === 'hex') return signature.toLowerCase();
+  return signature
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replace(/={1,2}$/, '');
 }
 
 function elementsOf(header: string): [string, string][] {
