@@ -103,7 +103,7 @@ export const cases: readonly Case[] = [
       'x-hubspot-signature': createHash('sha256').update(`client${body}`).digest('hex'),
     }),
     credentials: { clientSecret: 'client' },
-    found: ['portalId', '9'],
+    found: ['hub_id', '9'],
     types: ['contact.creation', 'contact.propertyChange'],
   },
   {

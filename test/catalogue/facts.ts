@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load as parseYaml } from 'js-yaml';
+import { z } from 'zod';
+import type { PinnedVersion } from './pinned-versions.ts';
+
+const folder = new URL('../../src/modules/connections/providers/catalogue-facts', import.meta.url)
+  .pathname;
+const dayMs = 86_400_000;
+/** How long before a version ends the test fails. */
+export const noticeDays = 60;
+
+const day = z.iso.date();
+const address = z.url({ protocol: /^https$/ });
+
+const version = z.strictObject({
+  version: z.string().min(1),
+  /** Fields of the definition that name the version. */
+  fields: z.array(z.string().min(1)).min(1),
+  /** When the documentation was last read; null: not yet. */
+  checked_at: day.nullable(),
+  /** The last day for which the documentation promises the version; null: it names no end. */
+  expires_at: day.nullable(),
+  source: address,
+  note: z.string().min(1).optional(),
+});
+
+const decision = z.strictObject({
+  field: z.string().min(1),
+  /** `kept`, `changed`; `open`: the documentation could not be read, and the entry is as it was. */
+  outcome: z.enum(['kept', 'changed', 'open']),
+  because: z.string().min(1),
+  checked_at: day.nullable(),
+  source: address,
+});
+
+const entryFacts = z.strictObject({
+  versions: z.array(version).optional(),
+  decisions: z.array(decision).optional(),
+});
+
+export type EntryFacts = z.output<typeof entryFacts>;
+export type VersionFact = z.output<typeof version>;
+
+/** By file (a category of the catalog), then by entry. */
+export function readFacts(): ReadonlyMap<string, Readonly<Record<string, EntryFacts>>> {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
+  return new Map(
+    files.map((file) => {
+      const parsed = parseYaml(readFileSync(join(folder, file), 'utf8'));
+      return [file, z.record(z.string(), entryFacts).parse(parsed)];
+    }),
+  );
+}
+
+export interface VersionRow extends VersionFact {
+  readonly entry: string;
+}
+
+export const versionRows = (facts: ReturnType<typeof readFacts>): VersionRow[] =>
+  [...facts.values()].flatMap((entries) =>
+    Object.entries(entries).flatMap(([entry, { versions = [] }]) =>
+      versions.map((row) => ({ entry, ...row })),
+    ),
+  );
+
+/** Versions that end within the notice, or have ended, at the time; the earliest end first. */
+export function dueVersions(rows: readonly VersionRow[], now: number): VersionRow[] {
+  return rows
+    .filter(({ expires_at: end }) => end !== null && Date.parse(end) - noticeDays * dayMs <= now)
+    .sort((a, b) => String(a.expires_at).localeCompare(String(b.expires_at)));
+}
+
+/** `entry version field` of each pin without a row, and of each row without a pin. */
+export function unmatchedVersions(
+  pins: readonly PinnedVersion[],
+  rows: readonly PinnedVersion[],
+): { readonly withoutRow: string[]; readonly withoutPin: string[] } {
+  const namesOf = (list: readonly PinnedVersion[]) =>
+    new Set(
+      list.flatMap(({ entry, version: one, fields }) =>
+        fields.map((field) => `${entry} ${one} ${field}`),
+      ),
+    );
+  const [pinned, listed] = [namesOf(pins), namesOf(rows)];
+  return {
+    withoutRow: [...pinned].filter((name) => !listed.has(name)),
+    withoutPin: [...listed].filter((name) => !pinned.has(name)),
+  };
+}

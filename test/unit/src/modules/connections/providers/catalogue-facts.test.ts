@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import {
+  dueVersions,
+  noticeDays,
+  readFacts,
+  unmatchedVersions,
+  versionRows,
+} from '#test/catalogue/facts.ts';
+import { pinnedVersions } from '#test/catalogue/pinned-versions.ts';
+import { builtInCatalogue } from '#test/support/catalogue.ts';
+
+const dayMs = 86_400_000;
+const providers = builtInCatalogue().all();
+const facts = readFacts();
+const rows = versionRows(facts);
+const ending = rows.filter(({ expires_at: end }) => end !== null);
+
+describe('the facts of the catalog', () => {
+  it('have a row for each version that an entry pins, and no other', () => {
+    expect(unmatchedVersions(providers.flatMap(pinnedVersions), rows)).toEqual({
+      withoutRow: [],
+      withoutPin: [],
+    });
+  });
+
+  it('name no version that ends within the notice: update the entry, then its row', () => {
+    expect(dueVersions(rows, Date.now())).toEqual([]);
+  });
+
+  it.each(ending.map((row) => [`${row.entry} ${row.version}`, row] as const))(
+    'name %s from the first day of the notice on',
+    (_, row) => {
+      const start = Date.parse(String(row.expires_at)) - noticeDays * dayMs;
+      expect(dueVersions(rows, start - 1)).not.toContain(row);
+      expect(dueVersions(rows, start)).toContain(row);
+    },
+  );
+
+  it('name every version with an end, the earliest first, once all have ended', () => {
+    const due = dueVersions(rows, Date.UTC(2100, 0, 1));
+    expect(new Set(due)).toEqual(new Set(ending));
+    const ends = due.map((row) => row.expires_at);
+    expect(ends).toEqual([...ends].sort());
+  });
+
+  it('are of entries of the catalog', () => {
+    const names = new Set(providers.map(({ name }) => name));
+    const entries = [...facts.values()].flatMap((one) => Object.keys(one));
+    expect(entries.filter((name) => !names.has(name))).toEqual([]);
+  });
+});
+
+describe('the versions that a definition pins', () => {
+  const versionsOf = (definition: object): string[] =>
+    pinnedVersions({ name: 'one', ...definition } as Provider).map(({ version }) => version);
+
+  it.each([
+    ['a segment of a path', { token_url: 'https://api.example/oauth/v1/token' }, 'v1'],
+    ['a date in a path', { token_url: 'https://api.example/oauth/2026-03/token' }, '2026-03'],
+    ['a number in a path', { proxy: { base_url: 'https://api.example/api/1.0' } }, '1.0'],
+    ['a beta', { proxy: { verification: { endpoints: ['/v1beta/models'] } } }, 'v1beta'],
+    ['a label of the host', { proxy: { base_url: 'https://v3.api.example' } }, 'v3'],
+    ['a part of a name', { token_url: 'https://api.example/oauth.v2.access' }, 'v2'],
+    ['a header', { proxy: { headers: { revision: '2026-10-15' } } }, '2026-10-15'],
+    ['a media type', { proxy: { headers: { accept: 'application/vnd.api+json;version=2' } } }, '2'],
+    ['a parameter', { proxy: { base_url: 'https://a.example/x?api-version=7.1' } }, '7.1'],
+  ])('are found as %s', (_, definition, version) => {
+    expect(versionsOf(definition)).toEqual([version]);
+  });
+
+  it('are not those of texts for people, of signatures and of dates in limits', () => {
+    const signatures = [{ element: 'v1', prefix: 'v0=', message: 'v0:$timestamp:$body' }];
+    const definition = {
+      docs: 'https://api.example/docs/v3',
+      proxy: { paginate: { limit: 100 }, base_url: 'https://api2.example' },
+      webhook_routing: { signatures },
+    };
+    expect(versionsOf(definition)).toEqual([]);
+  });
+});
