@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { headersOfEveryAnswer } from '#http/cors.ts';
 import { errorAnswer } from '#http/error-response.ts';
 import { hostAndPort } from '#http/host-and-port.ts';
+import { createMessageServer } from '#http/message-server.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { healthResponse, readyResponse } from '#modules/operations/health/responses.ts';
 import type { Services } from './services.ts';
@@ -29,16 +30,18 @@ export async function createHealthServer(
   options: HealthServerOptions,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const { readiness, scrape, host, port } = options;
-  const server = createServer((request, response) => {
-    if (request.url?.split('?', 1)[0] === '/metrics') {
-      void answerMetrics(response, scrape);
-      return;
-    }
-    const { status, body } = answerTo(request.url ?? '/', readiness);
-    response.writeHead(status, { ...headersOfEveryAnswer, 'content-type': 'application/json' });
-    response.end(JSON.stringify(body));
+  const { server } = createMessageServer({
+    requestTimeout: requestTimeoutMs,
+    onRequest(request, response) {
+      if (request.url?.split('?', 1)[0] === '/metrics') {
+        void answerMetrics(response, scrape);
+        return;
+      }
+      const { status, body } = answerTo(request.url ?? '/', readiness);
+      response.writeHead(status, { ...headersOfEveryAnswer, 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    },
   });
-  server.requestTimeout = requestTimeoutMs;
   server.listen(port, host);
   await once(server, 'listening');
   const { port: taken } = server.address() as AddressInfo;

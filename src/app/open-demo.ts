@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Services } from '#api/services.ts';
+import { createMessageServer } from '#http/message-server.ts';
 import { isLoopbackHost } from '#http/same-origin.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import type { DemoApi } from '#modules/operations/demo/api.ts';
@@ -30,13 +30,15 @@ export async function openDemo(
   const hash = (purpose: string, text: string): string => vault.fingerprint(purpose, text);
   const clientSecret = hash('demo-client', 'secret');
   let api: Promise<DemoApi> | null = null;
-  const server = createServer((request, response) => {
-    api ??= loadApi();
-    const answered = api.then((loaded) => loaded.handle(request, response));
-    answered.catch((error: unknown) => {
-      logger.warn({ err: error }, 'the demo provider failed');
-      response.destroy();
-    });
+  const { server } = createMessageServer({
+    onRequest(request, response) {
+      api ??= loadApi();
+      const answered = api.then((loaded) => loaded.handle(request, response));
+      answered.catch((error: unknown) => {
+        logger.warn({ err: error }, 'the demo provider failed');
+        response.destroy();
+      });
+    },
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
-import { errorHints } from '#kernel/error-hints.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
@@ -18,11 +11,12 @@ import { headersOfEveryAnswer } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { hostAndPort } from './host-and-port.ts';
+import { createMessageServer, drain } from './message-server.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import { inRequestTrace, noteRoute } from './request-span.ts';
 import { serveRoutes, type Match } from './router.ts';
 import type { ServerServices } from './server-services.ts';
-import { isSocketRequest, openSockets } from './sockets.ts';
+import { isSocketRequest, openSockets, type Sockets } from './sockets.ts';
 import { methodLabel, createStreamHandler, type StreamHandler } from './stream-handler.ts';
 import type { AnyStreamRoute } from './stream-route.ts';
 
@@ -47,8 +41,6 @@ export interface HttpServer extends AsyncDisposable {
 const keepAliveTimeoutMs = 65_000;
 /** How often the heads that have not come as a whole are looked at. */
 const lookEveryMs = 1_000;
-/** How long the rest of a refused body is read away, so that the client gets to see the answer. */
-const drainMs = 5_000;
 
 /** Listens when it resolves. Disposing stops accepting, lets answers finish, then cuts what is left. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
@@ -62,11 +54,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const handle = app.callback();
   const parts = { services, pipeline, closing: closing.signal };
   const streams = createStreamHandler(options.streamRoutes ?? [], parts);
-  const server = serverOf({ streams, handle, closing: closing.signal });
   const sockets = await openSockets(services);
-  server.on('upgrade', (request, socket, head: Buffer) => {
-    void sockets.upgrade(request, socket, head);
-  });
+  const server = serverOf({ streams, handle, sockets, closing: closing.signal });
 
   const port = await listen(server, options.port, host);
   // A connection that could not be accepted, for want of memory say: the others go on.
@@ -86,50 +75,36 @@ interface Handlers {
   readonly streams: StreamHandler;
   /** Of every other request. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly sockets: Sockets;
   readonly closing: AbortSignal;
 }
 
-/** The server, with what is refused before a request is known for one, and what comes too slowly. */
-function serverOf({ streams, handle, closing }: Handlers): Server {
-  const accepts = {
-    maxHeaderSize: limits.requestHeaderBytesMax,
-    shouldUpgradeCallback: isSocketRequest,
+/** The server, with what comes too slowly. */
+function serverOf({ streams, handle, sockets, closing }: Handlers): Server {
+  const { server, refuseBody } = createMessageServer({
     // Most requests have no body: an eighth less time for each of them.
     optimizeEmptyRequests: true,
     connectionsCheckingInterval: lookEveryMs,
-  };
-  /** Connections that are over, or on which it is not sure where a request ends: what follows on them is no request. */
-  const refused = new WeakSet<Socket>();
-  const bodies = new ArrivingBodies((request, response) => {
-    refused.add(request.socket);
-    refuseSlowBody(request, response);
+    onRequest(request, response) {
+      inRequestTrace(request, response, () => {
+        const route = streams.find(request);
+        bodies.add(request, response, route?.bodyIdleMs ?? null);
+        if (route === undefined) {
+          void handle(request, response);
+          return;
+        }
+        if (closing.aborted) response.setHeader('connection', 'close');
+        void streams.handle(route, request, response);
+      });
+    },
+    isUpgrade: isSocketRequest,
+    onUpgrade: (request, socket, head) => void sockets.upgrade(request, socket, head),
   });
-  const server = createServer(accepts, (request, response) => {
-    if (refused.has(request.socket)) return;
-    if (!isFramingKnown(request)) {
-      refused.add(request.socket);
-      refuseFraming(response);
-      return;
-    }
-    inRequestTrace(request, response, () => {
-      const route = streams.find(request);
-      bodies.add(request, response, route?.bodyIdleMs ?? null);
-      if (route === undefined) {
-        void handle(request, response);
-        return;
-      }
-      if (closing.aborted) response.setHeader('connection', 'close');
-      void streams.handle(route, request, response);
-    });
-  });
+  const bodies = new ArrivingBodies((request, response) => refuseBody(request, response, 408));
   server.headersTimeout = limits.requestHeadMs;
   // It would be the same for every body (arriving-bodies.ts).
   server.requestTimeout = 0;
   server.keepAliveTimeout = keepAliveTimeoutMs;
-  server.on('clientError', (error, socket: Socket) => {
-    refused.add(socket);
-    refuseBrokenRequest(error, socket);
-  });
   server.once('close', () => bodies[Symbol.dispose]());
   return server;
 }
@@ -238,13 +213,6 @@ function refusal(
   return refusalOf(error, { requestId, method: context.method, path: context.path }, logger);
 }
 
-function drain(source: IncomingMessage | Socket): void {
-  const timer = setTimeout(() => source.destroy(), drainMs);
-  timer.unref();
-  source.once('close', () => clearTimeout(timer));
-  source.resume();
-}
-
 function send(context: Context, { status, body, headers }: RouteAnswer): void {
   context.status = status;
   if (body === undefined) {
@@ -260,66 +228,6 @@ function send(context: Context, { status, body, headers }: RouteAnswer): void {
     context.set('content-type', 'application/json');
   }
   for (const [name, value] of Object.entries(headers ?? {})) context.set(name, value);
-}
-
-const brokenRequest = JSON.stringify({
-  error: {
-    code: 'invalid_request',
-    message: 'The request is not valid HTTP or was sent too slowly.',
-    fix: errorHints.invalid_request,
-  },
-});
-
-const headersOfBrokenRequest = {
-  ...headersOfEveryAnswer,
-  'content-type': 'application/json',
-  connection: 'close',
-};
-
-/** Node undoes `chunked` and leaves every other coding in the body, as if that had not been there (RFC 9112 section 6.1). */
-function isFramingKnown({ headers, httpVersion }: IncomingMessage): boolean {
-  const { 'transfer-encoding': coding } = headers;
-  return coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1');
-}
-
-function refuseFraming(response: ServerResponse): void {
-  response.writeHead(400, headersOfBrokenRequest);
-  response.end(brokenRequest);
-}
-
-/** A request that HTTP itself does not allow: answered in JSON like any other, then cut. */
-function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  endWith(socket, isLate ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400);
-}
-
-/** Whatever still comes of its body is read away, and nothing is done with it. */
-function refuseSlowBody(request: IncomingMessage, response: ServerResponse): void {
-  const { socket } = request;
-  if (response.headersSent) {
-    socket.destroy();
-    return;
-  }
-  response.statusCode = 408;
-  request.removeAllListeners('data').removeAllListeners('end').resume();
-  endWith(socket, 408);
-}
-
-/** Closed even where the client goes on sending. */
-function endWith(socket: Socket, status: number): void {
-  const headers = {
-    ...headersOfBrokenRequest,
-    'content-length': Buffer.byteLength(brokenRequest),
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${brokenRequest}`,
-  );
-  drain(socket);
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {

@@ -70,7 +70,6 @@ export async function openSockets(services: ServerServices): Promise<Sockets> {
 
   return {
     async upgrade(request, socket, head) {
-      socket.once('error', () => socket.destroy());
       const address = `address:${request.socket.remoteAddress ?? 'unknown'}`;
       const { refusal } = await takeQuota(services, address, {
         cost: 1,
