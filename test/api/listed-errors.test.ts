@@ -170,7 +170,7 @@ describe('what was changed meanwhile', () => {
 
   it('is not deployed by a command line that does not fit the service', async () => {
     for (const path of ['/functions/deployments/bundle', '/functions/deployments/bundle/preview']) {
-      for (const agent of ['svc-cli/0.39.24', 'svc-cli/999.0.0']) {
+      for (const agent of ['svc-cli/0.66.99', 'svc-cli/999.0.0']) {
         const refused = await post(path, deployed([]), { 'user-agent': agent });
         expect(codeOf(refused)).toBe('400 invalid_cli_version');
       }

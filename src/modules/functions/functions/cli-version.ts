@@ -1,8 +1,8 @@
 import { GatewayError } from '#kernel/errors.ts';
 import type { FunctionsServices } from '../services.ts';
 
-/** The oldest supported version of the CLI (docs/reference/http.md#headers). */
-const oldest = '0.39.25';
+/** The oldest supported version of the CLI (spec section 9, docs/reference/http.md#headers). */
+const oldest = '0.67.0';
 
 /**
  * Refuses a deployment of a CLI that is newer than this service, or too old. Other clients are accepted.

@@ -9,7 +9,7 @@ it.each([
   '',
   'curl/8.0.0',
   'svc-cli',
-  'svc-cli/0.39.25',
+  'svc-cli/0.67.0',
   'svc-cli/0.69.10',
   'svc-cli/0.70.2',
 ])('takes a deployment of %s', (agent) => {
@@ -17,8 +17,8 @@ it.each([
 });
 
 it.each([
-  ['svc-cli/0.39.24', 'older than 0.39.25'],
-  ['svc-cli/0.9.100', 'older than 0.39.25'],
+  ['svc-cli/0.66.99', 'older than 0.67.0'],
+  ['svc-cli/0.9.100', 'older than 0.67.0'],
   ['svc-cli/0.70.3', 'newer than the service, which is 0.70.2'],
   ['svc-cli/1.0.0', 'newer than the service'],
 ])('refuses a deployment of %s', (agent, message) => {
