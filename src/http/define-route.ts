@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type GatewayError, catalogue, type ErrorCode } from '#kernel/errors.ts';
+import { secondMs, type Instant } from '#kernel/time.ts';
 import type { Responses } from './responses.ts';
 
 /**
@@ -79,6 +80,21 @@ export interface RouteAnswer {
  * An endpoint as data: also feeds docs/reference/http.md, the scope tests and the OpenAPI document.
  * Absent `query` means any query key is refused; absent `body` means none is read.
  */
+/** When another endpoint replaced this one, and from when on it may be removed. */
+export interface Deprecation {
+  readonly since: Instant;
+  readonly sunset: Instant;
+}
+
+/** `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). */
+export const headersOfDeprecation = ({
+  since,
+  sunset,
+}: Deprecation): Readonly<Record<string, string>> => ({
+  deprecation: `@${since / secondMs}`,
+  sunset: new Date(sunset).toUTCString(),
+});
+
 interface Route<
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
@@ -114,8 +130,8 @@ interface Route<
    * method but GET does.
    */
   readonly writes?: boolean;
-  /** Another endpoint replaces this one; every response has the header `Deprecation: true`. */
-  readonly isDeprecated?: true;
+  /** Another endpoint replaces this one; every response has the headers `Deprecation` and `Sunset`. */
+  readonly deprecation?: Deprecation;
   /** The page for a refused browser navigation; without it, or with null, the refusal is JSON. */
   readonly refusalPage?: (
     error: GatewayError,

@@ -8,7 +8,7 @@ import { limits } from '#kernel/limits.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
 import { encodedAnswer } from './compression.ts';
 import { headersOfEveryAnswer } from './cors.ts';
-import type { AnyRoute, RouteAnswer } from './define-route.ts';
+import { type AnyRoute, headersOfDeprecation, type RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { hostAndPort } from './host-and-port.ts';
 import { createMessageServer, drain } from './message-server.ts';
@@ -160,7 +160,8 @@ function observeRequest(
 /** Answers a request whose route is found. @throws GatewayError what the pipeline and the handler refuse with */
 async function pass(context: Context, match: Match, pipeline: RequestPipeline): Promise<void> {
   (context.state as RequestState).match = match;
-  if (match.route.isDeprecated) context.set('deprecation', 'true');
+  const { deprecation } = match.route;
+  if (deprecation !== undefined) context.set(headersOfDeprecation(deprecation));
   const gone = new AbortController();
   const onClose = () => {
     if (!context.res.writableFinished) gone.abort();

@@ -19,6 +19,13 @@ const metadata = (value: string) => ({
   metadata: { value },
 });
 
+/** `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). */
+const notices = ['@1768867200', 'Tue, 20 Jan 2026 00:00:00 GMT'];
+const noticesOf = ({ headers }: { readonly headers: Headers }): (string | null)[] => [
+  headers.get('deprecation'),
+  headers.get('sunset'),
+];
+
 describe('the deprecated paths under /connection', () => {
   it.each([
     ['GET', ''],
@@ -31,8 +38,8 @@ describe('the deprecated paths under /connection', () => {
       expect(old.status).toBe(200);
       const timeless = (body: unknown) => ({ ...(body as object), last_fetched_at: null });
       expect(timeless(old.body)).toEqual(timeless(fresh.body));
-      expect(old.headers.get('deprecation')).toBe('true');
-      expect(fresh.headers.get('deprecation')).toBeNull();
+      expect(noticesOf(old)).toEqual(notices);
+      expect(noticesOf(fresh)).toEqual([null, null]);
     },
   );
 
@@ -40,7 +47,7 @@ describe('the deprecated paths under /connection', () => {
     const posted = await api.call('POST', '/connection/metadata', { body: metadata('1') });
     expect([posted.status, posted.body]).toEqual([201, metadata('1')]);
     const patched = await api.call('PATCH', '/connection/metadata', { body: metadata('2') });
-    expect([patched.status, patched.headers.get('deprecation')]).toEqual([200, 'true']);
+    expect([patched.status, ...noticesOf(patched)]).toEqual([200, ...notices]);
     const read = await api.call('GET', '/connections/kept?provider_config_key=basic');
     expect(read.at('metadata.value')).toBe('2');
   });
@@ -59,13 +66,13 @@ describe('the deprecated paths under /connection', () => {
     const answer = await api.call(method, path, { body: {} });
     expect(codeOf(answer)).toBe('410 endpoint_removed');
     expect(answer.at('error.message')).toContain(instead);
-    expect(answer.headers.get('deprecation')).toBe('true');
+    expect(noticesOf(answer)).toEqual(notices);
   });
 
   it('say that they are deprecated when they refuse, too', async () => {
     const answer = await api.call('GET', '/connection/none?provider_config_key=basic');
     expect(codeOf(answer)).toBe('404 not_found');
-    expect(answer.headers.get('deprecation')).toBe('true');
+    expect(noticesOf(answer)).toEqual(notices);
   });
 
   it('keep the scopes of their replacements', async () => {

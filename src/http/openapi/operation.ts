@@ -26,7 +26,7 @@ export function operationOf(route: AnyRoute, { pool, tagOf }: Parts): JsonObject
     summary,
     description: descriptionOf(route, method),
     tags: [tagOf(path)],
-    ...(route.isDeprecated === true ? { deprecated: true } : {}),
+    ...(route.deprecation !== undefined ? { deprecated: true } : {}),
     ...security(route),
     parameters: [
       ...parameters(route.params as z.ZodType | undefined, 'path', pool),

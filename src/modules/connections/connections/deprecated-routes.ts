@@ -14,9 +14,13 @@ const kept = [
   'PATCH /connections/metadata',
 ];
 
+/** The date of the change in spec section 9. */
+const replacedAt = Date.UTC(2026, 0, 20);
+const deprecation = { since: replacedAt, sunset: replacedAt };
+
 const underOldPath = (route: AnyRoute): AnyRoute => ({
   ...route,
-  isDeprecated: true,
+  deprecation,
   path: route.path.replace('/connections', '/connection'),
   summary: `${route.summary} Deprecated: use ${route.path}.`,
 });
@@ -37,7 +41,7 @@ const removed = (
     summary: `Removed: use ${instead}.`,
     ...(path.includes('{') ? { params: z.strictObject({ connectionId }) } : {}),
     answers: {},
-    isDeprecated: true,
+    deprecation,
     errors: ['endpoint_removed'],
     handle: () => {
       const message = `This endpoint was removed; use ${instead}.`;
