@@ -90,6 +90,8 @@ const groups = {
       'Credentials are refreshed this long before their expiry, unless the provider definition sets another time; never more than a quarter of their lifetime',
     connectSessionMs: 'A connect session',
     exportGrantMs: 'The grant of an export',
+    importPagesMax: 'Pages of one list that `svc import` reads; a longer list is refused',
+    importListBytesMax: 'One list that `svc import` reads, as JSON, all pages together',
     consoleSessionMs: 'A session of the console, from the sign-in',
     consoleSessionIdleMs: 'The same, from its last use',
     consoleSessionNotedMs: 'How often its use is noted',

@@ -1,5 +1,6 @@
 import { destination, pino, type Logger } from 'pino';
 import { traceFields } from '#control-plane/trace.ts';
+import { printableLines } from '#kernel/printable.ts';
 
 /** Fields that are never written, at any depth of a log entry. */
 const redacted = [
@@ -15,6 +16,7 @@ const redacted = [
 
 /** The service's own log: JSON lines on stderr. */
 export function createLogger(level: string, thread: string): Logger {
+  const stderr = destination({ fd: 2, sync: true });
   return pino(
     {
       level,
@@ -25,6 +27,7 @@ export function createLogger(level: string, thread: string): Logger {
         censor: '[redacted]',
       },
     },
-    destination({ fd: 2, sync: true }),
+    // Operators read it on terminals, with text of providers in it.
+    { write: (line) => stderr.write(printableLines(line)) },
   );
 }

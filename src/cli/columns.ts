@@ -1,5 +1,5 @@
+import { printable } from '#kernel/printable.ts';
 import type { Context } from './context.ts';
-import { printable } from './output.ts';
 
 type Cells = readonly (string | number)[];
 

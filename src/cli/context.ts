@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { Client } from '#client/index.ts';
+import { printableLines } from '#kernel/printable.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
 import type { CompilerParts, ProjectCompiler } from './compiler/compile.ts';
 import type { Environment } from './environment.ts';
@@ -45,7 +46,7 @@ export async function promptOnTerminal(question: string): Promise<string> {
   const stopping = new AbortController();
   terminal.on('SIGINT', () => stopping.abort());
   try {
-    return (await terminal.question(question, { signal: stopping.signal })).trim();
+    return (await terminal.question(printableLines(question), { signal: stopping.signal })).trim();
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
     throw new CommandFailure('\nInterrupted', { exitCode: exitCodes.interrupted });

@@ -1,4 +1,10 @@
-/** The output of a command: results to `out`, diagnostics and progress to `err`. */
+import { randomUUID } from 'node:crypto';
+import { printableLines } from '#kernel/printable.ts';
+
+/**
+ * The output of a command; characters of text from outside that would control the terminal are escaped. Results go
+ * to `out`, diagnostics and progress to `err`.
+ */
 export interface Output {
   result(line: string): void;
   note(line: string): void;
@@ -35,6 +41,9 @@ export function outputTo(out: Stream, err: Stream): Output {
   const isColored = out.isTTY === true && err.isTTY === true;
   const isWatched = err.isTTY === true;
   let hasStatus = false;
+  // Text from outside cannot contain it: only the codes of `paint` reach the terminal.
+  const mark = `\u001b${randomUUID()}`;
+  const shown = (text: string): string => text.split(mark).map(printableLines).join('\u001b[');
   const clear = (): void => {
     if (hasStatus) err.write('\r\u001b[K');
     hasStatus = false;
@@ -44,28 +53,21 @@ export function outputTo(out: Stream, err: Stream): Output {
     columns: out.columns ?? defaultColumns,
     result: (line) => {
       clear();
-      out.write(`${line}\n`);
+      out.write(`${shown(line)}\n`);
     },
     note: (line) => {
       clear();
-      err.write(`${line}\n`);
+      err.write(`${shown(line)}\n`);
     },
     status: (line) => {
       if (!isWatched) return;
       clear();
-      err.write(line);
+      err.write(shown(line));
       hasStatus = true;
     },
     paint: (color, text) => {
       const [on, off] = codes[color];
-      return isColored ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+      return isColored ? `${mark}${on}m${text}${mark}${off}m` : text;
     },
   };
 }
-
-/** Text from outside on one line, without characters that would control the terminal. */
-export const printable = (text: string): string =>
-  text.replaceAll(
-    /\p{Cc}/gu,
-    (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );

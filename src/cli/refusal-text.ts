@@ -1,4 +1,5 @@
 import type { ApiError } from '#client/index.ts';
+import { printable } from '#kernel/printable.ts';
 
 const makeIt = 'Make it with svc connect <integration> --provider <provider>.';
 
@@ -12,5 +13,5 @@ const ownWays: Readonly<Record<string, string>> = {
 /** The service's refusal as readable text: message, code, and below them the fix. */
 export function refusalText({ code, message, fix }: ApiError): string {
   const todo = ownWays[code] ?? fix;
-  return `${message} (${code})${todo === null ? '' : `\n  ${todo}`}`;
+  return `${printable(message)} (${code})${todo === null ? '' : `\n  ${todo}`}`;
 }

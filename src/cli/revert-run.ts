@@ -1,4 +1,5 @@
 import type { Answer, Client } from '#client/index.ts';
+import { printable } from '#kernel/printable.ts';
 import { confirm } from './account.ts';
 import { showRows } from './columns.ts';
 import type { Context } from './context.ts';
@@ -43,6 +44,8 @@ async function show(context: Context, revert: Revert, isJson: boolean | undefine
     ([model, counts]) => [model, ...kinds.map((kind) => counts[kind])],
   );
   for (const { model, id, reason, run_id: runId } of revert.left) {
-    output.note(`Left alone: ${model} ${id} (${reason}${runId === null ? '' : ` by ${runId}`})`);
+    output.note(
+      `Left alone: ${model} ${printable(id)} (${reason}${runId === null ? '' : ` by ${runId}`})`,
+    );
   }
 }

@@ -1,4 +1,5 @@
 import { ApiError, refusal } from './api-error.ts';
+import { circleFinder } from './circle.ts';
 import type { Operations } from './operations.ts';
 import { withRetries, type Received } from './retry.ts';
 import { eventsOf, type ServerEvent } from './server-events.ts';
@@ -76,7 +77,10 @@ export interface Client {
    * @throws ApiError the service's refusal, or why it could not be reached
    */
   request<O extends Operation>(operation: O, ...input: Arguments<O>): Promise<Answer<O>>;
-  /** The pages of a list, from the first one, or from `query.cursor`. @throws ApiError */
+  /**
+   * The pages of a list, from the first one, or from `query.cursor`.
+   * @throws ApiError also `invalid_answer`, when the cursors go in a circle
+   */
   pages<O extends PagedOperation>(operation: O, ...input: Arguments<O>): AsyncGenerator<Answer<O>>;
   /**
    * The events of a stream, until the signal aborts. An interrupted stream is resumed after the last event, so that
@@ -158,12 +162,15 @@ export function createClient(options: ClientOptions): Client {
     },
     async *pages(operation, ...input) {
       const [first] = input as readonly [Target?];
+      const { cursor: start } = first?.query ?? {};
+      const checkCircle = circleFinder(typeof start === 'string' ? start : undefined);
       for (let query = first?.query; ;) {
         const next = [{ ...first, query }] as unknown as typeof input;
         const page = await client.request(operation, ...next);
         yield page;
         const cursor = 'next_cursor' in page ? page.next_cursor : page.pagination.cursor;
         if (cursor === null) return;
+        checkCircle(cursor);
         query = { ...query, cursor };
       }
     },

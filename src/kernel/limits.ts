@@ -115,6 +115,9 @@ export const limits = {
   refreshMarginMs: 15 * 60_000,
   connectSessionMs: 30 * 60_000,
   exportGrantMs: 30 * 60_000,
+  /** Of one list that an import reads from another gateway. */
+  importPagesMax: 2_000,
+  importListBytesMax: 512 * 1024 * 1024,
   /** From the sign-in. */
   consoleSessionMs: 12 * 3_600_000,
   /** From its last use. */

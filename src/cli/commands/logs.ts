@@ -1,11 +1,11 @@
 import type { Client, LogMessage, LogOperation } from '#client/index.ts';
+import { printable } from '#kernel/printable.ts';
 import { isoMillis, systemClock } from '#kernel/time.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { entriesOf, uncheckedWords } from '../options.ts';
-import { printable } from '../output.ts';
 import { inEnvironment, limitOf, listOptions, serviceHelp, sinceOf } from '../service-command.ts';
 
 const options = {

@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
+import { printable } from '#kernel/printable.ts';
 import { defineCommand } from '../command.ts';
-import { printable } from '../output.ts';
 
 export const migrate = defineCommand({
   name: 'migrate',

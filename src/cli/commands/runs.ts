@@ -1,10 +1,10 @@
 import type { Answer, Client, Input } from '#client/index.ts';
+import { printable } from '#kernel/printable.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { uncheckedWords } from '../options.ts';
-import { printable } from '../output.ts';
 import { revertRun } from '../revert-run.ts';
 import { inEnvironment, listOptions, listQuery, serviceHelp } from '../service-command.ts';
 

@@ -1,5 +1,5 @@
+import { printable } from '#kernel/printable.ts';
 import type { FunctionChange } from '#modules/functions/functions/changes.ts';
-import { printable } from '../output.ts';
 
 type FieldChange = FunctionChange['fields'][number];
 

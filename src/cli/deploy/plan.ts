@@ -1,5 +1,6 @@
 import type { DeployedItem, DeployPlan, DeployPreview } from '#client/index.ts';
-import { printable, type Output } from '../output.ts';
+import { printable } from '#kernel/printable.ts';
+import type { Output } from '../output.ts';
 import { changeTexts, fieldTexts } from './changes.ts';
 
 const kinds = [

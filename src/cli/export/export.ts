@@ -1,3 +1,4 @@
+import { circleFinder } from '#client/circle.ts';
 import type { Answer, Client } from '#client/index.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { recipientOf, type Recipient } from '#modules/connections/exports/envelope.ts';
@@ -92,12 +93,14 @@ async function connectionsOf(
   progress: ExportRequest['progress'],
 ): Promise<JsonObject[]> {
   const all: JsonObject[] = [];
+  const checkCircle = circleFinder();
   for (let cursor: string | undefined; ;) {
     const page = await client.request('POST /connections/export', { body: { grant, cursor } });
     all.push(...(page.connections as readonly JsonObject[]));
     progress(`Reading connections: ${all.length}`);
     if (page.next_cursor === null) return all;
     cursor = page.next_cursor;
+    checkCircle(cursor);
   }
 }
 

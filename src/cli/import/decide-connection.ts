@@ -5,9 +5,11 @@ import { areNewer, connectionCredentials } from './credentials.ts';
 import {
   changed,
   isSame,
+  isText,
   requiredName,
   requiredText,
   sentFields,
+  shownAddress,
   type Decision,
   type Planning,
 } from './decision.ts';
@@ -79,10 +81,14 @@ export async function decideConnection(planning: Planning, entry: JsonObject): P
     client.request('POST /connections', { body: create });
   const existing = target.connections.get(keyOf(key, connectionId));
   planning.arriving.add(keyOf(key, connectionId));
-  if (existing === undefined) return { action: 'create', fields: [], apply: store };
+  const { webhook_url_override: url } = profile;
+  const addresses = isText(url) && url !== '' ? [shownAddress(url)] : [];
+  if (existing === undefined) return { action: 'create', fields: [], addresses, apply: store };
 
   const incoming = { ref, entry, profile, credentials };
-  return decideExisting(planning, incoming, existing, store);
+  const decision = await decideExisting(planning, incoming, existing, store);
+  const isSent = decision?.fields.some((name) => name !== 'metadata') === true;
+  return isSent ? { ...decision, addresses } : decision;
 }
 
 /** The source has the connection, and so has the environment. */

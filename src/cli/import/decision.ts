@@ -1,4 +1,5 @@
 import type { Client } from '#client/index.ts';
+import { redactText } from '#kernel/redact.ts';
 import { stableJson, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { Mapping, SectionName } from './mapping.ts';
 import { CannotCome, type Problem } from './problem.ts';
@@ -11,6 +12,8 @@ export interface Step {
   readonly action: 'create' | 'update';
   /** Names of the fields that change; never their values. */
   readonly fields: readonly string[];
+  /** Where webhooks will go, without secrets: the source chooses it, the user sees it before anything is made. */
+  readonly addresses?: readonly string[];
   /** What a refusal may repeat. */
   readonly entry: Json;
   /** @throws ApiError */
@@ -60,3 +63,19 @@ export const isSame = (a: Json | undefined, b: Json | undefined): boolean =>
 /** Names of the wanted fields that are different here. */
 export const changed = (wanted: JsonObject, existing: JsonObject): string[] =>
   Object.keys(wanted).filter((name) => !isSame(wanted[name], existing[name]));
+
+/** Segments of a path that may be a secret, as in the addresses of chat services. */
+const isSecretSegment = (segment: string): boolean =>
+  segment.length >= 20 && /^[\w-]*$/.test(segment) && /[0-9A-Z]/.test(segment);
+
+/** An address without user, values of the query, and segments of the path that may be secrets. */
+export function shownAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url === null) return redactText(text);
+  const path = url.pathname
+    .split('/')
+    .map((segment) => (isSecretSegment(segment) ? '***' : segment))
+    .join('/');
+  const names = [...url.searchParams.keys()].map((name) => `${name}=***`);
+  return `${url.protocol}//${url.host}${path}${names.length === 0 ? '' : `?${names.join('&')}`}`;
+}

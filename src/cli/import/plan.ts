@@ -10,6 +10,7 @@ import {
   requiredName,
   requiredText,
   sentFields,
+  shownAddress,
   type Decision,
   type Planning,
   type Step,
@@ -220,10 +221,8 @@ function decideEndpoint({ target }: Planning, entry: JsonObject): Decision {
     return {
       action: 'create',
       fields: [],
-      apply: (client) =>
-        client.request('POST /webhook-endpoints', {
-          body: body,
-        }),
+      addresses: [shownAddress(url)],
+      apply: (client) => client.request('POST /webhook-endpoints', { body }),
     };
   }
   const fields = changed(body, existing);
@@ -231,6 +230,7 @@ function decideEndpoint({ target }: Planning, entry: JsonObject): Decision {
   return {
     action: 'update',
     fields,
+    addresses: [shownAddress(url)],
     apply: (client) =>
       client.request('PATCH /webhook-endpoints/{id}', {
         params: { id: existing.id },

@@ -1,5 +1,6 @@
+import { printable } from '#kernel/printable.ts';
 import { columns } from '../columns.ts';
-import { printable, type Output } from '../output.ts';
+import type { Output } from '../output.ts';
 import type { Step } from './decision.ts';
 import { sectionNames, type SectionName } from './mapping.ts';
 import type { Plan } from './plan.ts';
@@ -12,7 +13,7 @@ export interface Report {
   readonly source: string;
   readonly applied: boolean;
   readonly counts: Readonly<Record<SectionName, Counts>>;
-  readonly changes: readonly Pick<Step, 'kind' | 'id' | 'action' | 'fields'>[];
+  readonly changes: readonly Pick<Step, 'kind' | 'id' | 'action' | 'fields' | 'addresses'>[];
   readonly problems: readonly Problem[];
 }
 
@@ -40,7 +41,13 @@ export function reportOf(
     applied,
     counts: Object.fromEntries(counts) as Report['counts'],
     changes: steps
-      .map(({ kind, id, action, fields }) => ({ kind, id, action, fields }))
+      .map(({ kind, id, action, fields, addresses = [] }) => ({
+        kind,
+        id,
+        action,
+        fields,
+        ...(addresses.length === 0 ? {} : { addresses }),
+      }))
       .sort(order),
     problems: [...problems].sort(order),
   };
@@ -68,6 +75,11 @@ export async function showReport(
   if (updates.length > 0) output.result(`\n${applied ? 'Updated' : 'To update'}`);
   for (const { kind, id, fields } of updates) {
     output.result(`  ${singular(kind)} ${printable(id)}: ${fields.join(', ')}`);
+  }
+  const sending = changes.filter(({ addresses = [] }) => addresses.length > 0);
+  if (sending.length > 0) output.result(`\n${applied ? 'Webhooks go to' : 'Webhooks would go to'}`);
+  for (const { kind, id, addresses = [] } of sending) {
+    output.result(`  ${singular(kind)} ${printable(id)}: ${addresses.map(printable).join(', ')}`);
   }
   showProblems(output, problems, false, applied ? 'Did not come' : 'Cannot come');
   showProblems(output, problems, true, applied ? 'Came, but' : 'Comes, but');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '#kernel/limits.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { systemClock } from '#kernel/time.ts';
 import { CommandFailure } from '../exit.ts';
@@ -74,7 +75,7 @@ function mappedEntries({ fields }: Section, items: readonly Json[]): Listed {
 const triesMax = 5;
 const waitMaxMs = 60_000;
 const responseBytesMax = 128 * 1024 * 1024;
-/** Pages in a row without a new entry, after which a list counts as ended. */
+/** Pages in a row that repeat entries, after which a list is refused: a source may repeat some while it is written to. */
 const stalePagesMax = 3;
 
 interface HttpSourceOptions {
@@ -114,10 +115,11 @@ export class HttpSource implements Source {
         const key = keyOf(entry);
         if (!entries.has(key)) entries.set(key, { ...values, ...entry });
       }
-      stalePages = entries.size === before ? stalePages + 1 : 0;
+      const isStale = items.length > 0 && entries.size === before;
+      stalePages = isStale ? stalePages + 1 : 0;
       if (stalePages === stalePagesMax) {
-        gaps.add('the source repeats the same pages: entries after them may be missing');
-        break;
+        const fix = 'take "page" or "cursor" out of the mapping if it has one page';
+        throw new SourceFailure(`the list ${path} repeats its entries: ${fix}`, null);
       }
     }
     return { entries: [...entries.values()], gaps: [...gaps] };
@@ -128,7 +130,8 @@ export class HttpSource implements Source {
     if (item === undefined) return entry;
     const path = filledPath(item.path, entry);
     if (path === null) throw new SourceFailure('its name cannot stand in a path', null);
-    const value = valueAt(await this.#get(path), item.value);
+    const { body } = await this.#get(path);
+    const value = valueAt(body, item.value);
     if (!isJsonObject(value)) throw new SourceFailure('the response is no object', null);
     return { ...entry, ...mappedFields(fields ?? {}, value) };
   }
@@ -136,6 +139,8 @@ export class HttpSource implements Source {
   async *#pages({ list }: Section, path: string): AsyncGenerator<readonly Json[]> {
     const { page, cursor } = list;
     const seen = new Set<string>();
+    let pages = 0;
+    let bytes = 0;
     for (let number = page?.first ?? 0, at: string | null = null; ; number += 1) {
       const parameters = new URLSearchParams({
         ...(page === undefined ? {} : { [page.parameter]: String(number) }),
@@ -145,14 +150,26 @@ export class HttpSource implements Source {
         ...(cursor === undefined || at === null ? {} : { [cursor.parameter]: at }),
       }).toString();
       const separator = path.includes('?') ? '&' : '?';
-      const body = await this.#get(parameters === '' ? path : path + separator + parameters);
+      pages += 1;
+      if (pages > limits.importPagesMax) {
+        const message = `the list ${path} has more than ${limits.importPagesMax} pages`;
+        throw new SourceFailure(`${message}: larger pages, or a list that ends, can be read`, null);
+      }
+      const received = await this.#get(parameters === '' ? path : path + separator + parameters);
+      const { body } = received;
+      bytes += received.bytes;
+      if (bytes > limits.importListBytesMax) {
+        const most = limits.importListBytesMax / 1024 ** 2;
+        throw new SourceFailure(`the list ${path} is larger than ${most} MB`, null);
+      }
       const items = valueAt(body, list.items);
       if (!Array.isArray(items))
         throw new SourceFailure(`the response to ${path} has no list`, null);
       yield items as readonly Json[];
       if (cursor !== undefined) {
         const next = valueAt(body, cursor.at);
-        if (typeof next !== 'string' || next === '' || seen.has(next)) return;
+        if (typeof next !== 'string' || next === '') return;
+        if (seen.has(next)) throw new SourceFailure(`the list ${path} repeats a cursor`, null);
         seen.add(next);
         at = next;
       } else if (page === undefined || items.length === 0) return;
@@ -160,12 +177,12 @@ export class HttpSource implements Source {
   }
 
   /** @throws SourceFailure after the last try */
-  async #get(path: string): Promise<Json> {
+  async #get(path: string): Promise<Received> {
     const { signal, firstWaitMs } = this.#options;
     for (let tries = 1; ; tries += 1) {
       const outcome = await this.#tryOnce(path);
       signal.throwIfAborted();
-      if (!('failure' in outcome)) return outcome.body;
+      if (!('failure' in outcome)) return outcome;
       if (outcome.waitMs === null || tries === triesMax) {
         const after = tries === 1 ? '' : ` after ${tries} tries`;
         throw new SourceFailure(`${outcome.failure}${after}`, outcome.status);
@@ -210,8 +227,13 @@ export class HttpSource implements Source {
   }
 }
 
+interface Received {
+  readonly body: Json;
+  readonly bytes: number;
+}
+
 type Outcome =
-  | { readonly body: Json }
+  | Received
   /** `waitMs` null: a repetition is useless. */
   | { readonly failure: string; readonly status: number | null; readonly waitMs: number | null };
 
@@ -239,7 +261,7 @@ async function textOf(response: Response): Promise<string> {
 /** A proxy before the source may answer with a page for a while: worth another try. */
 function parsedBody(text: string, status: number): Outcome {
   try {
-    return { body: JSON.parse(text) as Json };
+    return { body: JSON.parse(text) as Json, bytes: Buffer.byteLength(text) };
   } catch {
     return { failure: 'its answer is not JSON', status, waitMs: 0 };
   }

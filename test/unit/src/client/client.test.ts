@@ -109,6 +109,17 @@ describe('the pages of a list', () => {
     });
     expect(await Array.fromAsync(client.pages('GET /runs'))).toHaveLength(2);
   });
+
+  it.each([1, 2, 7])('that go in a circle of %i end with an error', async (length) => {
+    let requests = 0;
+    const client = await clientOf((_request, response) => {
+      requests += 1;
+      json(response, { data: [], pagination: { cursor: `c${requests % length}` } });
+    });
+    const read = Array.fromAsync(client.pages('GET /runs'));
+    await expect(read).rejects.toMatchObject({ code: 'invalid_answer' });
+    expect(requests).toBeLessThan(4 * length + 4);
+  });
 });
 
 describe('a stream of events', () => {

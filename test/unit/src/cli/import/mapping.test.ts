@@ -57,7 +57,7 @@ describe('a mapping', () => {
           { name: 'a', app: 'crm' },
           { name: 'b', app: 'crm' },
         ],
-        next: 'n1',
+        next: '',
       },
     };
     const server = createServer((request, response) => {
