@@ -132,6 +132,8 @@ export interface HttpCall {
   readonly retryOn?: readonly number[];
   readonly retryHeader?: { readonly at?: readonly string[]; readonly after?: readonly string[] };
   readonly baseUrlOverride?: string;
+  /** URL of an earlier request against which a relative endpoint resolves, in place of the base URL. */
+  readonly relativeTo?: string;
   /** `binary`: the body is returned as one character per byte. */
   readonly bodyAs: 'text' | 'binary';
   readonly forwardHeadersOnRedirect?: boolean;
@@ -147,6 +149,8 @@ export type HttpAnswer =
       readonly statusText: string;
       readonly headers: Readonly<Record<string, string>>;
       readonly url: string;
+      /** Of the request, where redirects led elsewhere. */
+      readonly requestUrl?: string;
     }
   | {
       readonly outcome: 'failure';

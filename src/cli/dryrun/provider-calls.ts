@@ -1,9 +1,11 @@
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import { encodeBody } from '#modules/connections/providers/encode-body.ts';
 import { joinUrl, withParams } from '#modules/connections/providers/url.ts';
 import { parseArgs, shapes } from '#modules/functions/runs/runtime/arguments.ts';
 import { dataOf } from '#modules/functions/runs/runtime/body.ts';
+import { resolveEndpoint } from '#modules/functions/runs/runtime/endpoint.ts';
 import { providerHeaders, proxyPrefix } from '#modules/proxy/provider-headers.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '#ports/sandbox.ts';
 import { fillEndpoint, type ConnectionName } from './connections.ts';
@@ -37,8 +39,8 @@ export function providerCalls(
 ): Pick<HostCalls, 'http' | 'fetch'> {
   return {
     http: async (text) => {
-      const call = parseArgs(shapes.http, text);
-      const { path, headers, body } = await proxied(session, own, call);
+      const call = parseArgs(shapes.http, text, parseRawJson);
+      const { path, headers, body, url } = await proxied(session, own, call);
       const { method } = call;
       const sent = await replyOf(
         await session.client.fetch(path, { method, headers, body: asBody(body) }),
@@ -52,7 +54,7 @@ export function providerCalls(
         return { json: JSON.stringify({ ...failure, url: call.endpoint } satisfies HttpAnswer) };
       }
       session.say('info', `http [${reply.status}] ${shown}`);
-      return answerOf(reply, call.endpoint, call.bodyAs === 'binary', (answered) =>
+      return answerOf(reply, url, call.bodyAs === 'binary', (answered) =>
         session.journal.noteAnswer('api', call, answered),
       );
     },
@@ -88,12 +90,14 @@ async function proxied(session: Session, own: ConnectionName, call: HttpArgs) {
     connectionId: call.connectionId ?? own.connectionId,
   };
   const connection = await session.connections.connection(name);
-  const filled = fillEndpoint(call.endpoint, connection);
+  const target = resolveEndpoint(call);
+  const filled = fillEndpoint(target.endpoint, connection);
   if (filled === null) {
     const message = 'The endpoint refers to a value that this connection does not have.';
     throw new GatewayError('missing_api_url', { message });
   }
-  const base = call.baseUrlOverride ?? (await session.connections.baseUrl(connection));
+  const { baseUrlOverride: override } = target;
+  const base = override ?? (await session.connections.baseUrl(connection));
   const endpoint = base !== null && filled.startsWith(base) ? filled.slice(base.length) : filled;
   const input: Record<string, string> = { ...call.headers };
   const body = encodeBody(dataOf(call.body), undefined, input);
@@ -105,13 +109,15 @@ async function proxied(session: Session, own: ConnectionName, call: HttpArgs) {
   const url = withParams(joinUrl(proxyBase, endpoint), call.params);
   return {
     path: `${url.pathname}${url.search}`,
+    /** Of the provider; the endpoint where its base is not known here. */
+    url: base === null ? call.endpoint : joinUrl(base, endpoint).href,
     body,
     headers: {
       'provider-config-key': name.integrationKey,
       'connection-id': name.connectionId,
       retries: String(Math.min(Math.floor(call.retries ?? 0), retriesMax)),
       ...(call.retryOn === undefined ? {} : { 'retry-on': call.retryOn.join(',') }),
-      ...(call.baseUrlOverride === undefined ? {} : { 'base-url-override': call.baseUrlOverride }),
+      ...(override === undefined ? {} : { 'base-url-override': override }),
       ...(call.forwardHeadersOnRedirect === true ? { 'forward-headers-on-redirect': 'true' } : {}),
       ...(type === undefined ? {} : { 'content-type': type }),
       ...Object.fromEntries(forwarded),

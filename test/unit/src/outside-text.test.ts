@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { codingsOf } from '#adapters/http-client/decode.ts';
 import { parseAnswerHead } from '#adapters/http-client/http1/answer-head.ts';
+import { linkTarget } from '#adapters/sandbox/guest/link-header.ts';
 import { maskedUrl, origins } from '#app/addresses.ts';
 import { traceOf } from '#control-plane/trace.ts';
 import {
@@ -15,6 +16,7 @@ import {
 import { codingFor, languageFor } from '#http/negotiate.ts';
 import { parseQuery } from '#http/query.ts';
 import { tailCursor } from '#http/topic-tail.ts';
+import { parseExactJson } from '#kernel/exact-json.ts';
 import { redactJson, redactText } from '#kernel/redact.ts';
 import { scrub } from '#kernel/scrub.ts';
 import { microsOf } from '#kernel/time.ts';
@@ -195,6 +197,16 @@ const readers: Readonly<Record<string, Reader>> = {
     harmless: 'a: b\r\n',
   },
   'Content-Encoding': { read: (text) => codingsOf(200, text), harmless: 'gzip,' },
+  Link: {
+    read: (text) => linkTarget(text, 'next'),
+    starts: ['', '<', '</a>; ', '</a>; rel="', '</a>; title="\\'],
+    harmless: '</a>; rel="prev",',
+  },
+  'JSON with integers of many digits': {
+    read: parseExactJson,
+    starts: ['', '[', '[9007199254740993,'],
+    harmless: '[',
+  },
   'Retry-After': {
     read: (value) =>
       retryWaitMs(

@@ -20,6 +20,15 @@ export interface Response {
   request: object;
 }
 
+/** A response with what pagination reads of it. */
+export interface ReadResponse {
+  readonly response: Response;
+  /** The body as text. */
+  readonly text: string;
+  /** Before redirects. */
+  readonly requestUrl: string;
+}
+
 const binaryTypes = new Set(['arraybuffer', 'blob']);
 const verbs = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
@@ -28,14 +37,29 @@ const verbs = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
  * @throws an error of the form of `httpError` for a status outside 2xx, of `networkError` without a response
  */
 export async function request(config: Config, verb?: string): Promise<Response> {
-  const encoded = wireCall(config, verb);
+  return (await send(config, wireCall(config, verb))).response;
+}
+
+/**
+ * As `request`. A relative endpoint resolves against `relativeTo`, the URL of an earlier request.
+ * @throws as `request`
+ */
+export async function requestPage(config: Config, relativeTo?: string): Promise<ReadResponse> {
+  return send(config, {
+    ...wireCall(config, undefined),
+    ...(relativeTo === undefined ? {} : { relativeTo }),
+  });
+}
+
+async function send(config: Config, encoded: HttpCall): Promise<ReadResponse> {
   const { value, body } = await call('http', encoded);
   const shown = { ...config, method: encoded.method, url: value.url };
   if (value.outcome === 'failure') throw networkError(value.code, value.message, shown);
   const data = readBody(body, config['responseType']);
   const { status, statusText, headers } = value;
   if (status < 200 || status > 299) throw httpError(value, data, shown);
-  return { data, status, statusText, headers, config: shown, request: {} };
+  const response = { data, status, statusText, headers, config: shown, request: {} };
+  return { response, text: body, requestUrl: value.requestUrl ?? value.url };
 }
 
 function wireCall(config: Config, verb: string | undefined): HttpCall {

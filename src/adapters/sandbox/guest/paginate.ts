@@ -1,9 +1,14 @@
-import type { JsonObject } from '#kernel/stable-json.ts';
+import { parseExactJson, rawInteger } from '#kernel/exact-json.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import type { PaginateDefinition } from '#modules/connections/providers/definition.ts';
-import { throwIfAborted } from './bridge.ts';
-import type { Config, Response } from './http.ts';
+import { coded, throwIfAborted } from './bridge.ts';
+import type { Config, ReadResponse, Response } from './http.ts';
+import { linkTarget } from './link-header.ts';
 import { toText } from './text.ts';
 import { URLSearchParams } from './url-search-params.ts';
+
+/** Characters of a repeated cursor or link in an error. */
+const shownCharsMax = 200;
 
 /** Settings of one call: the provider's, overridden by the caller's (docs/reference/functions.md#pagination). */
 interface Settings extends PaginateDefinition {
@@ -11,8 +16,10 @@ interface Settings extends PaginateDefinition {
   readonly on_page?: (page: { nextPageParam: unknown; response: Response }) => unknown;
 }
 
-type Request = (config: Config) => Promise<Response>;
-type Values = Readonly<Record<string, string | number>>;
+/** A relative endpoint resolves against `relativeTo`, the URL of an earlier request. */
+type Request = (config: Config, relativeTo?: string) => Promise<ReadResponse>;
+type FetchPage = (values: Values) => Promise<ReadResponse>;
+type Values = Readonly<Record<string, unknown>>;
 
 /**
  * Pages of rows. `on_page` runs when the consumer requests the next page, so that its saves follow the consumer's
@@ -31,46 +38,82 @@ export async function* paginate(
   const base: Config = { ...plain, method };
   const { limit, limit_name_in_request: limitName } = settings;
   const limits: Values = limit !== undefined && limitName ? { [limitName]: limit } : {};
-  const fetchPage = (values: Values): Promise<Response> => {
+  const fetchPage: FetchPage = (values) => {
     throwIfAborted();
     return request(place(base, { ...limits, ...values }, inBody));
   };
-  if (settings.type === 'cursor') yield* byCursor(settings, fetchPage);
+  if (settings.type === 'cursor') yield* byCursor(settings, fetchPage, inBody);
   else if (settings.type === 'offset') yield* byOffset(settings, fetchPage, inBody);
   else yield* byLink(settings, place(base, limits, inBody), request);
 }
 
-async function* byCursor(settings: Settings, request: (values: Values) => Promise<Response>) {
+async function* byCursor(settings: Settings, fetchPage: FetchPage, inBody: boolean) {
   const { cursor_name_in_request: name = '', cursor_path_in_response: path = '' } = settings;
+  const refuseCircle = circleGuard('cursor');
   let cursor: string | number | undefined;
+  let values: Values = {};
   for (;;) {
-    const response = await request(cursor === undefined ? {} : { [name]: cursor });
+    const before = cursor;
+    const { response, text } = await fetchPage(values);
     const rows = rowsOf(response, settings);
-    if (!hasRows(rows)) return;
-    yield rows;
-    cursor = cursorOf(valueAt(response.data, path));
+    if (hasRows(rows)) yield rows;
+    const found = valueAt(response.data, path);
+    cursor = cursorOf(found, () => valueAt(parseExactJson(text), path));
     await settings.on_page?.({ nextPageParam: cursor, response });
     if (cursor === undefined) return;
+    // The last page of some providers is empty and repeats its own cursor.
+    if (cursor === before && !hasRows(rows)) return;
+    refuseCircle(String(cursor));
+    const isExactNumber = inBody && typeof found === 'number' && typeof cursor === 'string';
+    values = { [name]: isExactNumber ? rawInteger(String(cursor)) : cursor };
   }
 }
 
-/** Zero is a cursor; blank text is none. */
-function cursorOf(value: unknown): string | number | undefined {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+/** Zero is a cursor; blank text is none. A number that loses digits as a number is its text. */
+function cursorOf(value: unknown, readExactly: () => unknown): string | number | undefined {
+  const losesDigits = typeof value === 'number' && !Number.isSafeInteger(value);
+  const exact = losesDigits ? readExactly() : value;
+  if (typeof exact === 'number') return exact;
+  return typeof exact === 'string' && exact.trim() !== '' ? exact : undefined;
 }
 
-async function* byOffset(
-  settings: Settings,
-  request: (values: Values) => Promise<Response>,
-  inBody: boolean,
-) {
+/**
+ * Throws when a value comes again: at once after itself, otherwise in a later round of its circle. Keeps two values,
+ * however many pages there are: the older one is replaced after 1, 2, 4, 8, … values.
+ */
+function circleGuard(what: 'cursor' | 'link'): (value: string) => void {
+  let last: string | undefined;
+  let kept: string | undefined;
+  let age = 0;
+  let ageMax = 1;
+  return (value) => {
+    if (value === last || value === kept) {
+      const shown = value.length > shownCharsMax ? `${value.slice(0, shownCharsMax)}…` : value;
+      const message = `The next ${what} ${JSON.stringify(shown)} was requested before: the provider's pages have no end.`;
+      throw coded(new Error(message), 'pages_repeat');
+    }
+    last = value;
+    age++;
+    if (age < ageMax) return;
+    kept = value;
+    age = 0;
+    ageMax *= 2;
+  };
+}
+
+async function* byOffset(settings: Settings, fetchPage: FetchPage, inBody: boolean) {
   const { offset_name_in_request: name = '', limit } = settings;
   let offset = settings.offset_start_value ?? 0;
+  let before: string | undefined;
   for (;;) {
-    const response = await request({ [name]: inBody ? offset : String(offset) });
+    const { response, text } = await fetchPage({ [name]: inBody ? offset : String(offset) });
     const rows = rowsOf(response, settings);
     if (!hasRows(rows)) return;
+    if (text === before) {
+      const message = `The page at the ${name} ${offset} is the page before it: the provider does not read ${name}.`;
+      throw coded(new Error(message), 'pages_repeat');
+    }
+    before = text;
     yield rows;
     if (limit !== undefined && rows.length < limit) return;
     await settings.on_page?.({ nextPageParam: offset, response });
@@ -79,43 +122,44 @@ async function* byOffset(
 }
 
 async function* byLink(settings: Settings, first: Config, request: Request) {
+  const refuseCircle = circleGuard('link');
   let config = first;
   let before: string | undefined;
+  let relativeTo: string | undefined;
   for (;;) {
     throwIfAborted();
-    const response = await request(config);
+    const { response, requestUrl } = await request(config, relativeTo);
     yield rowsOf(response, settings) as unknown[];
     const link = linkOf(response, settings);
     await settings.on_page?.({ nextPageParam: link, response });
+    // The last page of some providers links to itself.
     if (link === undefined || link === before) return;
+    refuseCircle(link);
     before = link;
     config = follow(config, link);
+    relativeTo = isAbsolute.test(link) ? undefined : requestUrl;
   }
 }
 
-/** An absolute link has its own base, and already contains the parameters of the first page. */
+const isAbsolute = /^https?:\/\/[^/?#]+/i;
+
+/** An absolute link has its own base, and already contains the parameters of the first page. It is no template. */
 function follow(config: Config, link: string): Config {
   const { params: _, ...rest } = config;
-  const [origin] = /^https?:\/\/[^/?#]+/i.exec(link) ?? [];
-  if (origin === undefined) return { ...rest, endpoint: link };
-  return { ...rest, baseUrlOverride: origin, endpoint: link.slice(origin.length) || '/' };
+  const plain = link.replaceAll('${', '$%7B');
+  const [origin] = isAbsolute.exec(plain) ?? [];
+  if (origin === undefined) return { ...rest, endpoint: plain };
+  return { ...rest, baseUrlOverride: origin, endpoint: plain.slice(origin.length) || '/' };
 }
 
+/** In a body text, or an object with the text as its `href`. */
 function linkOf(response: Response, settings: Settings): string | undefined {
-  const { link_rel_in_response_header: rel, link_path_in_response_body: path } = settings;
-  if (rel) return headerLink(response.headers['link'] ?? '', rel);
-  const link = valueAt(response.data, path ?? '');
-  return typeof link === 'string' && link.trim() !== '' ? link : undefined;
-}
-
-/** The target of the first link with the relation (RFC 8288). */
-function headerLink(header: string, rel: string): string | undefined {
-  for (const [, target, params] of header.matchAll(/<([^<>]*)>((?:[^,<"]|"[^"]*")*)/g)) {
-    const found = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,]+))/i.exec(params ?? '');
-    const relations = (found?.[1] ?? found?.[2] ?? '').split(/\s+/);
-    if (relations.includes(rel)) return target;
-  }
-  return undefined;
+  const { link_rel_in_response_header: rel, link_path_in_response_body: path = '' } = settings;
+  const found = rel
+    ? linkTarget(response.headers['link'] ?? '', rel)
+    : valueAt(response.data, path);
+  const link = isRecord(found) ? valueAt(found, 'href') : found;
+  return typeof link === 'string' && link.trim() !== '' ? link.trim() : undefined;
 }
 
 function check(merged: object): Settings {
@@ -162,14 +206,14 @@ function queryWith(params: unknown, values: Values): unknown {
   }
   if (typeof params !== 'string') return { ...(params as object | undefined), ...values };
   const added = Object.entries(values).map(([name, value]) => {
-    return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+    return `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`;
   });
   return [params, ...added].filter((text) => text !== '').join('&');
 }
 
-function withValue(data: JsonObject, path: readonly string[], value: string | number): JsonObject {
+function withValue(data: JsonObject, path: readonly string[], value: unknown): JsonObject {
   const [name = '', ...rest] = path;
-  if (rest.length === 0) return { ...data, [name]: value };
+  if (rest.length === 0) return { ...data, [name]: value as Json };
   const inner = Object.hasOwn(data, name) ? data[name] : undefined;
   const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
   return { ...data, [name]: withValue(isObject ? (inner as JsonObject) : {}, rest, value) };
@@ -179,6 +223,8 @@ function rowsOf(response: Response, settings: Settings): unknown {
   return settings.response_path ? valueAt(response.data, settings.response_path) : response.data;
 }
 
+const isRecord = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const hasRows = (rows: unknown): rows is unknown[] => Array.isArray(rows) && rows.length > 0;
 
 /** The value at a dotted path of own properties; a name may itself contain dots, as `@odata.nextLink` does. */

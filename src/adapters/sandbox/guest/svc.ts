@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import type { FunctionType, RunContext } from '#ports/sandbox.ts';
 import { call, coded, throwIfAborted } from './bridge.ts';
 import { ActionError } from './errors.ts';
-import { request, uncontrolledFetch, type Config } from './http.ts';
+import { request, requestPage, uncontrolledFetch, type Config } from './http.ts';
 import { log, setLogger } from './log.ts';
 import { paginate } from './paginate.ts';
 import { recordMethods } from './records.ts';
@@ -53,7 +53,7 @@ function httpMethods({ paginate: defaults }: RunContext) {
     patch: (config: Config) => request(config, 'PATCH'),
     delete: (config: Config) => request(config, 'DELETE'),
     proxy: (config: Config) => request(config),
-    paginate: (config: Config) => paginate(config, defaults, (page) => request(page)),
+    paginate: (config: Config) => paginate(config, defaults, requestPage),
     uncontrolledFetch,
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { AuthorizationCall } from '../credentials/modes/mode.ts';
@@ -250,7 +251,7 @@ function fieldsOf(data: unknown, contentType: string): unknown {
   if (isForm(contentType)) return new URLSearchParams(text);
   if (!contentType.startsWith('application/json')) return data;
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed = parseRawJson(text);
     return isJsonObject(parsed) ? parsed : data;
   } catch {
     return data; // Not JSON: the provider decides.

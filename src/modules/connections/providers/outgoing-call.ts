@@ -1,3 +1,4 @@
+import { parseExactJson } from '#kernel/exact-json.ts';
 import { isJsonObject } from '#kernel/stable-json.ts';
 import { percentEncoded } from './url.ts';
 
@@ -71,7 +72,7 @@ function bodyPairs({ body, contentType }: OutgoingCall): [string, string][] {
 
 function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return null; // Not JSON: the provider decides.
   }

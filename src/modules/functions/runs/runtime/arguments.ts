@@ -43,6 +43,7 @@ export const shapes = {
       .object({ at: z.array(z.string()).optional(), after: z.array(z.string()).optional() })
       .optional(),
     baseUrlOverride: z.string().max(65_536).optional(),
+    relativeTo: z.string().max(65_536).optional(),
     bodyAs: z.enum(['text', 'binary']),
     forwardHeadersOnRedirect: z.boolean().optional(),
     ...connection,
@@ -89,8 +90,12 @@ export const shapes = {
 } as const;
 
 /** @throws GatewayError `invalid_request` with the first problem */
-export function parseArgs<S extends z.ZodType>(shape: S, text: string): z.output<S> {
-  const parsed = shape.safeParse(parseJson(text));
+export function parseArgs<S extends z.ZodType>(
+  shape: S,
+  text: string,
+  parse: (json: string) => unknown = JSON.parse,
+): z.output<S> {
+  const parsed = shape.safeParse(parseJson(text, parse));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue?.path.map(String).join('.') ?? '';
@@ -98,9 +103,9 @@ export function parseArgs<S extends z.ZodType>(shape: S, text: string): z.output
   throw new GatewayError('invalid_request', { message });
 }
 
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, parse: (json: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parse(text);
   } catch {
     throw new GatewayError('invalid_request', { message: 'The call is not valid JSON.' });
   }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { GatewayError } from '#kernel/errors.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import {
   buildProviderRequest,
   type ProviderRequest,
@@ -10,6 +11,7 @@ import type { HostAnswer, HostCalls, HttpAnswer } from '#ports/sandbox.ts';
 import { parseArgs, shapes } from './arguments.ts';
 import { dataOf } from './body.ts';
 import type { RunConnection, RunConnections, RuntimeDeps } from './deps.ts';
+import { resolveEndpoint } from './endpoint.ts';
 import { isRetriedStatus, retryWaitMs } from './retry.ts';
 
 type Call = z.output<typeof shapes.http>;
@@ -25,7 +27,8 @@ export function providerCalls(
   open: RunConnections['open'],
 ): Pick<HostCalls, 'http' | 'fetch'> {
   return {
-    http: async (args) => callProvider(parseArgs(shapes.http, args), { ...deps, open }),
+    http: async (args) =>
+      callProvider(parseArgs(shapes.http, args, parseRawJson), { ...deps, open }),
     fetch: async (args) => plainFetch(parseArgs(shapes.fetch, args), deps),
   };
 }
@@ -34,7 +37,12 @@ type CallDeps = RuntimeDeps & Pick<RunConnections, 'open'>;
 
 /** The outcome of an attempt: a response, or the error. */
 type Attempt =
-  | { readonly reply: HttpReply; readonly failure: null; readonly url: string }
+  | {
+      readonly reply: HttpReply;
+      readonly failure: null;
+      readonly url: string;
+      readonly requestUrl: string;
+    }
   | { readonly reply: null; readonly failure: HttpFailure; readonly url: string };
 
 /**
@@ -118,12 +126,11 @@ async function requestProvider(
     ...connection,
     now: deps.clock.now(),
     method: call.method,
-    endpoint: call.endpoint,
+    ...resolveEndpoint(call),
     isEndpointTemplate: true,
     params: call.params,
     headers: call.headers,
     data: dataOf(call.body),
-    baseUrlOverride: call.baseUrlOverride,
   });
   const kept = call.forwardHeadersOnRedirect === true ? { credentialHeaders: [] } : {};
   return send({ ...request, ...kept }, attempt + 1, deps);
@@ -144,7 +151,7 @@ async function send(
   try {
     const reply = await http.request({ ...request, timeoutMs: attemptMs, redirectsMax, signal });
     note(reply.status, null);
-    return { reply, failure: null, url: reply.url };
+    return { reply, failure: null, url: reply.url, requestUrl: url.href };
   } catch (error) {
     if (signal.aborted) throw abortError(signal);
     if (!(error instanceof HttpFailure)) throw error;
@@ -199,6 +206,7 @@ function answerOf(attempt: Attempt, bodyAs: Call['bodyAs']): HostAnswer {
     statusText,
     headers,
     url,
+    ...(attempt.requestUrl === url ? {} : { requestUrl: attempt.requestUrl }),
   } satisfies HttpAnswer);
   return { json, body: bodyAs === 'binary' ? body.toString('latin1') : textOf(body) };
 }

@@ -6,7 +6,9 @@ import { outputOf, runGuest } from './guest.ts';
 const sandbox = await sharedSandbox();
 
 interface Page {
-  readonly body: unknown;
+  readonly body?: unknown;
+  /** In place of `body`. */
+  readonly text?: string;
   readonly headers?: Record<string, string>;
 }
 
@@ -17,12 +19,20 @@ async function page(
   options: { defaults?: Record<string, unknown>; body?: string } = {},
 ) {
   const calls: HttpCall[] = [];
+  const texts: string[] = [];
   const host: HostCalls = {
     http: async (args) => {
-      const { body, headers = {} } = pages[calls.length] ?? { body: [] };
+      const { body, text, headers = {} } = pages[calls.length] ?? { body: [] };
+      texts.push(args);
       calls.push(JSON.parse(args) as HttpCall);
-      const answer = { outcome: 'reply', status: 200, statusText: 'OK', headers, url: 'u' };
-      return { json: JSON.stringify(answer), body: JSON.stringify(body) };
+      const answer = {
+        outcome: 'reply',
+        status: 200,
+        statusText: 'OK',
+        headers,
+        url: 'https://api.test/v2/items',
+      };
+      return { json: JSON.stringify(answer), body: text ?? JSON.stringify(body) };
     },
   };
   const loop =
@@ -34,7 +44,7 @@ async function page(
   const input = { endpoint: '/items', paginate: {}, ...config };
   const context = { paginate: (options.defaults ?? null) as null };
   const seen = await outputOf(sandbox, loop, { host, input, context });
-  return { calls, seen: seen as unknown[] };
+  return { calls, args: texts, seen: seen as unknown[] };
 }
 
 const rows = (...ids: number[]) => ids.map((id) => ({ id }));
@@ -82,13 +92,62 @@ describe('cursor', () => {
     ]);
   });
 
-  it('§6 zero is a cursor; an empty page is not yielded', async () => {
-    const { calls, seen } = await page([answer(0, 1), answer('n', ...[])], { paginate });
-    expect(calls[1]?.params).toMatchObject({ after: '0' });
+  it('§6 zero is a cursor; an empty page is not yielded, and the walk goes on behind it', async () => {
+    const pages = [answer(0, 1), answer('n'), { body: { meta: { next: 'm' } } }, answer(null, 2)];
+    const { calls, seen } = await page(pages, { paginate });
+    expect(calls.map(({ params }) => (params as { after?: string }).after)).toEqual([
+      undefined,
+      '0',
+      'n',
+      'm',
+    ]);
     expect(seen).toEqual([
       ['rows', rows(1)],
       ['on_page', 0, 200],
+      ['on_page', 'n', 200],
+      ['on_page', 'm', 200],
+      ['rows', rows(2)],
+      ['on_page', null, 200],
     ]);
+  });
+
+  it('an empty page that repeats its own cursor is the last', async () => {
+    const { calls } = await page([answer('n', 1), answer('n')], { paginate });
+    expect(calls).toHaveLength(2);
+  });
+
+  const circles = [['a'], ['a', 'b'], ['x', 'y', 'a', 'b', 'c']];
+  it.each(circles)(
+    'a cursor that returns ends the walk with an error: %j %j',
+    async (...circle) => {
+      const first = ['s', 't', 'u'];
+      const next = [...first, ...Array.from({ length: 60 }, () => circle).flat()];
+      const { calls, seen } = await page(
+        next.map((cursor, at) => answer(cursor, at)),
+        { paginate },
+        {
+          body: `let pages = 0;
+          try { for await (const rows of svc.paginate(input)) pages += rows.length; }
+          catch (error) { return [pages, error.code, error.message]; }`,
+        },
+      );
+      expect(calls.length).toBeLessThan(30);
+      expect(seen).toEqual([
+        calls.length,
+        'pages_repeat',
+        expect.stringMatching(/^The next cursor "[a-z]" was requested before/),
+      ]);
+    },
+  );
+
+  it('a cursor above 2^53 keeps its digits, in the query and in a body', async () => {
+    const text = '{"data":{"items":[{"id":1}]},"meta":{"next":9007199254740993}}';
+    const pages = () => [{ text }, answer(null, 2)];
+    const inQuery = await page(pages(), { paginate });
+    expect(inQuery.calls[1]?.params).toMatchObject({ after: '9007199254740993' });
+    expect(inQuery.seen[1]).toEqual(['on_page', '9007199254740993', 200]);
+    const inBody = await page(pages(), { method: 'POST', paginate });
+    expect(inBody.args[1]).toContain('"value":{"limit":2,"after":9007199254740993}');
   });
 
   it.each([[' '], [null], [{ a: 1 }], [true], [undefined]])('stops at %j', async (next) => {
@@ -179,6 +238,11 @@ describe('link', () => {
       ['https://other.test', '/v2/items?page=2', undefined],
       ['https://other.test', '/v2/items?page=3', undefined],
     ]);
+    expect(calls.map(({ relativeTo }) => relativeTo)).toEqual([
+      undefined,
+      undefined,
+      'https://api.test/v2/items',
+    ]);
     expect(seen).toEqual([
       ['rows', rows(1)],
       ['on_page', 'https://other.test/v2/items?page=2', 200],
@@ -206,6 +270,32 @@ describe('link', () => {
     const same = { body: { items: rows(1), next: '/again' } };
     const { calls } = await page([same, same, same], { paginate: byBody });
     expect(calls).toHaveLength(2);
+  });
+
+  it('a circle of links ends with an error', async () => {
+    const to = (next: string) => ({ body: { items: rows(1), next } });
+    const body = `try { for await (const rows of svc.paginate(input)); } catch (error) { return [error.code]; }`;
+    const { calls, seen } = await page(
+      Array.from({ length: 40 }, (_, at) => to(at % 2 === 0 ? '/a' : '/b')),
+      { paginate: byBody },
+      { body },
+    );
+    expect(seen).toEqual(['pages_repeat']);
+    expect(calls.length).toBeLessThan(10);
+  });
+
+  it.each([
+    [{ href: '/next?p=2' }, '/next?p=2'],
+    [{ href: null }, undefined],
+    [{}, undefined],
+    [null, undefined],
+    [7, undefined],
+    ['/a?t=${connectionConfig.secret}', '/a?t=$%7BconnectionConfig.secret}'],
+  ])('a body with the next link %j leads to %j', async (next, endpoint) => {
+    const { calls } = await page([{ body: { items: rows(1), next } }, { body: { items: [] } }], {
+      paginate: byBody,
+    });
+    expect(calls[1]?.endpoint).toBe(endpoint);
   });
 
   it('reads the relation from the header', async () => {
@@ -248,6 +338,15 @@ describe('offset', () => {
     expect(calls.map(({ body }) => body)).toEqual(
       [1, 2, 3].map((skip) => ({ kind: 'json', value: { take: 2, skip } })),
     );
+  });
+
+  it('the same page again is an error: the provider does not read the offset', async () => {
+    const body = `const seen = [];
+      try { for await (const rows of svc.paginate(input)) seen.push(rows.length); }
+      catch (error) { return [...seen, error.code]; }`;
+    const pages = Array.from({ length: 9 }, () => ({ body: rows(1, 2) }));
+    const { seen } = await page(pages, { paginate }, { body });
+    expect(seen).toEqual([2, 'pages_repeat']);
   });
 
   it('goes on to an empty page when there is no limit', async () => {

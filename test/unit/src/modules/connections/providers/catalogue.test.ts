@@ -203,7 +203,8 @@ async function expectPages(caller: Caller, { definition }: Played): Promise<void
   const config = { endpoint: '/rows', method, paginate: own };
   const ask = async (asked: Config) => {
     const answer = await caller.ask(obtained, asked as unknown as Parameters<Caller['ask']>[1]);
-    return { ...answer, config: asked, request: {} };
+    const response = { ...answer, config: asked, request: {} };
+    return { response, text: JSON.stringify(answer.data), requestUrl: 'https://provider.test/' };
   };
   for await (const page of paginate(config, settings, ask)) listed.push(...page);
   expect(listed).toEqual(rows);

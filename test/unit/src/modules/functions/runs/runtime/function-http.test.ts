@@ -17,6 +17,8 @@ let base: string;
 const seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] =
   [];
 let failures = 0;
+/** Of the pages of `/v1/things`. */
+let links: string[] = [];
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -38,6 +40,15 @@ beforeAll(async () => {
         response.end(
           JSON.stringify({ items: page < 3 ? [{ id: page * 2 + 1 }, { id: page * 2 + 2 }] : [] }),
         );
+      } else if (url.pathname === '/v1/things') {
+        const page = Number(url.searchParams.get('page') ?? 1);
+        const link = links[page - 1];
+        response.writeHead(200, link === undefined ? {} : { link: `<${link}>; rel="NEXT"` });
+        response.end(`[${page}]`);
+      } else if (url.pathname === '/v1/moved') {
+        response.writeHead(302, { location: '/v1/elsewhere/list' }).end();
+      } else if (url.pathname === '/v1/elsewhere/list') {
+        response.writeHead(200, { link: '<things?page=3>; rel=next' }).end('[1]');
       } else if (url.pathname === '/v1/packed') {
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"a":1}'));
       } else if (url.pathname === '/v1/bytes') response.end(Buffer.from([0, 255, 128]));
@@ -105,6 +116,59 @@ it('pages through a real answer', async () => {
   const body = `const ids = []; for await (const rows of svc.paginate({ endpoint: 'items', paginate: { type: 'offset', offset_name_in_request: 'page',
     offset_calculation_method: 'per-page', response_path: 'items' } })) ids.push(...rows.map((row) => row.id)); return ids;`;
   expect(await outputOf(sandbox, body, { host: calls })).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+const walk = (endpoint: string) =>
+  `const seen = []; for await (const rows of svc.paginate({ endpoint: '${endpoint}', params: { q: 'x' }, paginate: { type: 'link',
+    link_rel_in_response_header: 'next' } })) seen.push(...rows); return seen;`;
+
+it('resolves relative links against the URL of the request, with its credentials', async () => {
+  links = ['/v1/things?page=2', '?page=3', 'things?page=4', '../v1/./things?page=5#top'];
+  seen.length = 0;
+  const output = await outputOf(sandbox, walk('things'), { host: runtime().calls });
+  expect(output).toEqual([1, 2, 3, 4, 5]);
+  expect(seen.map(({ url }) => url)).toEqual([
+    '/v1/things?q=x',
+    ...[2, 3, 4, 5].map((page) => `/v1/things?page=${page}`),
+  ]);
+  expect(seen.every(({ headers }) => headers.authorization === 'Bearer token-1')).toBe(true);
+});
+
+it('resolves a relative link against the request, not against where redirects led', async () => {
+  links = [];
+  seen.length = 0;
+  expect(await outputOf(sandbox, walk('moved'), { host: runtime().calls })).toEqual([1, 3]);
+  expect(seen.at(-1)?.url).toBe('/v1/things?page=3');
+});
+
+it.each([
+  ['ftp://127.0.0.1/things'],
+  ['//user:password@127.0.0.1/things'],
+  ['mailto:someone@example.com'],
+  ['//10.0.0.1/things'],
+])('refuses the link %s as it refuses the base URL', async (link) => {
+  links = [link];
+  const result = await runGuest(sandbox, walk('things'), { host: runtime().calls });
+  expect(result).toMatchObject({ status: 'error', error: { code: 'url_not_allowed' } });
+});
+
+it('integers above 2^53 keep their digits in bodies, and in responses for those who read them', async () => {
+  seen.length = 0;
+  const body = `const big = JSON.rawJSON('9007199254740993');
+    await svc.post({ endpoint: 'echo', data: { id: big, list: [big] } });
+    await svc.post({ endpoint: 'echo', data: { id: big }, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+    await svc.get({ endpoint: 'echo', params: { id: big } });
+    const { data } = await svc.post({ endpoint: 'echo', data: { id: big }, responseType: 'text' });
+    const digits = (key, value, { source }) => (typeof value === 'number' && !Number.isSafeInteger(value) ? source : value);
+    return JSON.parse(JSON.parse(data).echo, digits).id;`;
+  const host = runtime().calls;
+  expect(await outputOf(sandbox, body, { host })).toBe('9007199254740993');
+  expect(seen.map(({ url, body: sent }) => [url, sent])).toEqual([
+    ['/v1/echo', '{"id":9007199254740993,"list":[9007199254740993]}'],
+    ['/v1/echo', 'id=9007199254740993'],
+    ['/v1/echo?id=9007199254740993', ''],
+    ['/v1/echo', '{"id":9007199254740993}'],
+  ]);
 });
 
 it('gets bytes as they are', async () => {
