@@ -53,7 +53,7 @@ module.exports = {
       { path: '^src/cli' },
       {
         pathNot:
-          '^src/(cli|client|json-schema|kernel|sdk|ports)/|^src/modules/functions/(functions|syncs)/|^src/modules/(functions/runs/runtime/(arguments|body|failure|in-memory-state|run-limits)|records/merge|connections/(providers/(encode-body|interpolate|url)|exports/envelope)|webhooks/webhooks-out/signature|proxy/provider-headers)\\.ts$|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
+          '^src/(cli|client|json-schema|kernel|sdk|ports)/|^src/modules/functions/(functions|syncs)/|^src/modules/(functions/runs/runtime/(arguments|body|endpoint|failure|in-memory-state|run-limits)|records/merge|connections/(providers/(encode-body|interpolate|url)|exports/envelope)|webhooks/webhooks-out/signature|proxy/provider-headers)\\.ts$|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
       },
     ),
     forbid(

@@ -80,7 +80,7 @@ export const errorHints = {
   invalid_action_input: 'Send an input that matches the schema of the action.',
   invalid_action_output:
     'Change the action to return an output that matches its schema, then deploy it.',
-  invalid_sync_record: 'Give every record a unique id of type string or number.',
+  invalid_sync_record: 'Give every record a unique id: text, or a number up to 2^53 - 1.',
   invalid_checkpoint: 'Save a flat object of strings, numbers and booleans.',
   invalid_metadata: 'Set metadata that matches the schema of the function.',
   checkpoint_conflict: 'Read the checkpoint again, then save the change to its current value.',

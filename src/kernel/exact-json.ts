@@ -19,6 +19,9 @@ export const parseRawJson = (json: string): unknown => parseWith(json, rawIntege
 export const rawInteger = (digits: string): unknown =>
   (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON(digits);
 
+export const isRawInteger = (value: object): boolean =>
+  (JSON as unknown as { isRawJSON: (value: unknown) => boolean }).isRawJSON(value);
+
 function parseWith(json: string, keep: (digits: string) => unknown): unknown {
   if (!mayLoseDigits(json)) return JSON.parse(json) as unknown;
   try {

@@ -166,19 +166,19 @@ export interface SvcSync<
   /** @deprecated Use `trackDeletesStart` and `trackDeletesEnd`. */
   deleteRecordsFromPreviousExecutions(model: keyof M & string): Promise<{ deletedKeys: string[] }>;
   /** Keyed by the requested ids; unknown ones are absent. */
-  getRecordsById<N extends keyof M & string, Id extends string | number = string>(
+  getRecordsById<N extends keyof M & string, Id extends string | number | bigint = string>(
     ids: readonly Id[],
     model: N,
   ): Promise<Map<Id, Row<M, N>>>;
-  getRecordsById<Id extends string | number, T>(
+  getRecordsById<Id extends string | number | bigint, T>(
     ids: readonly Id[],
     model: keyof M & string,
   ): Promise<Map<Id, T>>;
-  getRecordsByIds<N extends keyof M & string, Id extends string | number = string>(
+  getRecordsByIds<N extends keyof M & string, Id extends string | number | bigint = string>(
     ids: readonly Id[],
     model: N,
   ): Promise<Map<Id, Row<M, N>>>;
-  getRecordsByIds<Id extends string | number, T>(
+  getRecordsByIds<Id extends string | number | bigint, T>(
     ids: readonly Id[],
     model: keyof M & string,
   ): Promise<Map<Id, T>>;

@@ -1,5 +1,6 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import { recordIdRule, recordIdText } from '#kernel/record-id.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 
 /** The records of one call in their stored form, each id once. */
@@ -50,25 +51,13 @@ function mustFit(text: string, id: string, model: string): void {
   if (bytes > limits.recordBytesMax) throw tooLarge(id, model, bytes);
 }
 
-/**
- * The stored text of an id.
- * @throws GatewayError `invalid_sync_record`
- */
+/** @throws GatewayError `invalid_sync_record` */
 function idOf(input: unknown, model: string, index: number): string {
-  const text = typeof input === 'number' && input !== 0 ? String(input) : input;
-  if (typeof text === 'string') {
-    const id = storableId(text);
-    if (id.length > 0 && id.length <= limits.recordIdCharsMax) return id;
-  }
+  const id = recordIdText(input, limits.recordIdCharsMax);
+  if (id !== null) return id;
   throw new GatewayError('invalid_sync_record', {
-    message: `Record ${index} of ${model} needs an "id": a number or a string of 1 to ${limits.recordIdCharsMax} characters.`,
+    message: `Record ${index} of ${model} needs an "id": ${recordIdRule(limits.recordIdCharsMax)}.`,
   });
-}
-
-/** Without characters that keys and tables do not support. */
-export function storableId(id: string): string {
-  const clean = id.includes('\0') ? id.replaceAll('\0', '') : id;
-  return clean.isWellFormed() ? clean : clean.toWellFormed();
 }
 
 function objectOf(input: Json | undefined, model: string, index: number): Record<string, Json> {

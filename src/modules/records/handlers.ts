@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Ports } from '#control-plane/ports.ts';
 import type { Replies } from '#control-plane/replies.ts';
 import { inSendSpan, sampledTrace, traceHeaders } from '#control-plane/trace.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import { joinKey } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
 import { partitionOf } from '#kernel/partition.ts';
+import { recordIdText } from '#kernel/record-id.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import type { Codec } from '#ports/schemas.ts';
-import { checkRecords, storableId, type CheckedRecords } from './checked-records.ts';
+import { checkRecords, type CheckedRecords } from './checked-records.ts';
 import { noColumns, commandColumns, type Columns } from './command-columns.ts';
 import {
   recordCommandsTopic,
@@ -293,9 +296,11 @@ async function lookup(
   ids: readonly string[],
 ): Promise<StoredRecord[]> {
   const records: StoredRecord[] = [];
+  // No record has another text.
+  const possible = ids.filter((id) => recordIdText(id, limits.recordIdCharsMax) !== null);
   let at = 0;
-  while (at < ids.length) {
-    const columns = { ...noColumns, ids: ids.slice(at, at + lookupIdsMax).map(storableId) };
+  while (at < possible.length) {
+    const columns = { ...noColumns, ids: possible.slice(at, at + lookupIdsMax) };
     const { found, done } = await executeSave<LookupAnswer>(writer, sender, 'lookup', { columns });
     for (const item of found) records.push(await opened(writer, sender.stream, item));
     at += Math.max(1, done);
@@ -309,10 +314,10 @@ async function opened(
   { id, deletedAt, payload, isSealed }: LookedUp,
 ): Promise<StoredRecord> {
   if (payload === null) return { id, deletedAt, payload: { id } };
-  if (!isSealed) return { id, deletedAt, payload: JSON.parse(payload) as JsonObject };
+  if (!isSealed) return { id, deletedAt, payload: parseRawJson(payload) as JsonObject };
   const { connectionUid } = stream;
   await vault.ready(connectionUid);
   const context = payloadContext(streamKey(stream), id);
   const text = vault.openBytes(connectionUid, Buffer.from(payload, 'base64'), context);
-  return { id, deletedAt, payload: JSON.parse(text.toString()) as JsonObject };
+  return { id, deletedAt, payload: parseRawJson(text.toString()) as JsonObject };
 }

@@ -1,3 +1,4 @@
+import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Micros } from '#kernel/time.ts';
 import { isoMicros } from '#kernel/time.ts';
 import { RowReader, RowWriter } from '#ports/rows.ts';
@@ -249,7 +250,7 @@ function isNumberText(recordId: string): boolean {
 /** Ids are returned as strings; only a payload that may have a number there is parsed. */
 function withTextId(payload: Buffer, recordId: string): Buffer {
   if (!isNumberText(recordId) || !payload.includes(`"id":${recordId}`)) return payload;
-  const record = JSON.parse(payload.toString()) as Record<string, unknown>;
+  const record = parseRawJson(payload.toString()) as Record<string, unknown>;
   if (typeof record['id'] === 'string') return payload;
   return Buffer.from(JSON.stringify({ ...record, id: recordId }));
 }

@@ -38,9 +38,16 @@ export const syncRows: readonly SyncRow[] = [
     expected: 0,
   },
   {
-    row: '§7.1 numbers as ids count as their text; NUL is removed',
-    body: `await svc.batchSave([{ id: 7, n: 1 }, { id: 'a\\0b' }], M); return [...(await svc.getRecordsById([7, '7', 'ab'], M)).keys()];`,
-    expected: [7, '7', 'ab'],
+    row: '§7.1 numbers as ids count as their text',
+    body: `await svc.batchSave([{ id: 7, n: 1 }, { id: 0 }, { id: ' ' }], M); return [...(await svc.getRecordsById([7, '7', 0, '0', ' ', 'a\\0'], M)).keys()];`,
+    expected: [7, '7', 0, '0', ' '],
+  },
+  {
+    row: '§7.1 an id whose text another id could have fails the whole call',
+    body: `const codes = []; for (const id of ['a\\0b', 'a\\ud800', 2 ** 53, 1e21, NaN, Infinity]) {
+      try { await svc.batchSave([{ id: 'good' }, { id }], M); } catch (error) { codes.push(error.code); } }
+      return [codes.length, [...new Set(codes)], (await svc.getRecordsById(['good', 2 ** 53], M)).size];`,
+    expected: [6, ['invalid_sync_record'], 0],
   },
   {
     row: '§7.1 a value passes through JSON; _svc_metadata is removed',

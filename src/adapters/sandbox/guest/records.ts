@@ -1,3 +1,4 @@
+import { recordIdRule, recordIdText } from '#kernel/record-id.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { call, callText, coded, throwIfAborted } from './bridge.ts';
 import { log } from './log.ts';
@@ -17,6 +18,7 @@ const metadataKey = '_svc_metadata';
 
 type Write = 'batchSave' | 'batchUpdate' | 'batchDelete';
 type Row = Readonly<Record<string, unknown>>;
+type RecordId = string | number | bigint;
 
 /** @throws Error that names the declared models */
 function checkModel(model: unknown, models: readonly string[]): asserts model is string {
@@ -40,7 +42,7 @@ export function recordMethods(models: readonly string[]) {
     };
   const getRecordsById = async (ids: unknown, model: unknown) => {
     checkModel(model, models);
-    return recordsById(Array.from(ids as Iterable<string | number>), model);
+    return recordsById(Array.from(ids as Iterable<RecordId>), model);
   };
   const deleting =
     (method: 'trackDeletesEnd' | 'deleteRecordsFromPreviousExecutions') =>
@@ -92,7 +94,7 @@ async function chunksOf(method: Write, rows: readonly unknown[], model: string):
     // As stored, but with the id in its original form.
     const stored = (): JsonObject => ({
       ...(JSON.parse(text) as JsonObject),
-      id: (row as { readonly id: string | number }).id,
+      ...originalId(row),
     });
     checkRecord(model, row, stored, method === 'batchUpdate');
     texts.set(id, text);
@@ -119,14 +121,17 @@ async function chunksOf(method: Write, rows: readonly unknown[], model: string):
   return chunks;
 }
 
-/** Numbers are converted to text; NUL is never part of an id. */
 function idOf(row: unknown, model: string): string {
-  const id: unknown = (row as { id?: unknown } | null | undefined)?.id;
-  const text = typeof id === 'number' && id !== 0 ? String(id) : id;
-  const clean = typeof text === 'string' ? text.replaceAll('\0', '') : '';
-  if (clean !== '' && clean.length <= idCharsMax) return clean;
-  const message = `A record of ${model} has no valid id: a number or a string of 1 to ${idCharsMax} characters.`;
+  const id = recordIdText((row as { id?: unknown } | null | undefined)?.id, idCharsMax);
+  if (id !== null) return id;
+  const message = `A record of ${model} has no valid id: ${recordIdRule(idCharsMax)}.`;
   throw coded(new Error(message), 'invalid_sync_record');
+}
+
+/** A bigint is no JSON: it stays text. */
+function originalId(row: unknown): JsonObject {
+  const { id } = row as { readonly id: string | number | bigint };
+  return typeof id === 'bigint' ? {} : { id };
 }
 
 function textOf(row: Row, id: string, model: string): string {
@@ -141,20 +146,22 @@ function asStored({ [metadataKey]: _, ...plain }: Row, id: string): Row {
   return { ...plain, id };
 }
 
-/** Keyed by the requested ids. */
+/** Keyed by the requested ids. No record has an id that none can have. */
 async function recordsById(
-  ids: readonly (string | number)[],
+  ids: readonly RecordId[],
   model: string,
-): Promise<Map<string | number, JsonObject>> {
-  const found = new Map<string, JsonObject>();
-  for (let at = 0; at < ids.length; at += recordsPerCall) {
-    const part = ids.slice(at, at + recordsPerCall).map(String);
+): Promise<Map<RecordId, JsonObject>> {
+  const texts = ids.map((id) => recordIdText(id, idCharsMax));
+  const possible = texts.filter((text) => text !== null);
+  const found = new Map<string | null, JsonObject>();
+  for (let at = 0; at < possible.length; at += recordsPerCall) {
+    const part = possible.slice(at, at + recordsPerCall);
     const { value } = await call('getRecordsById', { model, ids: part });
     for (const record of value) found.set(toText(record['id']), record);
   }
-  const result = new Map<string | number, JsonObject>();
-  for (const id of ids) {
-    const record = found.get(String(id));
+  const result = new Map<RecordId, JsonObject>();
+  for (const [index, id] of ids.entries()) {
+    const record = found.get(texts[index] ?? null);
     if (record !== undefined) result.set(id, record);
   }
   return result;

@@ -1,4 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { isoMicros } from '#kernel/time.ts';
@@ -172,7 +173,7 @@ function declared(streams: ReadonlyMap<string, Stream>, model: string): Stream {
 
 /** Checked only as far as needed: the writer checks every record, and this is the hot path. */
 function batchOf(args: string): { model: string; list: Json[] } {
-  const input = parseJson(args) as { model?: unknown; records?: unknown } | null;
+  const input = parseJson(args, parseRawJson) as { model?: unknown; records?: unknown } | null;
   const { model, records: list } = input ?? {};
   if (typeof model !== 'string' || !Array.isArray(list) || list.length > recordsPerCallMax) {
     throw new GatewayError('invalid_request', { message: 'The batch is not valid.' });

@@ -1,3 +1,4 @@
+import { parseRawJson } from '#kernel/exact-json.ts';
 import { limits } from '#kernel/limits.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { RecordCommandValue, RevertAnswer, RevertArgs } from '../../commands.ts';
@@ -152,7 +153,7 @@ function merged(
 
 function parsed(json: Uint8Array): JsonObject {
   const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString();
-  return JSON.parse(text) as JsonObject;
+  return parseRawJson(text) as JsonObject;
 }
 
 /** Restores the former state of records, except of those that have moved since it was read. */

@@ -32,6 +32,15 @@ describe('records', () => {
     expect(asked.length).toBe(3);
   });
 
+  it('have zero, fractions, bigints and blanks as ids', async () => {
+    const { host, asked } = recording({ batchSave: null });
+    const rows = `[{ id: 0 }, { id: 0.1 + 0.2 }, { id: -5 }, { id: 9007199254740993n }, { id: ' ' }, { id: '  ' }]`;
+    const body = `await svc.batchSave(${rows}, 'Contact');`;
+    expect((await runGuest(sandbox, body, { ...sync, host })).status).toBe('ok');
+    const ids = ['0', '0.30000000000000004', '-5', '9007199254740993', ' ', '  '];
+    expect(asked[0]?.args).toEqual({ model: 'Contact', records: ids.map((id) => ({ id })) });
+  });
+
   it('to delete are only ids', async () => {
     const { host, asked } = recording({ batchDelete: null });
     await runGuest(
@@ -55,6 +64,12 @@ describe('records', () => {
     ['{}', 'invalid_sync_record'],
     ['{ id: "" }', 'invalid_sync_record'],
     ['{ id: "\\0" }', 'invalid_sync_record'],
+    ['{ id: "r1\\0" }', 'invalid_sync_record'],
+    ['{ id: "r1\\ud800" }', 'invalid_sync_record'],
+    ['{ id: 2 ** 53 }', 'invalid_sync_record'],
+    ['{ id: 1e21 }', 'invalid_sync_record'],
+    ['{ id: NaN }', 'invalid_sync_record'],
+    ['{ id: true }', 'invalid_sync_record'],
     ['{ id: null }', 'invalid_sync_record'],
     ['null', 'invalid_sync_record'],
     ['{ id: "x".repeat(256) }', 'invalid_sync_record'],
