@@ -12,8 +12,8 @@ export const hasMocks = (root: string, { integrationKey, name }: Entry): boolean
 
 /** The test that replays a function's saved mocks. */
 export function testText(entry: Entry): string {
-  return `import { expect, it } from 'vitest';
-import { replay } from 'svc/testing';
+  return `import { replay } from 'svc/testing';
+import { expect, it } from 'vitest';
 
 it('${entry.integrationKey} ${entry.name} does what was saved', async () => {
   const run = await replay(import.meta.url, { kind: '${entry.kind}', name: '${entry.name}' });
