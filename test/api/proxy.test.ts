@@ -206,6 +206,22 @@ describe('retries of a proxied call', () => {
     const answer = await proxy('/never', { headers: { retries: '2', 'retry-on': '409' } });
     expect([answer.status, upstream.received.length]).toEqual([409, 3]);
   });
+
+  it.each([
+    ['', 1],
+    ['with a body that is not kept', 2],
+  ])('end after a 401 where the credentials stay the same %s', async (what, calls) => {
+    const body = what === '' ? '{"error":"wrong key"}' : 'x'.repeat(300_000);
+    upstream.on('/base/wrong-key', (_received, response) => {
+      const headers = { 'www-authenticate': 'Bearer', 'content-type': 'application/json' };
+      response.writeHead(401, headers).end(body);
+    });
+    const headers = { retries: '5', 'retry-on': '401' };
+    const answer = await proxy('/wrong-key', { method: 'POST', body: '{}', headers });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(await answer.text()).toBe(body);
+    expect(upstream.received).toHaveLength(calls);
+  });
 });
 
 describe('redirects of a proxied call', () => {

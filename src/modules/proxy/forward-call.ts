@@ -8,6 +8,8 @@ import type {
   OpenedConnections,
   OpenedForCall,
 } from '#modules/connections/connections/opened-connections.ts';
+import type { Credentials } from '#modules/connections/connections/state.ts';
+import { authModeRules } from '#modules/connections/credentials/modes/registry.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { buildProviderRequest, needsWholeBody } from '#modules/connections/providers/inject.ts';
 import { prepareCalls, type PreparedCalls } from '#modules/connections/providers/prepared-calls.ts';
@@ -25,7 +27,7 @@ import type { CallHeaders } from './call-headers.ts';
 import { redirectedTo, type ProxyRequest } from './redirect.ts';
 
 const redirectsMax = 5;
-/** Limit of a response body that is read for a retry, for definitions that read the wait from the body. */
+/** Limit of a response body that is read before it is known whether another attempt follows. */
 const collectedBytesMax = 64 * 1024;
 /** Limit of a body that is written together with its head. */
 const joinedBytesMax = 16 * 1024;
@@ -58,16 +60,22 @@ export interface CallOutcome {
   readonly attempts: number;
 }
 
+/** A response that may be followed by another attempt, with what was read of its body. */
+interface KeptResponse {
+  readonly kind: 'retry';
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: AnswerHeaders;
+  readonly body: Buffer;
+  /** Whether the body was read to its end, so that the response can still be forwarded. */
+  readonly isWhole: boolean;
+}
+
 /** The result of an exchange: the response was forwarded, or needs handling here. */
 type Exchanged =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
-  | {
-      readonly kind: 'retry';
-      readonly status: number;
-      readonly headers: AnswerHeaders;
-      readonly body: Buffer;
-    }
+  | KeptResponse
   | { readonly kind: 'failed'; readonly failure: HttpFailure };
 
 /**
@@ -85,25 +93,44 @@ export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
     incoming.body === null
       ? { ...incoming, deadline }
       : { ...incoming, deadline, body: await bodyToSend(incoming, opened.provider, deadline) };
+  let { retries } = request;
   for (let attempt = 0; ; attempt++) {
-    const exchanged = await exchangeWithRedirects(call, opened, attempt);
-    if (exchanged.kind === 'answered') {
-      const { url, status } = exchanged;
-      return { provider: opened.provider.name, url, attempts: attempt + 1, status };
-    }
+    const exchanged = await exchangeWithRedirects(call, opened, attempt >= retries);
+    const outcome = { provider: opened.provider.name, url: exchanged.url, attempts: attempt + 1 };
+    if (exchanged.kind === 'answered') return { ...outcome, status: exchanged.status };
     if (exchanged.kind === 'failed') {
-      const isOver = attempt >= request.retries || !mayPass(exchanged.failure.code);
+      const isOver = attempt >= retries || !mayPass(exchanged.failure.code);
       if (isOver || !isReplayable(call)) throw exchanged.failure;
     }
-    const ms = waitMs(exchanged, opened, attempt, services.clock.now());
+    const isRejected = exchanged.kind === 'retry' && exchanged.status === 401;
+    // What cannot be renewed is the same after a wait.
+    const isPaused = !isRejected || isRenewable(opened);
+    const ms = isPaused ? waitMs(exchanged, opened, attempt, services.clock.now()) : 0;
     if (performance.now() + ms >= deadline) throw tooLate(exchanged, ms);
     await pause(ms, undefined, { signal: stream.signal });
-    const isRejected = exchanged.kind === 'retry' && exchanged.status === 401;
-    opened = await call.connections.open(
-      name,
-      isRejected ? { rejectedVersion: opened.stored.credentialsVersion } : undefined,
-    );
+    const { credentialsVersion } = opened.stored;
+    const options = isRejected ? { rejectedVersion: credentialsVersion } : undefined;
+    opened = await call.connections.open(name, options);
+    if (!isRejected || opened.stored.credentialsVersion !== credentialsVersion) continue;
+    if (exchanged.isWhole) {
+      forwardKept(call, exchanged);
+      return { ...outcome, status: exchanged.status };
+    }
+    // The response was too long to keep: the one to the same request is forwarded.
+    retries = attempt + 1;
   }
+}
+
+function isRenewable({ provider, connection }: OpenedForCall): boolean {
+  const credentials = connection.credentials as Credentials | null;
+  const { renewal } = authModeRules[provider.auth_mode];
+  return credentials !== null && renewal !== null && renewal.isPossible(credentials, provider);
+}
+
+function forwardKept({ stream }: SentCall, kept: KeptResponse): void {
+  const { status, statusText, headers, body } = kept;
+  stream.begin(status, callerHeaders(status, headers), statusText);
+  stream.response.end(body);
 }
 
 /**
@@ -162,14 +189,14 @@ type Final = Exclude<Exchanged, { kind: 'redirect' }> & { readonly url: string }
 async function exchangeWithRedirects(
   call: SentCall,
   opened: OpenedForCall,
-  attempt: number,
+  isLast: boolean,
 ): Promise<Final> {
   let request = requestOf(call, opened);
   let { body } = call;
   for (let hops = 0; ; hops++) {
     const url = `${request.url.origin}${request.url.pathname}`;
     const canFollow = hops < redirectsMax;
-    const exchanged = await exchange(call, opened, { request, body, attempt, canFollow });
+    const exchanged = await exchange(call, opened, { request, body, isLast, canFollow });
     if (exchanged.kind !== 'redirect') return { ...exchanged, url };
     const next = redirectedTo(request, exchanged, keepsHeaders(call, opened));
     request = next.request;
@@ -224,7 +251,8 @@ const decodes = ({ requested: request }: SentCall, { provider }: OpenedForCall):
 interface Sending {
   readonly request: ProxyRequest;
   readonly body: Readable | Uint8Array | null;
-  readonly attempt: number;
+  /** Whether the response is forwarded, whatever its status. */
+  readonly isLast: boolean;
   readonly canFollow: boolean;
 }
 
@@ -288,8 +316,10 @@ class DecidingSink implements AnswerSink {
       return false;
     }
     if (this.#isRetried(status)) {
-      this.#decided = { kind: 'retry', status, headers, body: Buffer.alloc(0) };
-      return this.#opened.provider.proxy?.retry?.in_body !== undefined;
+      const isRead = status === 401 || this.#opened.provider.proxy?.retry?.in_body !== undefined;
+      const body = Buffer.alloc(0);
+      this.#decided = { kind: 'retry', status, statusText, headers, body, isWhole: isRead };
+      return isRead;
     }
     this.#call.stream.begin(status, callerHeaders(status, headers), statusText);
     this.#decided = { kind: 'answered', status };
@@ -320,7 +350,8 @@ class DecidingSink implements AnswerSink {
     const { response } = this.#call.stream;
     if (this.#decided?.kind === 'answered' && !response.writableEnded) response.end();
     if (this.#decided?.kind !== 'retry') return this.#decided;
-    return { ...this.#decided, body: Buffer.concat(this.#collected) };
+    const isWhole = this.#decided.isWhole && this.#bytes <= collectedBytesMax;
+    return { ...this.#decided, body: Buffer.concat(this.#collected), isWhole };
   }
 
   #isFollowed(status: number): boolean {
@@ -333,7 +364,7 @@ class DecidingSink implements AnswerSink {
 
   #isRetried(status: number): boolean {
     const { requested: request } = this.#call;
-    if (this.#sending.attempt >= request.retries || !isReplayable(this.#call)) return false;
+    if (this.#sending.isLast || !isReplayable(this.#call)) return false;
     if (status >= 200 && status <= 299) return false;
     return isRetriedStatus(status, this.#opened.provider.proxy?.retry, request.retryOn);
   }
