@@ -47,12 +47,12 @@ export function createMessageServer(options: MessageServerOptions): MessageServe
     requireHostHeader: false,
   };
   const server = createServer(accepts, (request, response) => {
-    if (!connections.admit(request, response)) return;
+    if (!connections.accepts(request, response)) return;
     if (isFramingKnown(request)) onRequest(request, response);
     else connections.refuse(request.socket, 400);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    if (connections.admit(request, response)) connections.refuse(request.socket, 417);
+    if (connections.accepts(request, response)) connections.refuse(request.socket, 417);
   });
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
@@ -85,7 +85,7 @@ class Connections {
   readonly #refused = new WeakSet<Duplex>();
 
   /** Whether the message is a request; false behind one that was refused. */
-  admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
+  accepts({ socket }: IncomingMessage, response: ServerResponse): boolean {
     if (this.#refused.has(socket)) return false;
     this.#latest.set(socket, response);
     return true;
