@@ -14,7 +14,7 @@ const kept = [
   'PATCH /connections/metadata',
 ];
 
-/** The date of the change in spec section 9. */
+/** docs/reference/http.md#deprecated-paths */
 const replacedAt = Date.UTC(2026, 0, 20);
 const deprecation = { since: replacedAt, sunset: replacedAt };
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '#kernel/errors.ts';
 import type { FunctionsServices } from '../services.ts';
 
-/** The oldest supported version of the CLI (spec section 9, docs/reference/http.md#headers). */
+/** The oldest supported version of the CLI (docs/reference/http.md#headers). */
 const oldest = '0.67.0';
 
 /**
