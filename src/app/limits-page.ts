@@ -107,6 +107,7 @@ const groups = {
     webhookTimeoutMs: 'One attempt to deliver a webhook to the application',
     webhookRetryWaitsMs: 'Waits before further attempts; a setting of the environment',
     webhookRetriesMax: 'Maximum number of waits in that setting',
+    webhookRetryAfterMaxMs: 'Longest `Retry-After` of an endpoint that is respected',
     webhookRetryWaitMaxMs: 'Longest wait in that setting',
     webhookWaitMaxMs:
       'A webhook that has waited this long for a failing endpoint fails; it can be recovered',

@@ -47,6 +47,8 @@ export const limits = {
   /** Before the second and the third attempt of a webhook, unless the environment has a schedule of its own. */
   webhookRetryWaitsMs: [3_000, 6_000],
   webhookRetriesMax: 20,
+  /** A longer `Retry-After` of an endpoint counts as this. */
+  webhookRetryAfterMaxMs: 3_600_000,
   webhookRetryWaitMaxMs: 7 * dayMs,
   webhookEndpointsMax: 100,
   alertDestinationsMax: 20,

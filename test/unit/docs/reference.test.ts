@@ -123,7 +123,7 @@ const numbers: readonly (readonly [page: string, text: string])[] = [
   ['webhooks-out.md', `(at most ${limits.webhookEndpointsMax})`],
   [
     'webhooks-out.md',
-    `After ${limits.webhookCircuitFailures} retryable failures within ${limits.webhookCircuitWindowMs / secondMs} s`,
+    `After ${limits.webhookCircuitFailures} failures within ${limits.webhookCircuitWindowMs / secondMs} s`,
   ],
   ['webhooks-out.md', `No attempt for ${limits.webhookCircuitOpenMs / secondMs} s`],
   ['webhooks-out.md', `waited for ${limits.webhookWaitMaxMs / dayMs} days`],

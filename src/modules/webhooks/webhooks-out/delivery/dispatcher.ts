@@ -310,7 +310,7 @@ export class Dispatcher implements AsyncDisposable {
       sent = await send();
     } finally {
       if (sent === null) circuit.abandoned();
-      else if (!sent.result.isDelivered && sent.result.isRetryable) circuit.failed();
+      else if (!sent.result.isDelivered && sent.result.isOutage) circuit.failed();
       else circuit.succeeded();
     }
     return sent;

@@ -62,7 +62,7 @@ export async function sendOnce(
     // Receivers recognize a replayed message by its first id.
     ...signDelivery(keys, { id: created.replay_of ?? id, body, at }),
   };
-  const result = await attemptDelivery(http, { url, headers, body }, signal);
+  const result = await attemptDelivery(http, { url, headers, body }, at, signal);
   signal.throwIfAborted();
   return {
     result,

@@ -11,43 +11,87 @@ const client = (request: HttpClient['request']): HttpClient => ({
   request,
   [Symbol.asyncDispose]: () => Promise.resolve(),
 });
-const answering = (status: number) =>
-  client(async () => ({ status, statusText: '', headers: {}, body: Buffer.alloc(0), url: to.url }));
+const answering = (status: number, headers: Readonly<Record<string, string>> = {}) =>
+  client(async () => ({ status, statusText: '', headers, body: Buffer.alloc(0), url: to.url }));
+const now = Date.parse('2026-02-01T08:00:00Z');
+const attempt = (http: HttpClient, target = to) => attemptDelivery(http, target, now, never);
 const failing = (error: Error) => client(() => Promise.reject(error));
 
 describe('an attempt', () => {
   it.each([200, 204, 299])('is a success with %i', async (status) => {
-    expect(await attemptDelivery(answering(status), to, never)).toMatchObject({
+    expect(await attempt(answering(status))).toMatchObject({
       isDelivered: true,
       status,
     });
   });
 
-  it.each([301, 400, 404, 408, 410, 429])('is final with %i', async (status) => {
-    const result = await attemptDelivery(answering(status), to, never);
+  it.each([301, 400, 402, 410, 413, 422])('is final with %i', async (status) => {
+    const result = await attempt(answering(status));
     expect(result).toMatchObject({ isDelivered: false, isRetryable: false, status });
     expect(retryWaitMs(result, 1, limits.webhookRetryWaitsMs)).toBeNull();
   });
 
-  it.each([500, 502, 503])(
+  it.each([401, 403, 404, 408, 409, 425, 429, 500, 502, 503])(
     'is repeated with %i after 3 s, then 6 s, then no more',
     async (status) => {
-      const result = await attemptDelivery(answering(status), to, never);
+      const result = await attempt(answering(status));
       const waits = (schedule: readonly number[]) =>
-        [1, 2, 3].map((attempt) => retryWaitMs(result, attempt, schedule));
+        [1, 2, 3].map((count) => retryWaitMs(result, count, schedule));
       expect(waits(limits.webhookRetryWaitsMs)).toEqual([3000, 6000, null]);
       expect(waits([])).toEqual([null, null, null]);
     },
   );
 
+  it.each([
+    ['120', 120_000],
+    ['Sun, 01 Feb 2026 08:01:00 GMT', 60_000],
+    ['1', 3_000],
+    ['-5', 3_000],
+    ['Sun, 01 Feb 2026 07:00:00 GMT', 3_000],
+    ['soon', 3_000],
+    ['99999999', limits.webhookRetryAfterMaxMs],
+  ])('waits for Retry-After %s, never shorter than its schedule', async (text, waitMs) => {
+    for (const status of [429, 503, 404]) {
+      const result = await attempt(answering(status, { 'retry-after': text }));
+      expect(retryWaitMs(result, 1, limits.webhookRetryWaitsMs)).toBe(waitMs);
+      expect(retryWaitMs(result, 3, limits.webhookRetryWaitsMs)).toBeNull();
+    }
+    const final = await attempt(answering(410, { 'retry-after': text }));
+    expect(retryWaitMs(final, 1, limits.webhookRetryWaitsMs)).toBeNull();
+  });
+
+  it('is an outage of the endpoint without a response, with 429 and 5xx alone', async () => {
+    const outages = [];
+    for (const status of [200, 401, 403, 404, 408, 409, 410, 425, 429, 500, 503]) {
+      if ((await attempt(answering(status))).isOutage) outages.push(status);
+    }
+    expect(outages).toEqual([429, 500, 503]);
+    expect((await attempt(failing(new HttpFailure('ECONNRESET', '')))).isOutage).toBe(true);
+  });
+
+  it('sends user and password of the address as Basic, and not in the address', async () => {
+    const sent: { url: string; headers: Readonly<Record<string, string>> }[] = [];
+    const http = client((request) => {
+      sent.push({ url: request.url.href, headers: request.headers });
+      return Promise.reject(new HttpFailure('ECONNRESET', ''));
+    });
+    await attempt(http, { ...to, url: 'http://ann:p%40ss%3A@a.example/hook' });
+    await attempt(http);
+    const basic = `Basic ${Buffer.from('ann:p@ss:').toString('base64')}`;
+    expect(sent).toEqual([
+      { url: to.url, headers: { authorization: basic } },
+      { url: to.url, headers: {} },
+    ]);
+  });
+
   it.each(['ECONNREFUSED', 'ETIMEDOUT'])('is repeated after %s', async (code) => {
-    const result = await attemptDelivery(failing(new HttpFailure(code, code)), to, never);
+    const result = await attempt(failing(new HttpFailure(code, code)));
     expect(result).toMatchObject({ isRetryable: true, status: null, errorCode: code });
   });
 
   it('is final when the name is unknown or the address is refused', async () => {
     for (const error of [new HttpFailure('ENOTFOUND', ''), new GatewayError('url_not_allowed')]) {
-      expect(await attemptDelivery(failing(error), to, never)).toMatchObject({
+      expect(await attempt(failing(error))).toMatchObject({
         isRetryable: false,
         errorCode: error.code,
       });
@@ -60,7 +104,7 @@ describe('an attempt', () => {
       asked = request;
       return Promise.reject(new HttpFailure('ECONNRESET', ''));
     });
-    await attemptDelivery(http, to, never);
+    await attempt(http);
     expect(asked).toMatchObject({ method: 'POST', timeoutMs: 20_000, redirectsMax: 5 });
   });
 });

@@ -120,8 +120,8 @@ describe('deliveries', () => {
     expect(came.sort()).toEqual(ids.sort());
   });
 
-  it('are not repeated after a client error', async () => {
-    hooks.receiver.answer = () => 404;
+  it('are not repeated when the endpoint is gone', async () => {
+    hooks.receiver.answer = () => 410;
     await hooks.setUrls(hooks.receiver.url);
     await using _ = await hooks.startDeliveries();
     await hooks.send('m1');
