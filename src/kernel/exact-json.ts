@@ -1,5 +1,8 @@
-/** The shortest integer that a number may not hold has as many digits; texts without them need no second look. */
-const manyDigits = /\d{16}/;
+/**
+ * The shortest integer that a number may not hold has 16 digits, after one of the marks that precede a value: most JSON needs no
+ * second look, nor does JSON with such digits at the start of its strings.
+ */
+const manyDigits = /(?:^|[[:,\s-])\d{16}/;
 const integer = /^-?\d+$/;
 
 /** Whether the JSON text may have an integer beyond ±(2^53 − 1). */
