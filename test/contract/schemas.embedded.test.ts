@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -48,6 +49,45 @@ const checksums = (file: string): unknown[] => {
   database.close();
   return rows.map(({ crc }) => crc);
 };
+
+/** Of each copy of a text in the file: the table has one, its index another. */
+async function placesOf(file: string, text: string): Promise<readonly number[]> {
+  const bytes = await readFile(file);
+  const found: number[] = [];
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) found.push(at);
+  return found;
+}
+
+describe('a damaged page of schemas', () => {
+  it.each([
+    ['a name in a text', '"long"', '"lonh"'],
+    ['the syntax of a text', '"fields"', '"fields!'],
+  ])(
+    'is damage of the log, in the table and in its index, and no broken compatibility: %s',
+    async (_, written, damaged) => {
+      await using stack = new AsyncDisposableStack();
+      const { file, directory } = await writtenLog(stack);
+      const whole = await readFile(file);
+      const places = await placesOf(file, written);
+      expect(places.length).toBeGreaterThan(1);
+      for (const place of [places[0]!, places.at(-1)!]) {
+        const bytes = Buffer.from(whole);
+        bytes.write(damaged, place);
+        await writeFile(file, bytes);
+        const using = async (): Promise<void> => {
+          await using opened = await openEmbeddedLog({ directory });
+          await opened.schemas.codec(topic);
+        };
+        // What an index repeats of a text may go unread, but it is never taken for the text.
+        const outcome = await using().then(
+          () => 'unread',
+          (error: unknown) => (error as { readonly code?: string }).code,
+        );
+        expect(['log_corrupt', 'unread']).toContain(outcome);
+      }
+    },
+  );
+});
 
 describe('a schema in the embedded log', () => {
   it.each(["definition = replace(definition, 'string', 'strinh')", 'id = id + 1', "subject = 'x'"])(

@@ -31,10 +31,19 @@ export function checkSchemas(db: DatabaseSync): void {
 
 /**
  * The id of the definition within its subject, assigned on first use; one transaction.
- * @throws GatewayError `incompatible_schema`
+ * @throws GatewayError `incompatible_schema`, `log_corrupt`
  */
 export function registerSchema(db: DatabaseSync, subject: string, definition: string): number {
-  const rows = db.prepare('SELECT id, definition FROM schemas WHERE subject = ?').all(subject);
+  // The index has a copy of the texts, which no checksum covers.
+  const rows = db
+    .prepare('SELECT id, definition, crc FROM schemas NOT INDEXED WHERE subject = ?')
+    .all(subject);
+  // Compared here too: a damaged text would be taken for an incompatible version.
+  for (const row of rows) {
+    const id = Number(row['id']);
+    if (row['crc'] !== crcOf(id, subject, String(row['definition'])))
+      throw corruptedSchema(id, subject);
+  }
   const existing = rows.find((row) => row['definition'] === definition);
   if (existing !== undefined) return Number(existing['id']);
   mustBeCompatible(
