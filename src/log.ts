@@ -1,12 +1,20 @@
+import { acceptLoss } from '#app/accept-loss.ts';
 import { readConfig } from '#app/config.ts';
 import { repartitionLog } from '#app/repartition.ts';
 import { isDirection, transferLog } from '#app/transfer.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError } from '#kernel/errors.ts';
 
-/** `export <folder>`, `import <folder>` or `repartition <partitions> [prefix]`; the settings of the service name the log. */
+/**
+ * `export <folder>`, `import <folder>`, `repartition <partitions> [prefix]` or `accept-loss`; the settings of the service
+ * name the log.
+ */
 async function main(): Promise<void> {
   const [word, what, prefix = null, ...rest] = process.argv.slice(2);
+  if (word === 'accept-loss' && what === undefined) {
+    console.log(JSON.stringify({ event: word, ...acceptLoss(readConfig()) }));
+    return;
+  }
   if (what === undefined || rest.length > 0) throw unclear();
   let total = 0;
   const progress = ({ topic, messages }: { topic: string; messages: number }): void => {
@@ -27,7 +35,8 @@ async function main(): Promise<void> {
 
 const unclear = (): GatewayError =>
   new GatewayError('invalid_request', {
-    message: 'Say: export <folder>, import <folder>, or repartition <partitions> [prefix]',
+    message:
+      'Say: export <folder>, import <folder>, repartition <partitions> [prefix], or accept-loss',
   });
 
 /** @throws GatewayError `invalid_request` */

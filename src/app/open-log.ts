@@ -101,6 +101,8 @@ async function openEmbedded(
 ): Promise<MainLog> {
   const erasable = topicSpecs(partitions).filter(isErasable);
   const onCleanFailure = (err: unknown) => logger.warn({ err }, 'cleaning the log failed');
+  const onEndsDamaged = (reason: string) =>
+    logger.warn({ reason }, 'the event log is not verified');
   const onCorruption = (message: string) => corruption.found(message);
   const directory = folders.log;
   finishReplacement(folders);
@@ -111,6 +113,7 @@ async function openEmbedded(
       erasable,
       release: release(),
       onCleanFailure,
+      onEndsDamaged,
       onCorruption,
     }).catch((error: unknown) => {
       throw isTaken(error) ? takenBy(error) : error;

@@ -39,6 +39,8 @@ export async function recoverAccountKey(config: Config): Promise<string> {
   } = await openProcessContext(stack, config, {
     folders,
     corruption,
+  }).catch((error: unknown) => {
+    throw corruption.causeOf(error);
   });
   const { log, schemas } = opened;
   const ports = { log, schemas, clock, logger };

@@ -52,6 +52,7 @@ export async function startThreads(
         failed,
         prepare,
         onCorruption: (message) => corruption.found(message),
+        onIncomplete: ({ part, message }) => corruption.missing(part, message),
       },
     );
   const prepareTables = isInProcess ? prepareEngine : nothingToPrepare;

@@ -163,6 +163,8 @@ export const errorHints = {
   log_unavailable: retryLater,
   log_full: 'Free space on the disk of the event log, then send the same request again.',
   read_only: retryLater,
+  log_incomplete:
+    'Restore the event log from its last backup, or accept the loss with svc log accept-loss.',
   log_corrupt: 'Restore the event log from its last backup.',
   unknown_topic: reportIt,
   history_gone: 'Request a later time.',

@@ -191,6 +191,7 @@ export const catalogue = {
   log_unavailable: retryable(503, 'The event log did not acknowledge in time.'),
   log_full: retryable(503, 'The disk of the event log is full.'),
   read_only: retryable(503, 'This process only reads: SVC_READ_ONLY is set.'),
+  log_incomplete: kind(500, 'The event log lacks acknowledged messages.'),
   log_corrupt: kind(500, 'The event log is corrupt.'),
   unknown_topic: kind(500, 'The topic does not exist.'),
   history_gone: kind(410, 'The log no longer contains changes of this time.'),
@@ -239,17 +240,24 @@ export class GatewayError extends Error {
     return this.details.status ?? catalogue[this.code].status;
   }
 
-  /** Form for another thread, topic or process; `GatewayError.from` rebuilds it. */
+  /** Form for another thread, topic or process, without its cause; `GatewayError.from` rebuilds it. */
   toJSON(): { code: ErrorCode; details: ErrorDetails } {
     return { code: this.code, details: this.details };
   }
 
-  static from(json: { code: string; details?: ErrorDetails }): GatewayError {
-    if (json.code in catalogue) return new GatewayError(json.code as ErrorCode, json.details);
-    return new GatewayError('server_error', json.details);
+  static from(
+    json: { code: string; details?: ErrorDetails },
+    options?: ErrorOptions,
+  ): GatewayError {
+    const code = json.code in catalogue ? (json.code as ErrorCode) : 'server_error';
+    return new GatewayError(code, json.details, options);
   }
 }
 
 /** A temporary failure of something that is needed: the same call may succeed later. */
 export const isOutage = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
+
+/** Messages that were acknowledged are not in the log. */
+export const isLogIncomplete = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && error.code === 'log_incomplete';

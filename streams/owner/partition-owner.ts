@@ -76,6 +76,7 @@ export class PartitionOwner {
   readonly #store: ControlStateStore;
   readonly #writer: TransactionalWriter;
   readonly #commanded: (next: number) => void;
+  readonly #onRestored: () => void;
   readonly #inProcess = new InProcessCommands();
   readonly #notBefore = new Map<string, Instant>();
   #progress: OwnerProgress = freshProgress;
@@ -84,7 +85,10 @@ export class PartitionOwner {
   #wake = new AbortController();
   #nextLook: Instant = 0;
 
-  /** @param held `commanded` is called with the offset of the next command after each commit */
+  /**
+   * @param held `commanded` is called with the offset of the next command after each commit, `restored` when the store
+   *   has all of the log
+   */
   constructor(
     deps: OwnerDeps,
     partition: number,
@@ -92,6 +96,7 @@ export class PartitionOwner {
       readonly store: ControlStateStore;
       readonly writer: TransactionalWriter;
       readonly commanded: (next: number) => void;
+      readonly restored: () => void;
     },
   ) {
     this.#deps = deps;
@@ -99,6 +104,7 @@ export class PartitionOwner {
     this.#store = held.store;
     this.#writer = held.writer;
     this.#commanded = (next) => held.commanded(next);
+    this.#onRestored = () => held.restored();
   }
 
   /**
@@ -107,6 +113,7 @@ export class PartitionOwner {
    */
   async own(signal: AbortSignal): Promise<void> {
     await this.#restore();
+    this.#onRestored();
     // Raises the epoch, and proves that this is still the only writer.
     await this.#commit(this.#newRound(), [], null);
     const ending = new AbortController();
@@ -135,9 +142,9 @@ export class PartitionOwner {
   async #restore(): Promise<void> {
     const { log, clock } = this.#deps;
     const end = await log.endOffset(controlTopic, this.#partition);
-    let progress = this.#store.progress();
-    const isRecent = clock.now() - progress.atEnd < resumeWithinMs;
-    if (!isRecent || progress.next > end) {
+    let progress = this.#storedProgress();
+    if (progress.next > end) throw incomplete(this.#partition, { from: end, end: progress.next });
+    if (clock.now() - progress.atEnd >= resumeWithinMs) {
       this.#store.clear();
       progress = freshProgress;
     }
@@ -157,6 +164,21 @@ export class PartitionOwner {
     this.#progress = { ...progress, next: Math.max(progress.next, end), atEnd: clock.now() };
     const { epoch } = progress.note;
     this.#progress = { ...this.#progress, note: { ...progress.note, epoch: epoch + 1 } };
+  }
+
+  /** That of an empty store where it is damaged. */
+  #storedProgress(): OwnerProgress {
+    try {
+      return this.#store.progress();
+    } catch (err) {
+      const { logger } = this.#deps;
+      logger.warn(
+        { err, partition: this.#partition },
+        'a state store of the control plane is not used',
+      );
+      this.#store.clear();
+      return freshProgress;
+    }
   }
 
   #noteOf({ value }: ReadMessage): OwnerNote | null {
@@ -388,3 +410,11 @@ export class PartitionOwner {
 
 const unknownOutcome = (cause: unknown): GatewayError =>
   new GatewayError('log_unavailable', { message: 'The log did not acknowledge.' }, { cause });
+
+function incomplete(
+  partition: number,
+  { from, end }: { readonly from: number; readonly end: number },
+): GatewayError {
+  const message = `The event log lacks ${end - from} acknowledged messages, by offset: ${controlTopic}/${partition} ${from} to ${end - 1}; a state store of the control plane on this node has them.`;
+  return new GatewayError('log_incomplete', { message });
+}

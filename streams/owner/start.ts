@@ -13,7 +13,7 @@ import { dayMs } from '#kernel/time.ts';
 import { HeldPartitions } from '../held-partitions.ts';
 import { watchClockSteps } from './clock-steps.ts';
 import { ownersGroup } from './decide-command.ts';
-import { ownPartition } from './own-partition.ts';
+import { ownPartition, type OnLogIncomplete } from './own-partition.ts';
 import { PartitionOwner, type OwnerDeps } from './partition-owner.ts';
 import { ControlStateStore } from './state-store.ts';
 import { openTopicWriters } from './topic-writers.ts';
@@ -27,6 +27,7 @@ export interface ControlOwnersDeps extends Ports {
   readonly folder: string;
   /** Every kind whose commands may arrive. */
   readonly definitions: EntityDefinitions;
+  readonly onLogIncomplete?: OnLogIncomplete;
 }
 
 /**
@@ -36,7 +37,7 @@ export interface ControlOwnersDeps extends Ports {
 export async function startControlOwners(
   deps: ControlOwnersDeps,
 ): Promise<InProcessOwners & AsyncDisposable> {
-  const { log, schemas, clock, logger, folder, definitions } = deps;
+  const { log, schemas, clock, logger, folder, definitions, onLogIncomplete } = deps;
   const ownerDeps: OwnerDeps = {
     log,
     clock,
@@ -50,8 +51,11 @@ export async function startControlOwners(
   const owners = new Map<number, PartitionOwner>();
   const held = new HeldPartitions((partition, signal) => {
     const file = join(folder, `control-${partition}.sqlite`);
-    return ownPartition(() => holdOnce(ownerDeps, { partition, file, owners }, signal), {
+    const own = (restored: () => void) =>
+      holdOnce(ownerDeps, { partition, file, owners, restored }, signal);
+    return ownPartition(own, {
       ...{ partition, file, logger, signal },
+      ...(onLogIncomplete === undefined ? {} : { onLogIncomplete }),
     });
   });
   const membership = await log.join(ownersGroup, [commandsTopic], held);
@@ -78,11 +82,12 @@ interface Held {
   readonly partition: number;
   readonly file: string;
   readonly owners: Map<number, PartitionOwner>;
+  readonly restored: () => void;
 }
 
 async function holdOnce(
   deps: OwnerDeps,
-  { partition, file, owners }: Held,
+  { partition, file, owners, restored }: Held,
   signal: AbortSignal,
 ): Promise<void> {
   await using writer = await deps.log.openWriter(`control/${partition}`);
@@ -92,6 +97,7 @@ async function holdOnce(
     store: store.value,
     writer,
     commanded: position.reached,
+    restored,
   });
   const trimming = setInterval(() => {
     trim(deps, partition, owner.nextCommand).catch((err: unknown) => {

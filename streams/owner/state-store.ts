@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 import { openDisposableDatabase } from '#control-plane/disposable-database.ts';
 import type { OwnerNote } from '#control-plane/message-codec.ts';
 import { keysBelow } from '#control-plane/view-store.ts';
@@ -45,6 +46,14 @@ export const freshProgress: OwnerProgress = {
   note: { decision: 0, numbers: 0, nextCommand: 0, epoch: 0 },
   atEnd: 0,
 };
+
+/** The note as it is stored. */
+interface CheckedNote extends OwnerNote {
+  readonly checksum?: number;
+}
+
+const checksumOf = ({ next, note, atEnd }: OwnerProgress): number =>
+  crc32(JSON.stringify([next, note, atEnd]));
 
 /** The state of one partition of the control plane. */
 export class ControlStateStore {
@@ -95,22 +104,29 @@ export class ControlStateStore {
     return due === null ? null : Number(due);
   }
 
+  /** @throws Error when it is not what was saved: it would be taken for evidence against the log */
   progress(): OwnerProgress {
     const row = this.#database.prepare('SELECT next, note, at_end FROM progress').get();
     if (row === undefined) return freshProgress;
-    const note = JSON.parse(String(row['note'])) as OwnerNote;
-    return { next: Number(row['next']), note, atEnd: Number(row['at_end']) };
+    const [next, atEnd] = [Number(row['next']), Number(row['at_end'])];
+    const { checksum, ...note } = JSON.parse(String(row['note'])) as CheckedNote;
+    // Earlier releases write none.
+    if (checksum !== undefined && checksum !== checksumOf({ next, note, atEnd }))
+      throw new Error('The progress of the state store is damaged.');
+    return { next, note, atEnd };
   }
 
   /** Saves the changes and the progress atomically. */
-  apply(changes: Iterable<EntityChange>, { next, note, atEnd }: OwnerProgress): void {
+  apply(changes: Iterable<EntityChange>, progress: OwnerProgress): void {
+    const { next, note, atEnd } = progress;
+    const checked: CheckedNote = { ...note, checksum: checksumOf(progress) };
     this.#database.exec('BEGIN IMMEDIATE');
     try {
       for (const { key, scope, state, due } of changes) {
         if (state === null) this.#remove.run(key);
         else this.#put.run(key, scope, state, due);
       }
-      this.#putProgress.run(next, JSON.stringify(note), atEnd);
+      this.#putProgress.run(next, JSON.stringify(checked), atEnd);
       this.#database.exec('COMMIT');
     } catch (error) {
       this.#database.exec('ROLLBACK');

@@ -1,11 +1,11 @@
-import { cp, mkdir, mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
 import { seeded, seedOfRun } from '#test/support/random.ts';
-import { failedStart } from '#test/support/starts.ts';
+import { acceptLoss, failedStart } from '#test/support/starts.ts';
 
 const random = seeded(seedOfRun());
 console.info(`SVC_TEST_SEED=${random.seed}`);
@@ -18,13 +18,23 @@ let crm: CrmConnection;
 /** A whole data folder of a gateway that has stopped; each test damages a copy, `damaged`. */
 let whole = '';
 let damaged = '';
+/** The same folder as a gateway left it that was killed: its log has content in the write-ahead file. */
+let killed = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-damaged-'));
-  [whole, damaged] = [join(folder, 'whole'), join(folder, 'damaged')];
+  [whole, damaged, killed] = ['whole', 'damaged', 'killed'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
   world = await openCrmWorld();
   crm = await world.connect();
   crm.account.contacts = contacts;
   await crm.run('contacts');
+  world.gateway.process.kill('SIGKILL');
+  await world.restart((dataDir) =>
+    cp(dataDir, killed, { recursive: true, verbatimSymlinks: true }),
+  );
   await world.restart((dataDir) => cp(dataDir, whole, { recursive: true, verbatimSymlinks: true }));
 });
 afterAll(async () => {
@@ -127,5 +137,37 @@ describe('a start over a log that is damaged', () => {
     expect(err).toMatch(/^The event log is corrupt: svc\.internal\.keys\.v1\/0, .*\n$/);
     expect(err).toMatch(refusal());
     expect({ code, out }).toEqual({ code: 1, out: '' });
+  });
+});
+
+describe('a start over a log that lacks what was acknowledged before a kill', () => {
+  beforeEach(async () => {
+    await rm(damaged, { recursive: true });
+    await cp(killed, damaged, { recursive: true, verbatimSymlinks: true });
+    await rm(inFolder('log', 'log.sqlite-wal'));
+  });
+
+  it('names what is missing and how to go on, and changes nothing', async () => {
+    const evidence = ['log.sqlite', 'row-keys', 'acknowledged-ends'].map((name) =>
+      inFolder('log', name),
+    );
+    const bytes = () => Promise.all(evidence.map((file) => readFile(file)));
+    const before = await bytes();
+    const { code, out, err } = await failedStart(damaged);
+    expect(err).toMatch(
+      /^The event log lacks \d+ acknowledged messages, by offset: svc\.\S+ \d+ to \d+.* svc log accept-loss .*\n$/,
+    );
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(await bytes()).toEqual(before);
+    expect((await failedStart(damaged)).code).toBe(1);
+  });
+
+  it('goes on once an operator has accepted the loss', async () => {
+    const accepted = await acceptLoss(damaged);
+    expect(accepted).toMatchObject({ code: 0, err: '' });
+    const { lost } = JSON.parse(accepted.out) as { lost: object };
+    expect(Object.keys(lost)).toContainEqual(expect.stringMatching(/^svc\./));
+    await using gateway = await world.startOn(damaged);
+    expect(await gateway.call('GET', '/ready', { key: null })).toMatchObject({ status: 200 });
   });
 });

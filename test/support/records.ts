@@ -122,6 +122,7 @@ export interface OwnerOptions {
   readonly copies?: NonNullable<RecordOwnersDeps['copies']>;
   readonly standby?: NonNullable<RecordOwnersDeps['standby']>;
   readonly tickMs?: number;
+  readonly onLogIncomplete?: NonNullable<RecordOwnersDeps['onLogIncomplete']>;
   readonly retentionOf?: RecordOwnersDeps['retentionOf'];
   readonly logger?: RecordOwnersDeps['logger'];
   readonly sealing?: PayloadSealing;

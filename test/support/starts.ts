@@ -10,8 +10,13 @@ const programOf = (name: string): string =>
 export type Env = Readonly<Record<string, string>>;
 
 /** A program of the service over the data folder, whose output is for the test; the gateway when none is named. */
-export function spawned(dataDir: string, env: Env = {}, program = 'main'): ChildProcess {
-  return spawn(process.execPath, [programOf(program)], {
+export function spawned(
+  dataDir: string,
+  env: Env = {},
+  program = 'main',
+  args: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, [programOf(program), ...args], {
     env: { ...inheritedEnv(), SVC_PORT: '0', SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -26,6 +31,10 @@ export const recoverKey = (dataDir: string, env: Env = {}) => endOf(spawned(data
 /** What `svc upgrade check` prints. */
 export const checkUpgrade = (dataDir: string, env: Env = {}) =>
   endOf(spawned(dataDir, env, 'upgrade'));
+
+/** What `svc log accept-loss` prints. */
+export const acceptLoss = (dataDir: string, env: Env = {}) =>
+  endOf(spawned(dataDir, env, 'log', ['accept-loss']));
 
 async function endOf(child: ChildProcess) {
   const [out, err, [code]] = await Promise.all([

@@ -18,12 +18,26 @@ interface Event {
 }
 type Packet = Call | Answer | Event;
 
+/** An error as plain data: only what is listed here arrives. */
 interface Failure {
   readonly gateway?: ReturnType<GatewayError['toJSON']>;
   readonly name: string;
   readonly message: string;
   readonly stack?: string | undefined;
+  readonly codes: Readonly<Record<string, string | number>>;
+  /** Of an AggregateError. */
+  readonly errors?: readonly Thrown[];
+  readonly cause?: Thrown;
 }
+
+/** A thrown value, which may be no error. */
+type Thrown = { readonly error: Failure } | { readonly text: string };
+
+/** Fields by which the engines and the system name a failure; callers distinguish errors by them. */
+const codeFields = ['code', 'errcode', 'errstr', 'clickhouseCode', 'errno', 'syscall'] as const;
+
+/** Causes below this are left out: they may form a circle. */
+const depthMax = 8;
 
 type Method = (...args: never[]) => unknown;
 export type Methods = Readonly<Record<string, Method>>;
@@ -104,18 +118,48 @@ function settle(waiting: Map<number, PromiseWithResolvers<unknown>>, packet: Ans
   else promise?.reject(unpack(packet.error));
 }
 
-function pack(error: unknown): Failure {
-  if (error instanceof GatewayError) {
-    return { gateway: error.toJSON(), name: error.name, message: error.message };
+function pack(error: unknown, depth = 0): Failure {
+  const known = error instanceof Error ? error : new Error(String(error));
+  const { name, message, stack } = known;
+  const causes =
+    depth >= depthMax
+      ? {}
+      : {
+          ...(known.cause === undefined ? {} : { cause: thrown(known.cause, depth + 1) }),
+          ...(known instanceof AggregateError
+            ? { errors: known.errors.map((one) => thrown(one, depth + 1)) }
+            : {}),
+        };
+  if (known instanceof GatewayError) {
+    return { gateway: known.toJSON(), name, message, stack, codes: {}, ...causes };
   }
-  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-  return { name, message, stack };
+  return { name, message, stack, codes: codesOf(known), ...causes };
+}
+
+const thrown = (value: unknown, depth: number): Thrown =>
+  value instanceof Error ? { error: pack(value, depth) } : { text: String(value) };
+
+function codesOf(error: Error): Failure['codes'] {
+  const found: Record<string, string | number> = {};
+  for (const field of codeFields) {
+    const value: unknown = Reflect.get(error, field);
+    if (typeof value === 'string' || typeof value === 'number') found[field] = value;
+  }
+  return found;
 }
 
 function unpack(failure: Failure): Error {
-  if (failure.gateway !== undefined) return GatewayError.from(failure.gateway);
-  const error = new Error(failure.message);
-  error.name = failure.name;
-  if (failure.stack !== undefined) error.stack = failure.stack;
+  const { gateway, name, message, stack, codes, errors } = failure;
+  const options = failure.cause === undefined ? {} : { cause: valueOf(failure.cause) };
+  const error =
+    gateway !== undefined
+      ? GatewayError.from(gateway, options)
+      : errors === undefined
+        ? new Error(message, options)
+        : new AggregateError(errors.map(valueOf), message, options);
+  if (stack !== undefined) error.stack = stack;
+  if (gateway === undefined) Object.assign(error, { name, ...codes });
   return error;
 }
+
+const valueOf = (value: Thrown): unknown => ('text' in value ? value.text : unpack(value.error));

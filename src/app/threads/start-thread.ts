@@ -14,18 +14,25 @@ export interface RunningThread extends AsyncDisposable {
 
 type Given = Omit<ThreadData, 'port'>;
 
+/** What a part of the thread found the log to lack; null = nothing (any more). */
+export interface Incomplete {
+  readonly part: string;
+  readonly message: string | null;
+}
+
 interface Surroundings {
   /** Ends the start with its error. */
   readonly failed: Promise<never>;
   /** What this thread must do before that one opens anything; meanwhile its code is loaded. */
   readonly prepare: () => Promise<void>;
   readonly onCorruption: (message: string) => void;
+  readonly onIncomplete: (incomplete: Incomplete) => void;
 }
 
 /** Starts `<name>-thread` of this folder and resolves when its task runs. */
 export async function startThread(
   input: Given,
-  { failed: othersFailed, prepare, onCorruption }: Surroundings,
+  { failed: othersFailed, prepare, onCorruption, onIncomplete }: Surroundings,
 ): Promise<RunningThread> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   let isClosing = false;
@@ -40,6 +47,7 @@ export async function startThread(
   });
   peer.on('fatal', (reason: string) => fail(new ThreadFailure(input.name, reason)));
   peer.on('log damaged', onCorruption);
+  peer.on('log incomplete', onIncomplete);
   const readiness = keepLast(peer);
   failed.catch(() => undefined);
   try {

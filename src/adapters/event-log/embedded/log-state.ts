@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { GatewayError } from '#kernel/errors.ts';
 import { stableJson } from '#kernel/stable-json.ts';
 import { isErasable, type Cleanup, type Consumed, type TopicSpec } from '#ports/event-log.ts';
+import type { AcknowledgedEnds } from './acknowledged-ends.ts';
 import type { EncodedRow } from './row-format.ts';
 import type { RowKeys } from './row-keys.ts';
 import { RowWriter } from './row-writer.ts';
@@ -39,14 +40,16 @@ export class LogState {
   readonly #touched = new Set<Partition>();
   readonly #db: DatabaseSync;
   readonly #rowKeys: RowKeys;
+  readonly #ends: AcknowledgedEnds;
   readonly rows: RowWriter;
   readonly #savePartition: StatementSync;
   readonly #saveEpoch: StatementSync;
   readonly #savePosition: StatementSync;
 
-  constructor(db: DatabaseSync, rowKeys: RowKeys) {
+  constructor(db: DatabaseSync, rowKeys: RowKeys, ends: AcknowledgedEnds) {
     this.#db = db;
     this.#rowKeys = rowKeys;
+    this.#ends = ends;
     this.rows = new RowWriter(db, rowKeys);
     this.#savePartition = db.prepare(`UPDATE partitions
       SET start = ?1, next = ?2, peak = ?3, cleaned = ?4, cleaned_count = ?5,
@@ -78,6 +81,7 @@ export class LogState {
     for (const row of this.#db.prepare('SELECT name, topic FROM group_topics').all()) {
       this.#registered.add(`${Number(row['topic'])} ${String(row['name'])}`);
     }
+    this.#ends.write(new Set(this.#partitionsById.values()));
     const erasable = [...this.#topicsByName.values()].filter(isErasable);
     this.rows.load(erasable.flatMap(({ partitions }) => partitions.map(({ id }) => id)));
   }
@@ -205,6 +209,7 @@ export class LogState {
   /** The first step after a commit. */
   committed(): void {
     this.#rowKeys.destroyReleased();
+    this.#ends.write(this.#touched);
   }
 
   /** The partitions changed since the last call; call after the commit. */

@@ -6,6 +6,7 @@ import type { TopicSpec } from '#ports/event-log.ts';
 import { connect } from '../../threads/rpc.ts';
 import type { PeerData } from '../../threads/start-peer.ts';
 import { trimWhenQuiet } from '../../threads/trim-memory.ts';
+import { AcknowledgedEnds, mustHaveAcknowledged } from './acknowledged-ends.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Cleaner } from './cleaner.ts';
 import { Committer } from './committer.ts';
@@ -35,14 +36,22 @@ interface Running {
   close(): Promise<void>;
 }
 
+interface Reports {
+  /** Of a failed pass of cleaning, or an upgrade without space. */
+  readonly report: (failure: string) => void;
+  readonly warn: (damage: string) => void;
+}
+
 /** The space is freed this long after `deleteBefore`, once for all calls in between. */
 const cleanSoonMs = 250;
 
 function start(
   { directory, cleanEveryMs, maxPages, erasable, release }: LogThreadData,
-  report: (failure: string) => void,
+  { report, warn }: Reports,
 ): Running {
   const lock = lockDirectory(directory);
+  const damage = mustHaveAcknowledged(directory);
+  if (damage !== null) warn(damage);
   const freeBytes = (): number => {
     const { bavail, bsize } = statfsSync(directory);
     return bavail * bsize;
@@ -51,7 +60,8 @@ function start(
   upgrade({ directory, rowKeys, erasable, freeBytes, report });
   const db = openWriteConnection(directory, maxPages);
   if (release !== null) enterRelease(db, release);
-  const state = new LogState(db, rowKeys);
+  const ends = new AcknowledgedEnds(directory);
+  const state = new LogState(db, rowKeys, ends);
   state.checkErasable();
   const checkpointer = new Checkpointer(db, directory);
   const committer: Committer = new Committer(db, state, checkpointer, freeBytes, (touched) => {
@@ -82,6 +92,7 @@ function start(
     server.close();
     db.close();
     rowKeys.close();
+    ends.close();
     lock.close();
   };
   return { server, cleaner, committer, state, close };
@@ -98,7 +109,10 @@ function started(): Running {
 const peer = connect(data.port, {
   open: () => {
     try {
-      running = start(data, (failure) => peer.emit('cleanFailed', failure));
+      running = start(data, {
+        report: (failure) => peer.emit('cleanFailed', failure),
+        warn: (damage) => peer.emit('endsDamaged', damage),
+      });
     } catch (error) {
       throw asLogFailure(error);
     }

@@ -18,6 +18,8 @@ export interface EmbeddedLogOptions {
   readonly cleanEveryMs?: number;
   /** Called when a pass failed; the next one retries. */
   readonly onCleanFailure?: (failure: string) => void;
+  /** Called when the evidence of acknowledged ends is damaged, while nothing else says that messages are missing. */
+  readonly onEndsDamaged?: (damage: string) => void;
   /** Upper bound of the log's file in pages of 8 KiB; beyond it appends fail with `log_full`. */
   readonly maxPages?: number;
   /** Topics that are erasable now and may not have been when the log was created: it is upgraded first. */
@@ -46,7 +48,7 @@ export interface EmbeddedLog extends AsyncDisposable {
 
 /**
  * The event log of a single process: one SQLite file, written by a thread of its own.
- * @throws GatewayError `conflict` while another process holds the directory; `log_corrupt`.
+ * @throws GatewayError `conflict` while another process holds the directory; `log_corrupt`; `log_incomplete`.
  */
 export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
   const { directory, clock, schemasFolder, onCorruption } = options;
@@ -98,6 +100,7 @@ async function startLogThread(options: EmbeddedLogOptions): Promise<PeerThread> 
   });
   const { peer, end } = thread;
   peer.on('cleanFailed', (failed: string) => options.onCleanFailure?.(failed));
+  peer.on('endsDamaged', (damage: string) => options.onEndsDamaged?.(damage));
   try {
     await Promise.race([peer.call('open', []), failure]);
     isOpen = true;

@@ -14,7 +14,7 @@ function codeOf(error: unknown): number | null {
 }
 
 /** Of the file system, for the keys of rows, which are in a separate file. */
-const isDiskFull = (error: unknown): boolean =>
+export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 
 export const isBusy = (error: unknown): boolean => ((codeOf(error) ?? 0) & 0xff) === busy;

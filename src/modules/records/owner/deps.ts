@@ -5,6 +5,7 @@ import type { PublicCodec } from '#control-plane/public-message.ts';
 import type { Retention } from '#modules/access/environments/retention.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import type { Codec } from '#ports/schemas.ts';
+import type { OnLogIncomplete } from '#streams/owner/own-partition.ts';
 import { recordCommandsTopic, type RecordCommandValue } from '../commands.ts';
 import { blankChange, type RecordChange } from '../events.ts';
 import type { PayloadSealing } from '../payload-sealing.ts';
@@ -33,6 +34,7 @@ export interface RecordOwnersDeps extends Ports {
   readonly copies?: { readonly directory: string; readonly everyMs?: number };
   /** Keeps stores of the partitions that other nodes own as well, looking for changes so often; absent = no. */
   readonly standby?: { readonly lookEveryMs?: number };
+  readonly onLogIncomplete?: OnLogIncomplete;
   /** Wait before a partition is acquired again after a failure; doubles up to 10 s. Default 100 ms. */
   readonly retryMs?: number;
 }

@@ -62,10 +62,7 @@ export class Standbys {
 
   async #follow(partition: number, signal: AbortSignal): Promise<void> {
     const { clock, standby } = this.#shared;
-    const { store, progress } = await openStore(this.#shared, partition, {
-      isOwner: false,
-      signal,
-    });
+    const { store, progress } = await openStore(this.#shared, partition, signal);
     using _ = store;
     const restoring = new Restoring(this.#shared, store, progress, { maxBytes: batchBytes, turn });
     while (!isOver(signal)) {

@@ -32,17 +32,22 @@ export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordO
   };
 
   const held = new HeldPartitions(async (partition, signal) => {
-    const { logger, retryMs } = shared;
+    const { logger, retryMs, onLogIncomplete } = shared;
     const file = storeFile(shared, partition);
     await ownPartition(
-      async () => {
+      async (restored) => {
         states.set(partition, 'restoring');
         const acquired = await acquirePartition(shared, partition, signal);
+        restored();
         await using owner = new PartitionOwner(shared, acquired);
         states.set(partition, 'deciding');
         await owner.run(signal);
       },
-      { partition, file, logger, signal, ...(retryMs === undefined ? {} : { retryMs }) },
+      {
+        ...{ partition, file, logger, signal },
+        ...(retryMs === undefined ? {} : { retryMs }),
+        ...(onLogIncomplete === undefined ? {} : { onLogIncomplete }),
+      },
     );
     states.delete(partition);
   });

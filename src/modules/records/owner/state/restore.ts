@@ -22,7 +22,7 @@ export async function restore(
   partition: number,
   signal: AbortSignal,
 ): Promise<Restored> {
-  const { store, progress, from } = await openStore(shared, partition, { isOwner: true, signal });
+  const { store, progress, from } = await openStore(shared, partition, signal);
   try {
     const restoring = new Restoring(shared, store, progress);
     await restoring.readChanges(partition, signal);

@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 import { mustBeWhole } from '#control-plane/disposable-database.ts';
 import type { RecordState } from '../../state.ts';
 import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
@@ -27,6 +28,8 @@ export interface Progress {
 /** Of the row of progress, in the order in which it is read. */
 type Columns = [number, number, number, number, number, number, number];
 
+const crcOf = (row: Columns): number => crc32(row.join());
+
 export interface StoredHead {
   readonly no: number;
   readonly key: string;
@@ -40,6 +43,7 @@ const tables = `
   CREATE TABLE IF NOT EXISTS progress (
     id INTEGER PRIMARY KEY CHECK (id = 1), changes INTEGER, heads INTEGER, command INTEGER,
     changes_epoch INTEGER, heads_epoch INTEGER, last_modified_at INTEGER, at_end_at INTEGER);
+  CREATE TABLE IF NOT EXISTS progress_checksum (id INTEGER PRIMARY KEY CHECK (id = 1), crc INTEGER);
   CREATE TABLE IF NOT EXISTS origin (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS streams (no INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, head BLOB);
   ${stateTable}
@@ -87,12 +91,19 @@ export class StateStore implements Disposable {
     }
   }
 
+  /** @throws Error when it is not what was committed: it would be taken for evidence against the log */
   progress(): Progress | null {
     const row = this.#statement(
       `SELECT changes, heads, command, changes_epoch, heads_epoch, last_modified_at, at_end_at
        FROM progress`,
     ).get() as Columns | undefined;
     if (row === undefined) return null;
+    const checksum = this.#statement('SELECT crc FROM progress_checksum').get() as
+      | [number]
+      | undefined;
+    // Earlier releases write none.
+    if (checksum !== undefined && checksum[0] !== crcOf(row))
+      throw new Error('The progress of the state store is damaged.');
     const [changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt] = row;
     return { changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt };
   }
@@ -102,15 +113,10 @@ export class StateStore implements Disposable {
     const { changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt } = progress;
     this.#records.write();
     this.#payloads.write();
-    this.#statement('INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?)').run(
-      changes,
-      heads,
-      command,
-      changesEpoch,
-      headsEpoch,
-      lastModifiedAt,
-      atEndAt,
-    );
+    // oxfmt-ignore
+    const row: Columns = [changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt];
+    this.#statement('INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?)').run(...row);
+    this.#statement('INSERT OR REPLACE INTO progress_checksum VALUES (1, ?)').run(crcOf(row));
     this.#db.exec('COMMIT; BEGIN IMMEDIATE');
     if (this.#isErasing) this.#db.exec('PRAGMA secure_delete=FAST');
     this.#isErasing = false;

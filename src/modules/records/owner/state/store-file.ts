@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeDisposableDatabase } from '#control-plane/disposable-database.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { dayMs } from '#kernel/time.ts';
+import type { Position } from '#ports/event-log.ts';
 import { headsTopic, recordsTopic } from '../../stream-head.ts';
 import type { Shared } from '../deps.ts';
 import { createAtRestEncryption } from '../encryption/at-rest-encryption.ts';
@@ -28,20 +29,15 @@ export interface OpenedStore {
   readonly from: 'own store' | 'snapshot' | 'log alone';
 }
 
-/** Who opens it: an owner has fenced the previous one, so that the ends of the log include all of its writes. */
-export interface Opening {
-  readonly isOwner: boolean;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Opens the store of the partition at its last position; otherwise a copy of its snapshot; otherwise an empty one,
- * which is filled from the log. A store that is corrupt, too old, of another log, or ahead of the log is refused.
+ * which is filled from the log. A store that is corrupt, too old, or of another log is refused.
+ * @throws GatewayError `log_incomplete` when the store or the snapshot is ahead of the log, which has lost messages
  */
 export async function openStore(
   shared: Shared,
   partition: number,
-  { isOwner, signal }: Opening,
+  signal: AbortSignal,
 ): Promise<OpenedStore> {
   const { directory, snapshots } = shared;
   mkdirSync(directory, { recursive: true });
@@ -54,8 +50,6 @@ export async function openStore(
     const found = await openResumable(shared, partition, file);
     if (found !== null) return { ...found, from: 'snapshot' };
     removeDisposableDatabase(file);
-    // Once the log has grown past it, it could be mistaken for one of this log.
-    if (isOwner) await rm(snapshot, { force: true });
   }
   const store = new StateStore(
     file,
@@ -111,10 +105,21 @@ async function refusalOf(
   partition: number,
   { changes, heads, atEndAt }: Progress,
 ): Promise<string | null> {
+  await mustReach(log, { topic: recordsTopic, partition, offset: changes });
+  await mustReach(log, { topic: headsTopic, partition, offset: heads });
   const age = clock.now() - atEndAt;
   if (age >= resumableMs) return 'it was not at the end of the log for over 3 days';
   if (age < -dayMs) return 'it is of a time to come';
-  const changesEnd = await log.endOffset(recordsTopic, partition);
-  const headsEnd = await log.endOffset(headsTopic, partition);
-  return changes <= changesEnd && heads <= headsEnd ? null : 'it has more than the log';
+  return null;
+}
+
+/** What was read from the log was acknowledged. @throws GatewayError `log_incomplete` */
+async function mustReach(
+  log: Shared['log'],
+  { topic, partition, offset }: Position,
+): Promise<void> {
+  const end = await log.endOffset(topic, partition);
+  if (offset <= end) return;
+  const message = `The event log lacks ${offset - end} acknowledged messages, by offset: ${topic}/${partition} ${end} to ${offset - 1}; a state store of records on this node has them.`;
+  throw new GatewayError('log_incomplete', { message });
 }
