@@ -35,6 +35,7 @@ import {
 } from './decide-command.ts';
 import { InProcessCommands, type InProcessCommand } from './in-process-commands.ts';
 import { isFenced } from './own-partition.ts';
+import { restoredProgress } from './restored-progress.ts';
 import { dueOf, Round } from './round.ts';
 import {
   freshProgress,
@@ -140,10 +141,9 @@ export class PartitionOwner {
   }
 
   async #restore(): Promise<void> {
-    const { log, clock } = this.#deps;
+    const { log, clock, logger } = this.#deps;
     const end = await log.endOffset(controlTopic, this.#partition);
-    let progress = this.#storedProgress();
-    if (progress.next > end) throw incomplete(this.#partition, { from: end, end: progress.next });
+    let progress = restoredProgress(this.#store, end, { partition: this.#partition, logger });
     if (clock.now() - progress.atEnd >= resumeWithinMs) {
       this.#store.clear();
       progress = freshProgress;
@@ -164,21 +164,6 @@ export class PartitionOwner {
     this.#progress = { ...progress, next: Math.max(progress.next, end), atEnd: clock.now() };
     const { epoch } = progress.note;
     this.#progress = { ...this.#progress, note: { ...progress.note, epoch: epoch + 1 } };
-  }
-
-  /** That of an empty store where it is damaged. */
-  #storedProgress(): OwnerProgress {
-    try {
-      return this.#store.progress();
-    } catch (err) {
-      const { logger } = this.#deps;
-      logger.warn(
-        { err, partition: this.#partition },
-        'a state store of the control plane is not used',
-      );
-      this.#store.clear();
-      return freshProgress;
-    }
   }
 
   #noteOf({ value }: ReadMessage): OwnerNote | null {
@@ -410,11 +395,3 @@ export class PartitionOwner {
 
 const unknownOutcome = (cause: unknown): GatewayError =>
   new GatewayError('log_unavailable', { message: 'The log did not acknowledge.' }, { cause });
-
-function incomplete(
-  partition: number,
-  { from, end }: { readonly from: number; readonly end: number },
-): GatewayError {
-  const message = `The event log lacks ${end - from} acknowledged messages, by offset: ${controlTopic}/${partition} ${from} to ${end - 1}; a state store of the control plane on this node has them.`;
-  return new GatewayError('log_incomplete', { message });
-}

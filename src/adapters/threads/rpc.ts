@@ -119,21 +119,21 @@ function settle(waiting: Map<number, PromiseWithResolvers<unknown>>, packet: Ans
 }
 
 function pack(error: unknown, depth = 0): Failure {
-  const known = error instanceof Error ? error : new Error(String(error));
-  const { name, message, stack } = known;
+  const failure = error instanceof Error ? error : new Error(String(error));
+  const { name, message, stack } = failure;
   const causes =
     depth >= depthMax
       ? {}
       : {
-          ...(known.cause === undefined ? {} : { cause: thrown(known.cause, depth + 1) }),
-          ...(known instanceof AggregateError
-            ? { errors: known.errors.map((one) => thrown(one, depth + 1)) }
+          ...(failure.cause === undefined ? {} : { cause: thrown(failure.cause, depth + 1) }),
+          ...(failure instanceof AggregateError
+            ? { errors: failure.errors.map((one) => thrown(one, depth + 1)) }
             : {}),
         };
-  if (known instanceof GatewayError) {
-    return { gateway: known.toJSON(), name, message, stack, codes: {}, ...causes };
+  if (failure instanceof GatewayError) {
+    return { gateway: failure.toJSON(), name, message, stack, codes: {}, ...causes };
   }
-  return { name, message, stack, codes: codesOf(known), ...causes };
+  return { name, message, stack, codes: codesOf(failure), ...causes };
 }
 
 const thrown = (value: unknown, depth: number): Thrown =>

@@ -11,7 +11,6 @@ import {
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { GatewayError } from '#kernel/errors.ts';
-import type { Partition } from './log-state.ts';
 import { addRowCrc, checkSmallTables } from './small-tables.ts';
 import { asLogFailure, isDiskFull } from './sqlite-failure.ts';
 import { formatOf, formatVersions, logFile, openReadConnection } from './tables.ts';
@@ -26,8 +25,16 @@ const nameBytes = slotBytes - nameAt;
 
 export const endsFile = (directory: string): string => join(directory, 'acknowledged-ends');
 
+/** A partition as the log has it after a commit. */
+interface CommittedPartition {
+  readonly id: number;
+  readonly topic: { readonly name: string };
+  readonly number: number;
+  readonly next: number;
+}
+
 /** `<topic>/<partition>`. */
-const nameOf = ({ topic, number }: Partition): string => `${topic.name}/${number}`;
+const nameOf = ({ topic, number }: CommittedPartition): string => `${topic.name}/${number}`;
 
 /**
  * The ends of the partitions as they were acknowledged, in a file beside the log. SQLite takes a damaged or missing
@@ -43,7 +50,7 @@ export class AcknowledgedEnds {
   }
 
   /** Call after each commit with the partitions that it changed. */
-  write(partitions: ReadonlySet<Partition>): void {
+  write(partitions: ReadonlySet<CommittedPartition>): void {
     let [first, last] = [Infinity, -1];
     for (const partition of partitions) {
       this.#set(partition);
@@ -65,7 +72,7 @@ export class AcknowledgedEnds {
     closeSync(this.#fd);
   }
 
-  #set(partition: Partition): void {
+  #set(partition: CommittedPartition): void {
     const slot = partition.id * slotBytes;
     if (this.#slots.length < slot + slotBytes) {
       const grown = Buffer.alloc(2 * (slot + slotBytes));

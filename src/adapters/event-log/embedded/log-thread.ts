@@ -39,7 +39,7 @@ interface Running {
 interface Reports {
   /** Of a failed pass of cleaning, or an upgrade without space. */
   readonly report: (failure: string) => void;
-  readonly warn: (damage: string) => void;
+  readonly warn: (corruption: string) => void;
 }
 
 /** The space is freed this long after `deleteBefore`, once for all calls in between. */
@@ -50,8 +50,8 @@ function start(
   { report, warn }: Reports,
 ): Running {
   const lock = lockDirectory(directory);
-  const damage = mustHaveAcknowledged(directory);
-  if (damage !== null) warn(damage);
+  const corruption = mustHaveAcknowledged(directory);
+  if (corruption !== null) warn(corruption);
   const freeBytes = (): number => {
     const { bavail, bsize } = statfsSync(directory);
     return bavail * bsize;
@@ -111,7 +111,7 @@ const peer = connect(data.port, {
     try {
       running = start(data, {
         report: (failure) => peer.emit('cleanFailed', failure),
-        warn: (damage) => peer.emit('endsDamaged', damage),
+        warn: (corruption) => peer.emit('endsDamaged', corruption),
       });
     } catch (error) {
       throw asLogFailure(error);

@@ -19,7 +19,7 @@ export interface EmbeddedLogOptions {
   /** Called when a pass failed; the next one retries. */
   readonly onCleanFailure?: (failure: string) => void;
   /** Called when the evidence of acknowledged ends is damaged, while nothing else says that messages are missing. */
-  readonly onEndsDamaged?: (damage: string) => void;
+  readonly onEndsDamaged?: (corruption: string) => void;
   /** Upper bound of the log's file in pages of 8 KiB; beyond it appends fail with `log_full`. */
   readonly maxPages?: number;
   /** Topics that are erasable now and may not have been when the log was created: it is upgraded first. */
@@ -100,7 +100,7 @@ async function startLogThread(options: EmbeddedLogOptions): Promise<PeerThread> 
   });
   const { peer, end } = thread;
   peer.on('cleanFailed', (failed: string) => options.onCleanFailure?.(failed));
-  peer.on('endsDamaged', (damage: string) => options.onEndsDamaged?.(damage));
+  peer.on('endsDamaged', (corruption: string) => options.onEndsDamaged?.(corruption));
   try {
     await Promise.race([peer.call('open', []), failure]);
     isOpen = true;
