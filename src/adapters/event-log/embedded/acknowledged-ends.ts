@@ -190,5 +190,5 @@ function incomplete(gaps: readonly Gap[]): GatewayError {
   return new GatewayError('log_incomplete', { message });
 }
 
-/** Accepts the log as it is: the next start notes its ends anew. */
+/** Accepts the log as it is: the next start notes its ends again. */
 export const forgetEnds = (directory: string): void => rmSync(endsFile(directory), { force: true });
