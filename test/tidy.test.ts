@@ -19,12 +19,6 @@ const code = tracked.filter((file) =>
   /^(src|streams|test|examples|bin)\/.*\.(tsx?|js)$/.test(file),
 );
 
-/** Files above 400 lines, each with its reason. */
-const longFiles: Readonly<Record<string, string>> = {
-  'src/client/operations.ts': 'made by npm run generate',
-  'streams/values.ts': 'made by npm run generate',
-};
-
 const permissiveLicenses = new Set([
   ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0'],
   ...['PSF-2.0', 'Python-2.0', 'Unlicense'],
@@ -37,13 +31,6 @@ const otherLicenses: Readonly<Record<string, string>> = {
 };
 
 describe('the house rules', () => {
-  it('a file above 400 lines says why', () => {
-    const long = code.filter(
-      (file) => textOf(file).split('\n').length > 400 && !(file in longFiles),
-    );
-    expect(long).toEqual([]);
-  });
-
   it('no test is switched off or alone', () => {
     const marks = /\b(it|test|describe)\.(skip|only|todo)\b/;
     expect(code.filter((file) => file !== 'test/tidy.test.ts' && marks.test(textOf(file)))).toEqual(
