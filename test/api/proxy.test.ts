@@ -30,7 +30,13 @@ beforeAll(async () => {
     proxy: {
       base_url: `${upstream.url}/base`,
       headers: { authorization: 'Bearer ${apiKey}', 'x-account': 'acme' },
-      retry: { after: ['retry-after'] },
+      retry: {
+        after: ['retry-after'],
+        limited: [
+          { statuses: [200], body: 'errors.*.extensions.code', values: ['THROTTLED'] },
+          { statuses: [400], body: 'error.code', values: ['LIMIT'] },
+        ],
+      },
     },
   };
   writeFileSync(join(folder, 'crm.json'), JSON.stringify({ crm: provider }));
@@ -221,6 +227,40 @@ describe('retries of a proxied call', () => {
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect(await answer.text()).toBe(body);
     expect(upstream.received).toHaveLength(calls);
+  });
+
+  it.each([
+    ['403 without calls left', 403, { 'x-ratelimit-remaining': '0' }, ''],
+    ['400 with a code of the definition', 400, {}, '{"error":{"code":"LIMIT"}}'],
+    ['200 with a code', 200, {}, '{"errors":[{"extensions":{"code":"THROTTLED"}}]}'],
+  ])('follow a limit under another status: %s', async (_, status, headers, body) => {
+    const path = `/limit-${status}`;
+    let left = 1;
+    upstream.on(`/base${path}`, (_received, response) => {
+      if (left-- > 0) response.writeHead(status, { 'retry-after': '0.01', ...headers }).end(body);
+      else response.end('after');
+    });
+    const answer = await proxy(path, { headers: { retries: '2' } });
+    expect([answer.status, await answer.text()]).toEqual([200, 'after']);
+    expect(upstream.received).toHaveLength(2);
+  });
+
+  it.each([
+    ['403 with calls left', 403, { 'x-ratelimit-remaining': '7' }, 'no'],
+    ['403', 403, {}, 'no'],
+    ['400 with another code', 400, {}, '{"error":{"code":"OTHER"}}'],
+    ['400 without a body', 400, {}, ''],
+    ['200 without errors', 200, {}, '{"data":1}'],
+    ['200 without a body', 200, {}, ''],
+    ['200 with more than is read for a limit', 200, {}, 'x'.repeat(300_000)],
+  ])('do not follow another answer, which passes whole: %s', async (_, status, headers, body) => {
+    upstream.on('/base/final', (_received, response) => {
+      response.writeHead(status, { 'x-kept': 'yes', ...headers }).end(body);
+    });
+    const answer = await proxy('/final', { headers: { retries: '2' } });
+    expect([answer.status, answer.headers.get('x-kept')]).toEqual([status, 'yes']);
+    expect(await answer.text()).toBe(body);
+    expect(upstream.received).toHaveLength(1);
   });
 });
 

@@ -13,7 +13,12 @@ import { authModeRules } from '#modules/connections/credentials/modes/registry.t
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { buildProviderRequest, needsWholeBody } from '#modules/connections/providers/inject.ts';
 import { prepareCalls, type PreparedCalls } from '#modules/connections/providers/prepared-calls.ts';
-import { isRetriedStatus, retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
+import {
+  isRetried,
+  isRetriedHead,
+  needsBody,
+  retryWaitMs,
+} from '#modules/functions/runs/runtime/retry.ts';
 import type { FunctionsServices } from '#modules/functions/services.ts';
 import {
   HttpFailure,
@@ -21,6 +26,7 @@ import {
   type AnswerFlow,
   type AnswerHeaders,
   type AnswerSink,
+  type HttpReply,
 } from '#ports/http-client.ts';
 import { callerHeaders, firstOf, joined } from './answer-headers.ts';
 import type { CallHeaders } from './call-headers.ts';
@@ -164,18 +170,21 @@ function waitMs(
   attempt: number,
   now: number,
 ): number {
-  const reply =
-    exchanged.kind === 'retry'
-      ? {
-          status: exchanged.status,
-          statusText: '',
-          headers: joined(exchanged.headers),
-          body: exchanged.body,
-          url: '',
-        }
-      : null;
+  const reply = exchanged.kind === 'retry' ? replyOf(exchanged) : null;
   return retryWaitMs(reply, { call: {}, provider: provider.proxy?.retry }, attempt, now);
 }
+
+const replyOf = ({
+  status,
+  headers,
+  body,
+}: Pick<Extract<Exchanged, { kind: 'retry' }>, 'status' | 'headers' | 'body'>): HttpReply => ({
+  status,
+  statusText: '',
+  headers: joined(headers),
+  body,
+  url: '',
+});
 
 /** The deadline of the call is before the next attempt. */
 function tooLate(exchanged: Exchanged, ms: number): HttpFailure {
@@ -292,6 +301,12 @@ const noAnswer = (): HttpFailure => new HttpFailure('ECONNRESET', 'The provider 
 const bytesOf = ({ body }: ProxyRequest): Uint8Array | null =>
   typeof body === 'string' ? Buffer.from(body) : (body ?? null);
 
+interface Head {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: AnswerHeaders;
+}
+
 /** Reads the head of a response, then forwards it, buffers it for a retry, or follows the redirect. */
 class DecidingSink implements AnswerSink {
   readonly #call: SentCall;
@@ -299,6 +314,8 @@ class DecidingSink implements AnswerSink {
   readonly #sending: Sending;
   readonly #flow: AnswerFlow;
   #decided: Exchanged | null = null;
+  /** The head of a response whose body decides whether it is a limit. */
+  #undecided: Head | null = null;
   #collected: Buffer[] = [];
   #bytes = 0;
 
@@ -315,22 +332,46 @@ class DecidingSink implements AnswerSink {
       this.#decided = { kind: 'redirect', status, location };
       return false;
     }
-    if (this.#isRetried(status)) {
-      const isRead = status === 401 || this.#opened.provider.proxy?.retry?.in_body !== undefined;
+    const rules = this.#opened.provider.proxy?.retry;
+    if (this.#canRetry() && needsBody(status, rules)) {
+      this.#undecided = { status, statusText, headers };
+      return true;
+    }
+    const { retryOn } = this.#call.requested;
+    if (this.#canRetry() && isRetriedHead({ status, headers: joined(headers) }, rules, retryOn)) {
+      const isRead = status === 401 || rules?.in_body !== undefined;
       const body = Buffer.alloc(0);
       this.#decided = { kind: 'retry', status, statusText, headers, body, isWhole: isRead };
       return isRead;
     }
+    this.#begin({ status, statusText, headers });
+    return true;
+  }
+
+  #begin({ status, statusText, headers }: Head): void {
     this.#call.stream.begin(status, callerHeaders(status, headers), statusText);
     this.#decided = { kind: 'answered', status };
-    return true;
+  }
+
+  /** The body is complete, or too long for the report of a limit. */
+  #decide(undecided: Head, isComplete: boolean): void {
+    this.#undecided = null;
+    const { retryOn } = this.#call.requested;
+    const body = isComplete ? Buffer.concat(this.#collected) : Buffer.alloc(0);
+    const reply = replyOf({ ...undecided, body });
+    if (isRetried(reply, this.#opened.provider.proxy?.retry, retryOn)) {
+      this.#decided = { kind: 'retry', ...undecided, body, isWhole: isComplete };
+    } else this.#begin(undecided);
   }
 
   data(chunk: Buffer, isLast: boolean): boolean {
     if (this.#decided?.kind === 'answered') return this.#pass(chunk, isLast);
     this.#bytes += chunk.length;
-    if (this.#bytes <= collectedBytesMax) this.#collected.push(chunk);
-    return true;
+    const fits = this.#bytes <= collectedBytesMax;
+    if (fits || this.#undecided !== null) this.#collected.push(chunk);
+    if (this.#undecided === null || (fits && !isLast)) return true;
+    this.#decide(this.#undecided, fits);
+    return !this.#isAnswered() || this.#pass(Buffer.concat(this.#collected), isLast);
   }
 
   /** A small complete body is written together with the head, in one string. */
@@ -348,7 +389,11 @@ class DecidingSink implements AnswerSink {
 
   end(): Exchanged | null {
     const { response } = this.#call.stream;
-    if (this.#decided?.kind === 'answered' && !response.writableEnded) response.end();
+    if (this.#undecided !== null) {
+      this.#decide(this.#undecided, true);
+      if (this.#isAnswered()) this.#pass(Buffer.concat(this.#collected), true);
+    }
+    if (this.#isAnswered() && !response.writableEnded) response.end();
     if (this.#decided?.kind !== 'retry') return this.#decided;
     const isWhole = this.#decided.isWhole && this.#bytes <= collectedBytesMax;
     return { ...this.#decided, body: Buffer.concat(this.#collected), isWhole };
@@ -362,11 +407,13 @@ class DecidingSink implements AnswerSink {
     return canSendAgain && [301, 302, 303, 307, 308].includes(status);
   }
 
-  #isRetried(status: number): boolean {
-    const { requested: request } = this.#call;
-    if (this.#sending.isLast || !isReplayable(this.#call)) return false;
-    if (status >= 200 && status <= 299) return false;
-    return isRetriedStatus(status, this.#opened.provider.proxy?.retry, request.retryOn);
+  #canRetry(): boolean {
+    return !this.#sending.isLast && isReplayable(this.#call);
+  }
+
+  /** A method, because the value changes in another one. */
+  #isAnswered(): boolean {
+    return this.#decided?.kind === 'answered';
   }
 }
 

@@ -58,6 +58,25 @@ const fields = mapOf(field);
 const status = z.union([z.number().int(), z.string().regex(/^(\d{3}|\dxx|\d{3}-\d{3})$/)]);
 const oneOrMoreTexts = z.union([text.transform((name) => [name]), texts]);
 
+/** One way in which a provider reports that a limit was reached. */
+const limitRule = z
+  .strictObject({
+    statuses: z
+      .array(status.transform(String))
+      .nonempty()
+      .describe(
+        'Statuses: `403`, `4xx` or `400-403`; 200 where a successful response may report it.',
+      ),
+    header: optional(text, 'Header that the response has.'),
+    body: optional(text, 'Dotted path in the body (JSON); `*` is each item of a list.'),
+    values: optional(texts, 'The values of a limit; by default any.'),
+    contains: optional(text, 'Part of the value of a limit, in any case.'),
+    wait: optional(z.number().positive(), 'Seconds to wait when no header states them.'),
+  })
+  .refine((rule) => (rule.header === undefined) !== (rule.body === undefined), {
+    error: 'Name either header or body.',
+  });
+
 export const retry = z.strictObject({
   after: optional(oneOrMoreTexts, 'Headers with seconds to wait.'),
   at: optional(
@@ -68,7 +87,14 @@ export const retry = z.strictObject({
     z.union([status.transform((code) => [String(code)]), z.array(status.transform(String))]),
     'Statuses to retry, in place of 401, 429 and 5xx: `403`, `5xx` or `500-502`.',
   ),
-  remaining: optional(text, 'Accepted; not used.'),
+  remaining: optional(
+    text,
+    'Header with the calls that are left: 403 with 0 is a limit, and with calls left a reset is no reason to wait.',
+  ),
+  limited: optional(
+    z.array(limitRule),
+    'Responses with other statuses that are a limit too; each has `statuses`, `header` or `body`, `values`, `contains`, `wait`.',
+  ),
   in_body: optional(
     z.strictObject({
       path: text.describe('Dotted path of the wait in the body.'),

@@ -12,7 +12,7 @@ import { parseArgs, shapes } from './arguments.ts';
 import { dataOf } from './body.ts';
 import type { RunConnection, RunConnections, RuntimeDeps } from './deps.ts';
 import { resolveEndpoint } from './endpoint.ts';
-import { isRetriedStatus, retryWaitMs } from './retry.ts';
+import { isRetried, retryWaitMs } from './retry.ts';
 
 type Call = z.output<typeof shapes.http>;
 
@@ -61,7 +61,7 @@ async function callProvider(call: Call, deps: CallDeps): Promise<HostAnswer> {
       connection = renewed;
     } else if (attempt > 0) connection = await openConnection(call, deps);
     const last = await requestProvider(call, connection, attempt, deps);
-    const isFinal = attempt >= retries || !isRetried(last, call, connection);
+    const isFinal = attempt >= retries || !isRetriedAttempt(last, call, connection);
     if (isFinal) return answerOf(last, call.bodyAs);
     rejected = last.reply?.status === 401 ? last : null;
     const rules = { call: call.retryHeader ?? {}, provider: connection.provider.proxy?.retry };
@@ -81,11 +81,9 @@ function withoutGaps(rules: {
 const wait = (ms: number, signal: AbortSignal): Promise<unknown> =>
   pause(ms, undefined, { signal });
 
-function isRetried(attempt: Attempt, call: Call, { provider }: RunConnection): boolean {
+function isRetriedAttempt(attempt: Attempt, call: Call, { provider }: RunConnection): boolean {
   if (attempt.reply === null) return mayPass(attempt.failure.code);
-  const { status } = attempt.reply;
-  if (status >= 200 && status <= 299) return false;
-  return isRetriedStatus(status, provider.proxy?.retry, call.retryOn ?? []);
+  return isRetried(attempt.reply, provider.proxy?.retry, call.retryOn ?? []);
 }
 
 function openConnection(

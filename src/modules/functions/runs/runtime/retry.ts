@@ -4,11 +4,31 @@ import type { RetryDefinition } from '#modules/connections/providers/definition.
 import { patternOf } from '#modules/connections/providers/pattern.ts';
 import type { HttpReply } from '#ports/http-client.ts';
 
+export type ReplyHead = Pick<HttpReply, 'status' | 'headers'>;
+type LimitRule = NonNullable<RetryDefinition['limited']>[number];
+
+/** Headers with the calls that are left, where the definition names none. */
+const commonRemaining = ['x-ratelimit-remaining', 'x-rate-limit-remaining', 'ratelimit-remaining'];
+/** Headers with the reset of the limit, where neither the call nor the definition names one. */
+const commonResets: RetryHeaders = {
+  at: ['x-ratelimit-reset', 'x-rate-limit-reset', 'ratelimit-reset'],
+};
+
 /**
- * Whether a response is retried: statuses of the provider's definition, by default 401, 429 and 5xx, and those of the
- * call.
+ * Whether status and headers alone ask for a retry: statuses of the provider's definition, by default 401, 429 and 5xx,
+ * those of the call, and the provider's limits under other statuses.
  */
-export function isRetriedStatus(
+export function isRetriedHead(
+  head: ReplyHead,
+  definition: RetryDefinition | undefined,
+  retryOn: readonly number[],
+): boolean {
+  const { status } = head;
+  const isListed = status >= 300 && isListedStatus(status, definition, retryOn);
+  return isListed || isLimitHead(head, definition);
+}
+
+function isListedStatus(
   status: number,
   definition: RetryDefinition | undefined,
   retryOn: readonly number[],
@@ -19,12 +39,89 @@ export function isRetriedStatus(
   return listed.some((entry) => matches(status, entry));
 }
 
+/** As `isRetriedHead`, of a complete response. */
+export const isRetried = (
+  reply: HttpReply,
+  definition: RetryDefinition | undefined,
+  retryOn: readonly number[],
+): boolean => isRetriedHead(reply, definition, retryOn) || isLimitBody(reply, definition);
+
+/** Whether the body of a response with this status may say that a limit was reached. */
+export const needsBody = (status: number, definition: RetryDefinition | undefined): boolean =>
+  rulesOf(status, definition).some(({ body }) => body !== undefined);
+
+function isLimitHead(head: ReplyHead, definition: RetryDefinition | undefined): boolean {
+  if (head.status === 403 && remainingOf(head, definition) === 0) return true;
+  return rulesOf(head.status, definition).some(
+    (rule) => rule.header !== undefined && matchesHeader(rule, head),
+  );
+}
+
+const isLimitBody = (reply: HttpReply, definition: RetryDefinition | undefined): boolean =>
+  bodyRuleOf(reply, definition) !== undefined;
+
+function bodyRuleOf(
+  reply: HttpReply,
+  definition: RetryDefinition | undefined,
+): LimitRule | undefined {
+  const rules = rulesOf(reply.status, definition).filter(({ body }) => body !== undefined);
+  if (rules.length === 0) return undefined;
+  const body = jsonOf(reply);
+  return rules.find((rule) =>
+    valuesAt(body, (rule.body ?? '').split('.')).some((value) => matchesValue(rule, value)),
+  );
+}
+
+const rulesOf = (status: number, definition: RetryDefinition | undefined): LimitRule[] =>
+  (definition?.limited ?? []).filter(({ statuses }) =>
+    statuses.some((entry) => matches(status, entry)),
+  );
+
+function matchesHeader(rule: LimitRule, { headers }: ReplyHead): boolean {
+  const value = headers[rule.header?.toLowerCase() ?? ''];
+  if (value === undefined) return false;
+  return matchesValue(rule, value.trim());
+}
+
+/** Without `values` and `contains` any value matches. */
+function matchesValue({ values, contains }: LimitRule, value: unknown): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  const text = String(value);
+  if (values === undefined && contains === undefined) return true;
+  if (values?.includes(text) === true) return true;
+  return contains !== undefined && text.toLowerCase().includes(contains.toLowerCase());
+}
+
+/** The values at a dotted path, where `*` stands for each item of a list. */
+function valuesAt(value: unknown, path: readonly string[]): unknown[] {
+  const [name, ...rest] = path;
+  if (name === undefined) return [value];
+  if (name === '*') {
+    return Array.isArray(value) ? value.flatMap((item) => valuesAt(item, rest)) : [];
+  }
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return [];
+  return valuesAt((value as Record<string, unknown>)[name], rest);
+}
+
 /** `403`, `5xx` or `500-502`. */
 function matches(status: number, entry: string): boolean {
   const text = entry.trim().toLowerCase();
   const range = /^(\d{3})-(\d{3})$/.exec(text);
   if (range !== null) return status >= Number(range[1]) && status <= Number(range[2]);
   return /^\dxx$/.test(text) ? String(status)[0] === text[0] : text === String(status);
+}
+
+/** The calls that are left, by the header of the definition; null when the response does not state it. */
+function remainingOf(
+  { headers }: ReplyHead,
+  definition: RetryDefinition | undefined,
+): number | null {
+  const names = definition?.remaining === undefined ? commonRemaining : [definition.remaining];
+  for (const name of names) {
+    const text = headers[name.toLowerCase()]?.trim() ?? '';
+    if (/^\d+$/.test(text)) return Number(text);
+  }
+  return null;
 }
 
 /** Names of headers with the time of the next attempt: a time, or seconds. */
@@ -35,7 +132,8 @@ export interface RetryHeaders {
 
 /**
  * How long to wait before the next attempt, in ms: from the headers of the call, then the provider's headers, then its
- * pattern in the body, then 3 s × 2^attempt. At most 10 minutes.
+ * pattern in the body, then `Retry-After`, then 3 s × 2^attempt. At most 10 minutes. A header with the reset of a limit
+ * counts only where the limit is what failed.
  * @param attempt from 0
  */
 export function retryWaitMs(
@@ -44,20 +142,44 @@ export function retryWaitMs(
   attempt: number,
   now: Instant,
 ): number {
-  const fields =
-    reply === null
-      ? null
-      : (headerWaitMs(reply, rules.call, now) ??
-        headerWaitMs(reply, rules.provider ?? {}, now) ??
-        bodyWaitMs(reply, rules.provider?.in_body, now));
+  const fields = reply === null ? null : replyWaitMs(reply, rules, now);
   return Math.min(fields ?? limits.retryFirstWaitMs * 2 ** attempt, limits.retryWaitMaxMs);
 }
+
+function replyWaitMs(
+  reply: HttpReply,
+  { call, provider }: Parameters<typeof retryWaitMs>[1],
+  now: Instant,
+): number | null {
+  const bodyRule = bodyRuleOf(reply, provider);
+  // With calls left another limit failed than the one whose reset the headers state.
+  const isLimit =
+    (remainingOf(reply, provider) ?? 0) === 0 &&
+    (reply.status === 429 || bodyRule !== undefined || isLimitHead(reply, provider));
+  const usable = (names: RetryHeaders): RetryHeaders =>
+    isLimit ? names : { after: (names.after ?? []).filter(isRetryAfter) };
+  const isNamed = [call, provider].some((names) => names?.at ?? names?.after);
+  return (
+    headerWaitMs(reply, usable(call), now) ??
+    headerWaitMs(reply, usable(provider ?? {}), now) ??
+    bodyWaitMs(reply, provider?.in_body, now) ??
+    headerWaitMs(reply, { after: ['retry-after'] }, now) ??
+    (isLimit && !isNamed ? headerWaitMs(reply, commonResets, now) : null) ??
+    (bodyRule?.wait === undefined ? null : bodyRule.wait * 1000)
+  );
+}
+
+/** `Retry-After` is about the response that has it (RFC 9110 section 10.2.3), whatever failed. */
+const isRetryAfter = (name: string): boolean => /^retry-after(-ms)?$/i.test(name);
 
 /** The longest wait in the headers; null when there is none. */
 function headerWaitMs({ headers }: HttpReply, names: RetryHeaders, now: Instant): number | null {
   const waits = [
     ...(names.at ?? []).map((name) => untilMs(headers[name.toLowerCase()], now)),
-    ...(names.after ?? []).map((name) => secondsMs(headers[name.toLowerCase()])),
+    ...(names.after ?? []).map((name) => {
+      const text = headers[name.toLowerCase()];
+      return afterMs(text, /-ms$/i.test(name) ? 1 : 1000, now);
+    }),
   ].filter((wait) => wait !== null);
   return waits.length === 0 ? null : Math.max(...waits);
 }
@@ -68,37 +190,49 @@ function bodyWaitMs(
   now: Instant,
 ): number | null {
   if (rule === undefined) return null;
-  let found: unknown;
-  try {
-    found = JSON.parse(reply.body.toString('utf8'));
-  } catch {
-    return null;
-  }
-  for (const name of rule.path.split('.')) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return null;
-    found = (found as Record<string, unknown>)[name];
-  }
+  const [found] = valuesAt(jsonOf(reply), rule.path.split('.'));
   if (typeof found !== 'string' && typeof found !== 'number') return null;
   const text =
     rule.value === undefined
       ? String(found)
       : patternOf(unslashed(rule.value)).exec(String(found))?.[1];
-  return rule.strategy === 'at' ? untilMs(text, now) : secondsMs(text);
+  return rule.strategy === 'at' ? untilMs(text, now) : afterMs(text, 1000, now);
+}
+
+/** Undefined when it is not JSON. */
+function jsonOf({ body }: HttpReply): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Some definitions write the pattern between slashes. */
 const unslashed = (pattern: string): string => pattern.replace(/^\/(.*)\/[a-z]*$/, '$1');
 
-function secondsMs(text: string | undefined): number | null {
-  const seconds = Number(text?.trim() || NaN);
-  return seconds > 0 ? seconds * 1000 : null;
+/** No wait is three years long, and no time of a response lies before 1973: what is below is a wait, above a time. */
+const firstTime = 1e8;
+
+/** A wait, or a time where the value cannot be a wait; null when it has passed. */
+function afterMs(text: string | undefined, unitMs: number, now: Instant): number | null {
+  const value = text?.trim() ?? '';
+  const number = value === '' ? NaN : Number(value);
+  if (Number.isNaN(number) || number >= firstTime) return timeMs(value, now);
+  return number > 0 ? number * unitMs : null;
 }
 
-/** A time in epoch seconds or milliseconds, or a date; null when it has passed. */
+/** A time, or seconds where the value cannot be a time; null when it has passed. */
 function untilMs(text: string | undefined, now: Instant): number | null {
   const value = text?.trim() ?? '';
-  if (value === '') return null;
-  const number = Number(value);
+  const number = value === '' ? NaN : Number(value);
+  if (number < firstTime) return number > 0 ? number * 1000 : null;
+  return timeMs(value, now);
+}
+
+/** Epoch seconds or milliseconds, or a date; null when it has passed or is none of these. */
+function timeMs(value: string, now: Instant): number | null {
+  const number = value === '' ? NaN : Number(value);
   // Epoch milliseconds have 13 digits from 2001 on; seconds get there in the year 5138.
   const at = Number.isNaN(number) ? Date.parse(value) : number < 1e11 ? number * 1000 : number;
   return at > now ? at - now : null;

@@ -249,14 +249,17 @@ describe('retries', () => {
     expect(runtime.waits).toEqual([20_000, 1_000]);
   });
 
-  it('§5.5 the remaining header only sets the wait', async () => {
-    const { connections } = connectionsWith(['t'], withRetry({ remaining: 'x-left' }));
-    const http = fakeHttp(ok({}, { 'x-left': '0' }, 403));
-    await ask(fakeRuntime({ http: http.client, connections }).calls, 'http', {
-      ...get,
-      retries: 2,
-    });
-    expect(http.requests).toHaveLength(1);
+  it.each([
+    ['403 without calls left is repeated after the reset', 403, '0', 2],
+    ['403 with calls left is final', 403, '1', 1],
+    ['404 without calls left is final', 404, '0', 1],
+  ])('§5.5 the remaining header: %s', async (_, status, left, requests) => {
+    const definition = withRetry({ remaining: 'x-left', after: ['x-reset'] });
+    const { connections } = connectionsWith(['t'], definition);
+    const http = fakeHttp(ok({}, { 'x-left': left, 'x-reset': '9' }, status), ok({ a: 1 }));
+    const runtime = fakeRuntime({ http: http.client, connections });
+    await ask(runtime.calls, 'http', { ...get, retries: 2 });
+    expect(http.requests).toHaveLength(requests);
   });
 
   it('§5.5 the wait is ended by the end of the run', async () => {
