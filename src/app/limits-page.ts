@@ -85,6 +85,8 @@ const groups = {
     refreshLeaseMs: 'How long one refresh holds a connection',
     refreshWaitMs: 'How long a request waits for a refresh by another request',
     refreshBackoffMs: 'After a failed refresh, until the next attempt',
+    refreshRefusedForMs:
+      'A provider that refuses refreshes with 4xx and without a known code, until the connection gets an `auth` error',
     refreshFailureDaysMax: 'Days with failed refreshes, after which there are no more attempts',
     refreshMarginMs:
       'Credentials are refreshed this long before their expiry, unless the provider definition sets another time; never more than a quarter of their lifetime',

@@ -112,6 +112,8 @@ export const limits = {
   refreshLeaseMs: 15_000,
   refreshWaitMs: 30_000,
   refreshBackoffMs: 30_000,
+  /** Answers 4xx without a known code, while no credentials are valid, count as a refusal after this time. */
+  refreshRefusedForMs: dayMs,
   refreshFailureDaysMax: 4,
   /** Credentials are renewed this long before they expire, unless the provider names another time. */
   refreshMarginMs: 15 * 60_000,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSmtpMailer } from '#adapters/mail/smtp.ts';
 import { limits } from '#kernel/limits.ts';
 import { connectionRef } from '#modules/connections/connections/entity.ts';
+import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createDestination } from '#modules/operations/alert-destinations/handlers.ts';
 import { startAlertMonitor, type AlertMonitor } from '#modules/operations/alerts/monitor.ts';
 import type { Observation } from '#modules/operations/alerts/observe.ts';
@@ -110,6 +111,51 @@ describe('a failing connection', () => {
     expect(verifyDelivery(signingKey, request?.body ?? '', signature)).toBe(true);
   });
 
+  it('whose provider is away is reported once with its integration, not once per connection', async () => {
+    await destination('webhook', `${receiver.url}/away`, { alerts: ['refreshes_failing'] });
+    const { control, providers } = api.services;
+    const provider = providers.find('open-meteo');
+    if (provider === null) throw new Error('no provider');
+    const expireAt = clock.now() + 60_000;
+    const away = await Promise.all(
+      ['away-1', 'away-2', 'away-3'].map(async (connectionId) => {
+        const ref = { environmentUid, integrationKey: 'open', connectionId };
+        const credentials = { credentials: { type: 'NONE' }, expiresAt: expireAt };
+        const wanted = { ...ref, provider, credentials };
+        const { connection } = await importConnection(api.services, wanted, { actor: 'system' });
+        return { uid: connection.uid, ref: connectionRef(environmentUid, 'open', connectionId) };
+      }),
+    );
+    const fail = async () => {
+      for (const { uid, ref } of away) {
+        const intent = { uid, id: uid, logId: uid };
+        const begin = { type: 'BeginRefresh', ...intent, ifVersion: 1, spendsToken: false };
+        await control.execute(ref, begin, { actor: 'system' });
+        const why = { isDefinitive: false, errorCode: 'unavailable', providerStatus: 503 };
+        await control.execute(
+          ref,
+          { type: 'RefreshFailed', ...intent, ...why },
+          { actor: 'system' },
+        );
+      }
+    };
+    await fail();
+    await monitor.look();
+    expect(receivedAt('/away')).toEqual([]);
+    clock.forward(61_000);
+    await fail();
+    await monitor.look();
+    await monitor.look();
+    expect(receivedAt('/away')).toMatchObject([{ state: 'firing', count: 1, subjects: ['open'] }]);
+    for (const { ref } of away) {
+      const [, , connectionId] = ref.path;
+      const path = `/connections/${connectionId}?provider_config_key=open`;
+      await api.call('DELETE', path);
+    }
+    await monitor.look();
+    expect(receivedAt('/away')).toMatchObject([{ state: 'firing' }, { state: 'recovered' }]);
+  });
+
   it('goes to Slack with names that cannot mention or link anybody', async () => {
     await destination('slack', `${receiver.url}/slack`, { alerts: ['projections_stuck'] });
     projections = { count: 1, subjects: ['<!channel> & <https://evil.example|records>'] };
@@ -136,7 +182,9 @@ describe('a failing connection', () => {
     const [mail] = smtp.mails;
     expect(mail?.to).toEqual(['on-call@example.com']);
     expect(mail?.text).toContain('From: gateway@example.com');
-    expect(mail?.text).toContain('Subject: [svc] dev: 1 connection cannot be refreshed.');
+    expect(mail?.text).toContain(
+      'Subject: [svc] dev: 1 connection or integration cannot be refreshed.',
+    );
     expect(mail?.text).toContain(`- ${connection.name}`);
     await connection.mend('auth');
     await monitor.look();

@@ -13,6 +13,8 @@ import { startTokenRefreshes } from '#modules/connections/connections/token-refr
 import { openCredentials } from '#modules/connections/credentials/sealing.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
+import { authEventOf, type AuthEvent } from '#modules/webhooks/webhooks-out/auth-payload.ts';
+import type { CredentialsChanged } from '#streams/values.ts';
 import {
   aProvider,
   everythingOn,
@@ -22,9 +24,11 @@ import {
   type ControlWorld,
 } from '#test/support/control.ts';
 import {
+  invalidGrant,
   openFakeTokenEndpoint,
   type FakeTokenEndpoint,
 } from '#test/support/fake-token-endpoint.ts';
+import { readAll } from '#test/support/log.ts';
 import { givenOrders } from '#test/support/orders.ts';
 import { openHttpClient } from '#test/support/webhook-receiver.ts';
 
@@ -119,6 +123,23 @@ async function openWorld({ isRotating }: { readonly isRotating: boolean }): Prom
 const tokenOf = async ({ control }: Node, connection: Connection) =>
   (await openCredentials(control.vault, connection))['access_token'];
 
+/** The webhooks that the application gets about refreshes of the connection. */
+async function authWebhooks(): Promise<AuthEvent[]> {
+  const topic = 'svc.credentials.v1';
+  const { log, embedded } = world;
+  const codec = await embedded.schemas.codec<CredentialsChanged>(topic);
+  const changes: CredentialsChanged[] = [];
+  for (let partition = 0; partition < (await log.partitions(topic)); partition++) {
+    for (const { value } of await readAll(log, topic, partition)) {
+      if (value !== null) changes.push(codec.decode(value));
+    }
+  }
+  return changes.flatMap((change) => {
+    const event = authEventOf(change);
+    return event?.operation === 'refresh' ? [event] : [];
+  });
+}
+
 const outcomes = () => endpoint.grants.map(({ outcome }) => outcome);
 
 beforeEach(() => {
@@ -210,7 +231,7 @@ describe('a connection of a provider that rotates refresh tokens', () => {
   it('that was refused is an error of the connection, and is not tried again for 30 seconds', async () => {
     const [node] = nodes as [Node];
     aheadMs = 61 * minuteMs;
-    endpoint.plan(400);
+    endpoint.plan(invalidGrant);
     await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({
       code: 'invalid_credentials',
     });
@@ -228,7 +249,11 @@ describe('a connection of a provider that rotates refresh tokens', () => {
     const [node] = nodes as [Node];
     aheadMs = 61 * minuteMs;
     endpoint.plan(503);
-    await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({ status: 400 });
+    await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({
+      code: 'connection_refresh_backoff',
+      status: 424,
+      details: { retryAfterS: 30 },
+    });
     expect(node.find()).toMatchObject({ errors: [], refresh: { intent: null, failureDays: 0 } });
     aheadMs += 31_000;
     expect((await node.refresher.fresh(node.find())).credentialsVersion).toBe(2);
@@ -244,11 +269,107 @@ describe('a connection of a provider that rotates refresh tokens', () => {
     await expect(forced).rejects.toMatchObject({ code: 'connection_refresh_backoff' });
   });
 
+  it.each([
+    ['400 temporarily_unavailable', { status: 400, body: '{"error":"temporarily_unavailable"}' }],
+    [
+      '400 of a provider that is asked too early',
+      {
+        status: 400,
+        body: '{"error":"access_denied","error_description":"Rate limit exceeded: access_token not expired"}',
+      },
+    ],
+    ['400 without a code', { status: 400, body: '' }],
+    ['403 with HTML', { status: 403, body: '<h1>Forbidden</h1>' }],
+    ['302 elsewhere', { status: 302, headers: { location: 'https://elsewhere.example/' } }],
+    ['307 to another host', { status: 307, headers: { location: 'https://elsewhere.example/' } }],
+    ['200 with ok: false', { status: 200, body: '{"ok":false,"error":"ratelimited"}' }],
+    ['200 with invalid JSON', { status: 200, body: '{"access_token":"a' }],
+    ['an empty body', { status: 200, body: '' }],
+    ['429', { status: 429, body: '{"error":"invalid_grant"}' }],
+    ['503', { status: 503, body: '{"error":"invalid_grant"}' }],
+  ])('a failure that may pass leaves a valid token in use: %s', async (_, answer) => {
+    const [node] = nodes as [Node];
+    aheadMs = 50 * minuteMs;
+    endpoint.plan(answer);
+    expect(await tokenOf(node, await node.refresher.fresh(node.find()))).toBe('at-first');
+    expect(node.find()).toMatchObject({ errors: [], refresh: { intent: null, failureDays: 0 } });
+    expect(await authWebhooks()).toEqual([]);
+    aheadMs = 61 * minuteMs;
+    endpoint.plan(answer);
+    await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({
+      code: 'connection_refresh_backoff',
+    });
+    expect(node.find()).toMatchObject({ errors: [], refresh: { failureDays: 0 } });
+    expect(await authWebhooks()).toEqual([]);
+    aheadMs += 31_000;
+    expect((await node.refresher.fresh(node.find())).credentialsVersion).toBe(2);
+    expect(await authWebhooks()).toEqual([]);
+  });
+
+  it.each([
+    ['400 that refuses the client', { status: 400, body: '{"error":"unauthorized_client"}' }],
+    ['401 without a code', { status: 401, body: '{}' }],
+  ])('an error only once the token has expired: %s', async (_, answer) => {
+    const [node] = nodes as [Node];
+    aheadMs = 50 * minuteMs;
+    endpoint.plan(answer);
+    expect(await tokenOf(node, await node.refresher.fresh(node.find()))).toBe('at-first');
+    expect(node.find().errors).toEqual([]);
+    aheadMs = 61 * minuteMs;
+    endpoint.plan(answer);
+    await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({
+      code: 'invalid_credentials',
+    });
+    expect(node.find().errors).toMatchObject([{ type: 'auth' }]);
+  });
+
+  it.each([
+    ['invalid_grant', invalidGrant],
+    ['bad_refresh_token in 200', { status: 200, body: '{"error":"bad_refresh_token"}' }],
+    [
+      'ok: false with invalid_refresh_token',
+      { status: 200, body: '{"ok":false,"error":"invalid_refresh_token"}' },
+    ],
+    ['a client that is refused', { status: 401, body: '{"error":"invalid_client"}' }],
+  ])('a definitive refusal is an error while the token is valid: %s', async (_, answer) => {
+    const [node] = nodes as [Node];
+    aheadMs = 50 * minuteMs;
+    endpoint.plan(answer);
+    await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({
+      code: 'invalid_credentials',
+    });
+    expect(node.find().errors).toMatchObject([{ type: 'auth' }]);
+    expect(await authWebhooks()).toMatchObject([{ operation: 'refresh' }]);
+  });
+
+  it('a provider that refuses without a known code for a day is an error', async () => {
+    const [node] = nodes as [Node];
+    const refuse = async (minutes: number) => {
+      aheadMs = minutes * minuteMs;
+      endpoint.plan({ status: 403, body: '<h1>Forbidden</h1>' });
+      await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({});
+    };
+    await refuse(61);
+    await refuse(24 * 60);
+    expect(node.find().errors).toEqual([]);
+    await refuse(61 + 24 * 60);
+    expect(node.find().errors).toMatchObject([{ type: 'auth' }]);
+  });
+
+  it.each([307, 308])('follows a %i on the same host with the body', async (status) => {
+    const [node] = nodes as [Node];
+    aheadMs = 61 * minuteMs;
+    endpoint.plan({ status, headers: { location: '/v2/token' } });
+    expect((await node.refresher.fresh(node.find())).credentialsVersion).toBe(2);
+    expect(outcomes()).toEqual(['planned', 'granted']);
+    expect(endpoint.grants[1]?.refreshToken).toBe(endpoint.grants[0]?.refreshToken);
+  });
+
   it('is exhausted after four days of failures; only force still tries', async () => {
     const [node] = nodes as [Node];
     for (const day of [1, 2, 3, 4]) {
       aheadMs = day * 24 * 60 * minuteMs;
-      endpoint.plan(400);
+      endpoint.plan(invalidGrant);
       await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({ status: 400 });
     }
     aheadMs += 24 * 60 * minuteMs;

@@ -10,6 +10,23 @@ export interface TokenEndpointOptions {
   readonly expiresIn?: number;
 }
 
+/** An answer as a provider may send it, JSON or not. */
+export interface PlannedAnswer {
+  readonly status: number;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The refusal of a refresh token (RFC 6749 section 5.2). */
+export const invalidGrant: PlannedAnswer = { status: 400, body: '{"error":"invalid_grant"}' };
+
+/** A planned answer, or one of the endpoint's own, whose body is JSON. */
+interface Judgment {
+  readonly status: number;
+  readonly body?: string | object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** What became of one request. */
 export interface TokenGrant {
   readonly refreshToken: string;
@@ -28,8 +45,8 @@ export interface FakeTokenEndpoint extends AsyncDisposable {
   readonly grants: TokenGrant[];
   /** A first refresh token, as an authorization would have given it. */
   newFamily(): string;
-  /** Answers the next requests with these statuses. */
-  plan(...statuses: number[]): void;
+  /** Answers the next requests with these; a status alone is temporary. */
+  plan(...answers: (number | PlannedAnswer)[]): void;
   /** Requests wait until the promise is resolved. */
   hold(until: Promise<unknown>): void;
   /** Resolves when so many requests have come. */
@@ -45,7 +62,7 @@ export async function openFakeTokenEndpoint({
   const live = new Map<string, string>();
   const used = new Map<string, string>();
   const grants: TokenGrant[] = [];
-  const planned: number[] = [];
+  const planned: (number | PlannedAnswer)[] = [];
   const arrivals: { at: number; resolve: () => void }[] = [];
   let arrived = 0;
   let held: Promise<unknown> = Promise.resolve();
@@ -55,11 +72,12 @@ export async function openFakeTokenEndpoint({
     live.set(token, family);
     return token;
   };
-  const judge = (shown: string): { status: number; body: object } => {
-    const status = planned.shift();
-    if (status !== undefined) {
+  const judge = (shown: string): Judgment => {
+    const answer = planned.shift();
+    if (answer !== undefined) {
       grants.push({ refreshToken: shown, outcome: 'planned' });
-      return { status, body: { error: 'temporarily_unavailable' } };
+      if (typeof answer !== 'number') return answer;
+      return { status: answer, body: { error: 'temporarily_unavailable' } };
     }
     const family = live.get(shown);
     if (family === undefined) {
@@ -86,7 +104,7 @@ export async function openFakeTokenEndpoint({
     };
   };
 
-  const answer = async (request: IncomingMessage): Promise<{ status: number; body: object }> => {
+  const answer = async (request: IncomingMessage): Promise<Judgment> => {
     const form = new URLSearchParams(await textOf(request));
     arrived += 1;
     for (const { at, resolve } of arrivals) if (arrived >= at) resolve();
@@ -101,9 +119,9 @@ export async function openFakeTokenEndpoint({
   };
 
   const server = createServer((request, response) => {
-    void answer(request).then(({ status, body }) => {
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(body));
+    void answer(request).then(({ status, body, headers }) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
+      response.end(typeof body === 'string' ? body : JSON.stringify(body));
     });
   });
   server.listen(0, '127.0.0.1');
@@ -116,7 +134,7 @@ export async function openFakeTokenEndpoint({
     clientSecret,
     grants,
     newFamily: () => newToken(randomBytes(8).toString('hex')),
-    plan: (...statuses) => void planned.push(...statuses),
+    plan: (...answers) => void planned.push(...answers),
     hold: (until) => {
       held = until;
     },

@@ -17,8 +17,10 @@ import {
   afterTime,
   cleared,
   failedOnce,
+  isRefusedForLong,
   isSame,
   markedError,
+  postponed,
   refusedByFunction,
   tested,
   validationFailed,
@@ -194,7 +196,7 @@ function evolve(state: Connection | null, event: ConnectionEvent): Connection | 
     case 'RefreshBegun':
       return { ...state, refresh: { ...state.refresh, intent: event.intent } };
     case 'RefreshPostponed':
-      return { ...state, refresh: { ...state.refresh, intent: null, failedAt: event.at } };
+      return { ...state, refresh: postponed(state.refresh, event.at) };
     case 'ProfileChanged':
       return { ...state, ...event.changes, updatedAt: event.at };
     case 'MetadataChanged':
@@ -377,7 +379,9 @@ function begun(command: BeginRefresh, state: Connection): ConnectionEvent[] {
 function refreshFailed(command: RefreshFailed, state: Connection): ConnectionEvent[] {
   const { id, isDefinitive, logId, errorCode, providerStatus, at } = command;
   if (state.refresh.intent?.id !== id) return [];
-  if (!isDefinitive) return [{ type: 'RefreshPostponed', errorCode, providerStatus, at }];
+  if (!isDefinitive && !isRefusedForLong(command, state)) {
+    return [{ type: 'RefreshPostponed', errorCode, providerStatus, at }];
+  }
   const error = { type: 'auth', log_id: logId } as const;
   return [{ type: 'CredentialsRefused', error, errorCode, providerStatus, at }];
 }

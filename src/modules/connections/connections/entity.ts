@@ -28,6 +28,8 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
     uid: ({ uid }) => uid,
     id: ({ id }) => String(id),
     deleting: whileDeleting,
+    postponed: ({ refresh, isDeleting, environmentUid }) =>
+      refresh.failingSince != null && !isDeleting ? environmentUid : null,
     failing: ({ errors, isDeleting, environmentUid }) =>
       errors.length > 0 && !isDeleting ? environmentUid : null,
   },
@@ -52,7 +54,8 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
 /** Credentials recovered: refreshed, or accepted by the provider again. */
 function isRecovery(event: ConnectionEvent, before: Connection | null): boolean {
   if (event.type === 'ErrorCleared') return event.errorType === 'auth';
-  return event.type === 'CredentialsRefreshed' && before?.refresh.failedAt != null;
+  if (event.type !== 'CredentialsRefreshed') return false;
+  return before?.errors.some(({ type }) => type === 'auth') === true;
 }
 
 /** A new connection is published when it is valid, and so are new credentials of an existing one. */
@@ -181,7 +184,7 @@ const credentialActions: Partial<Record<ConnectionEvent['type'], string>> = {
   ConnectionValidated: 'stored',
   CredentialsRefreshed: 'refreshed',
   CredentialsRefused: 'refresh_failed',
-  RefreshPostponed: 'refresh_failed',
+  RefreshPostponed: 'refresh_postponed',
   RefreshDue: 'refresh_due',
   ErrorCleared: 'tested',
   ConnectionDeleted: 'shredded',

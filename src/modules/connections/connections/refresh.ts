@@ -40,7 +40,10 @@ export function createRefresher(deps: RefreshDeps): Refresher {
       if (!isWanted || !(await isRenewable(deps, connection, plan))) return connection;
       try {
         if (!isForced) refuseWithoutTrying(connection, deps.clock.now());
-        return await shared(connection.uid, () => refreshOnce(deps, connection, plan));
+        const isRefusedNow = isForced || isRejected;
+        return await shared(connection.uid, () =>
+          refreshOnce(deps, connection, { ...plan, isRefusedNow }),
+        );
       } catch (error) {
         const existing = isForced || isRejected ? null : stillGood(deps, connection, error);
         if (existing === null) throw error;
@@ -64,6 +67,11 @@ function stillGood(deps: RefreshDeps, request: Connection, error: unknown): Conn
   const existing = current(deps, request);
   const isRefused = existing.errors.some(({ type }) => type === 'auth');
   return isRefused || isExpired(existing, deps.clock.now()) ? null : existing;
+}
+
+interface Refresh extends Plan {
+  /** The present token is not in use any more: the provider refused it, or the caller wants another. */
+  readonly isRefusedNow: boolean;
 }
 
 interface Plan {
@@ -101,7 +109,7 @@ function refuseWithoutTrying(connection: Connection, now: number): void {
 async function refreshOnce(
   deps: RefreshDeps,
   request: Connection,
-  plan: Plan,
+  plan: Refresh,
 ): Promise<Connection> {
   const deadline = deps.clock.now() + limits.refreshWaitMs;
   for (;;) {
@@ -198,7 +206,7 @@ async function release({ coordination, logger }: RefreshDeps, lease: Lease): Pro
  * Intent, provider, outcome.
  * @throws GatewayError `conflict` (a recent intent), `invalid_credentials`, 424
  */
-async function renew(deps: RefreshDeps, existing: Connection, plan: Plan): Promise<Connection> {
+async function renew(deps: RefreshDeps, existing: Connection, plan: Refresh): Promise<Connection> {
   const { control, faultPoint } = deps;
   const held = await openCredentials(deps.vault, existing);
   const id = randomUUID();
@@ -229,7 +237,8 @@ async function renew(deps: RefreshDeps, existing: Connection, plan: Plan): Promi
     return stored;
   } catch (error) {
     operation.end('failed', error instanceof Error ? error.message : 'The refresh failed.');
-    throw await refused(deps, existing, id, error);
+    const { isRefusedNow } = plan;
+    throw await refused(deps, existing, { id, isRefusedNow }, error);
   }
 }
 
@@ -291,26 +300,35 @@ async function store(
 async function refused(
   deps: RefreshDeps,
   existing: Connection,
-  id: string,
+  { id, isRefusedNow }: { readonly id: string; readonly isRefusedNow: boolean },
   error: unknown,
 ): Promise<unknown> {
-  const published = failureFacts(error);
+  const isInUse =
+    !isRefusedNow && existing.expiresAt !== null && !isExpired(existing, deps.clock.now());
+  const published = failureFacts(error, isInUse);
   if (published === null) return error;
-  await deps.control.execute<Connection>(
+  const after = await deps.control.execute<Connection>(
     refOf(existing),
     { type: 'RefreshFailed', uid: existing.uid, id, logId: id, ...published },
     { actor },
   );
   const message = error instanceof Error ? error.message : undefined;
+  const isMarked = after?.errors.some(({ type }) => type === 'auth') === true;
+  if (!published.isDefinitive && !isMarked) {
+    const retryAfterS = Math.ceil(limits.refreshBackoffMs / 1000);
+    const details = { retryAfterS, ...(message === undefined ? {} : { message }) };
+    return new GatewayError('connection_refresh_backoff', details, { cause: error });
+  }
   return new GatewayError('invalid_credentials', message === undefined ? {} : { message }, {
     cause: error,
   });
 }
 
 /** Null if it is not a failure of the refresh: the connection was deleted, or has other credentials. */
-function failureFacts(error: unknown) {
+function failureFacts(error: unknown, isInUse: boolean) {
   if (error instanceof ProviderAuthError) {
-    const { code, providerCode, isDefinitive, providerStatus } = error.failure;
+    const { code, providerCode, providerStatus, endsValidToken } = error.failure;
+    const isDefinitive = error.failure.isDefinitive && (!isInUse || endsValidToken !== false);
     return { errorCode: providerCode ?? code, isDefinitive, providerStatus };
   }
   if (!(error instanceof GatewayError)) return null;

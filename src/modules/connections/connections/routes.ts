@@ -351,7 +351,9 @@ async function freshOrRefused(
     const existing =
       findConnection(services.control, environmentUid, integrationKey, connectionId) ?? connection;
     const payload = { connection: await presentConnection(services.vault, existing, view) };
-    const details = { message: error.message, payload, status: error.status };
+    const { retryAfterS } = error.details;
+    const wait = retryAfterS === undefined ? {} : { retryAfterS };
+    const details = { message: error.message, payload, status: error.status, ...wait };
     throw new GatewayError('invalid_credentials', details, { cause: error });
   }
 }

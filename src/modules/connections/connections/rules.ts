@@ -1,3 +1,4 @@
+import { limits } from '#kernel/limits.ts';
 import { stableJson, type Json } from '#kernel/stable-json.ts';
 import { dayMs, type Instant } from '#kernel/time.ts';
 import type { ConnectionError, ConnectionEvent } from './events.ts';
@@ -74,6 +75,31 @@ export function afterTime(state: Connection, at: Instant): ConnectionEvent[] {
 const isRefreshDue = (state: Connection, at: Instant): boolean =>
   (unusedRefreshAt(state) ?? Infinity) <= at;
 
+/** Statuses of a provider that is away or over its limit, whatever the body says. */
+export const isOutageStatus = (status: number): boolean =>
+  status === 408 || status === 429 || status >= 500;
+
+export const postponed = (refresh: Connection['refresh'], at: Instant): Connection['refresh'] => ({
+  ...refresh,
+  intent: null,
+  failedAt: at,
+  failingSince: refresh.failingSince ?? at,
+});
+
+/**
+ * A provider that answers 4xx without a known code may refuse in words of its own: after a day without valid
+ * credentials that is a refusal. An outage (no answer, 408, 429, 5xx) never is.
+ */
+export function isRefusedForLong(
+  { providerStatus, at }: { readonly providerStatus: number | null; readonly at: Instant },
+  { refresh: { failingSince }, expiresAt }: Connection,
+): boolean {
+  const isOutage = providerStatus === null || isOutageStatus(providerStatus);
+  if (isOutage || providerStatus < 400 || failingSince == null) return false;
+  const isExpired = expiresAt === null || expiresAt <= at;
+  return isExpired && at - failingSince >= limits.refreshRefusedForMs;
+}
+
 /** Counted at most once a day (UTC): the number of days exhausts a connection. */
 export function failedOnce(refresh: Connection['refresh'], at: Instant): Connection['refresh'] {
   const { failedAt, failureDays } = refresh;
@@ -83,6 +109,7 @@ export function failedOnce(refresh: Connection['refresh'], at: Instant): Connect
     ...refresh,
     intent: null,
     failedAt: at,
+    failingSince: null,
     failureDays: isCounted ? failureDays : failureDays + 1,
   };
 }

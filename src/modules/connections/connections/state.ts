@@ -27,6 +27,8 @@ export interface RefreshState {
   /** Whether a refresh gave another refresh token than it was given; null until one has succeeded. */
   readonly rotatesToken: boolean | null;
   readonly failedAt: Instant | null;
+  /** The first passing failure since the last success or refusal; absent in older states. */
+  readonly failingSince?: Instant | null;
   /** Days (UTC) with a failure since the last success; at `limits.refreshFailureDaysMax` no more is tried. */
   readonly failureDays: number;
   /** When the owner last asked for a refresh that nobody had a use for; null since the last success. */
@@ -37,6 +39,7 @@ export const neverRefreshed: RefreshState = {
   intent: null,
   rotatesToken: null,
   failedAt: null,
+  failingSince: null,
   failureDays: 0,
   askedAt: null,
 };

@@ -14,7 +14,10 @@ export interface NoticeContent {
 
 const summaries: Readonly<Record<AlertKind, readonly [one: string, many: string]>> = {
   connections_failing: ['connection fails', 'connections fail'],
-  refreshes_failing: ['connection cannot be refreshed', 'connections cannot be refreshed'],
+  refreshes_failing: [
+    'connection or integration cannot be refreshed',
+    'connections or integrations cannot be refreshed',
+  ],
   dead_letters: ['message was parked', 'messages were parked'],
   projections_stuck: ['projection is stuck', 'projections are stuck'],
 };

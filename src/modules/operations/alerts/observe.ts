@@ -29,7 +29,7 @@ const observation = (subjects: readonly string[]): Observation => ({
 
 /** What the kinds of alerts of an environment are about now. */
 export function observeEnvironment(
-  { control, deadLetters }: Pick<ObserveDeps, 'control' | 'deadLetters'>,
+  { control, deadLetters, clock }: Pick<ObserveDeps, 'control' | 'deadLetters' | 'clock'>,
   environmentUid: string,
 ): Readonly<Record<Exclude<AlertKind, 'projections_stuck'>, Observation>> {
   const failing = control.view
@@ -44,9 +44,25 @@ export function observeEnvironment(
     .filter(({ environmentUid: uid }) => uid === environmentUid || ofAll.has(uid));
   return {
     connections_failing: observation(namesOf('sync')),
-    refreshes_failing: observation(namesOf('auth')),
+    refreshes_failing: observation([...namesOf('auth'), ...awayOf(control, environmentUid, clock)]),
     dead_letters: observation(parked.map(({ consumer, id }) => `${consumer}/${id}`)),
   };
+}
+
+/**
+ * Integrations whose provider is away: passing failures of connections without valid credentials. One subject for each,
+ * however many connections it has.
+ */
+function awayOf(
+  { view }: ObserveDeps['control'],
+  environmentUid: string,
+  clock: ObserveDeps['clock'],
+): string[] {
+  const now = clock.now();
+  const away = view
+    .listBy<Connection>('connection', 'postponed', environmentUid)
+    .filter(({ state: { expiresAt } }) => expiresAt !== null && expiresAt <= now);
+  return [...new Set(away.map(({ state }) => state.integrationKey))];
 }
 
 /** Projections that are further behind than a few minutes, the same for every environment. */

@@ -8,6 +8,8 @@ export interface ProviderAuthFailure {
   readonly message: string;
   /** True when a retry cannot help: the provider refused the credentials. */
   readonly isDefinitive: boolean;
+  /** True when it holds even while the present token is valid: what was refused is the grant itself. */
+  readonly endsValidToken?: boolean;
   /** Null without a response. */
   readonly providerStatus: number | null;
   /** The provider's own code, such as `invalid_grant` (RFC 6749 section 5.2); null without one. */

@@ -13,13 +13,13 @@ import {
 import { withParams } from '../../providers/url.ts';
 import type { ModeContext } from './mode.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
+import { refusedBy } from './refusal-codes.ts';
 import { xmlOf } from './xml.ts';
 
 /** Timeout of a token call; shorter than the lease of a refresh (`limits.refreshLeaseMs`). */
 const tokenTimeoutMs = 10_000;
 const answerBytesMax = 1024 ** 2;
-/** Statuses that do not refuse the credentials (docs/reference/guarantees.md#credentials). */
-const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
+const redirectsMax = 5;
 
 export interface TokenRequest {
   readonly url: string;
@@ -122,7 +122,7 @@ export async function requestToken(
   const { failure } = request;
   let reply: HttpReply;
   try {
-    reply = await http.request(outgoing(request));
+    reply = await replyOf(http, outgoing(request));
   } catch (cause) {
     if (!(cause instanceof HttpFailure)) throw cause;
     const message = `The provider "${provider.name}" could not be reached for a token (${cause.code}).`;
@@ -138,6 +138,23 @@ export async function requestToken(
   throw refusal(provider, reply.status, { providerCode, failure, isReadable: body !== null });
 }
 
+/** Follows 307 and 308 with the body on the same host: it contains secrets of the client. */
+async function replyOf(http: ModeContext['http'], first: OutgoingRequest): Promise<HttpReply> {
+  let request = first;
+  for (let hops = 0; ; hops++) {
+    const reply = await http.request(request);
+    const location = reply.headers['location'];
+    const isRepeated = reply.status === 307 || reply.status === 308;
+    if (!isRepeated || location === undefined || hops === redirectsMax) return reply;
+    const url = URL.parse(location, request.url.href);
+    if (url === null || !isSameHost(request.url, url)) return reply;
+    request = { ...request, url };
+  }
+}
+
+const isSameHost = (from: URL, to: URL): boolean =>
+  to.host === from.host && to.protocol === from.protocol && to.username + to.password === '';
+
 function refusal(
   provider: Provider,
   status: number,
@@ -146,11 +163,14 @@ function refusal(
   const { providerCode, failure, isReadable } = published;
   const fields = providerCode === null ? '' : `: ${providerCode}`;
   const isMalformed = status < 300 && !isReadable;
+  const refused = refusedBy({ status, code: providerCode, isReadable });
   const what = isMalformed ? 'answered without a token' : `answered ${status}${fields}`;
   return new ProviderAuthError({
     code: failure,
     message: `The provider "${provider.name}" ${what} when it was asked for a token.`,
-    isDefinitive: !isMalformed && !isPassing(status),
+    isDefinitive: refused !== null,
+    endsValidToken:
+      refused === 'grant' || (refused === 'client' && providerCode !== null && status !== 400),
     providerStatus: status,
     providerCode,
   });

@@ -5,7 +5,7 @@ import { joinKey } from '#kernel/ids.ts';
 import { connectionEntity, connectionRef } from '#modules/connections/connections/entity.ts';
 import type { ConnectionQuery } from '#modules/connections/connections/listing.ts';
 import { connectionSearch, connectionTotal } from '#modules/connections/connections/search.ts';
-import type { Connection } from '#modules/connections/connections/state.ts';
+import { neverRefreshed, type Connection } from '#modules/connections/connections/state.ts';
 import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
 
 const definitions: EntityDefinitions = { connection: connectionEntity };
@@ -50,6 +50,7 @@ function connectionOf(random: Random, at: number): Connection {
     endUser,
     tags: {},
     errors: [],
+    refresh: neverRefreshed,
     isDeleting: random.chance(5),
   } as Partial<Connection> as Connection;
 }
