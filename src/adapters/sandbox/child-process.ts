@@ -82,6 +82,9 @@ export class SandboxChild {
         '--disable-warning=SecurityWarning',
         '--disable-warning=ExperimentalWarning',
         '--disallow-code-generation-from-strings',
+        // V8 takes the outer loop of `for (;;) list[0] = new Array(1000);` for a short one and drops its check for
+        // interrupts: such code ends neither at its limits nor for its memory.
+        '--no-turboshaft-loop-unrolling',
       ],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -195,7 +198,7 @@ export class SandboxChild {
   }
 
   #receive(message: Exclude<FromChild, { kind: 'ready' }>): void {
-    if (message.kind === 'broken') {
+    if (message.kind === 'exhausted') {
       this.retire();
       return;
     }
@@ -244,10 +247,13 @@ export class SandboxChild {
     if (residentMb(this.#process.pid) > this.#options.residentMbMax) this.kill();
   }
 
-  /** The failed run is the one that the child named, or the only one; others were interrupted. */
+  /**
+   * The failed run is the one that the child named, or the only one: in a process that takes no more runs, the memory may
+   * be of an earlier run. Others were interrupted.
+   */
   #gone(): void {
+    const wasAlone = this.#runs.size === 1 && (this.isOpen || this.started === 1);
     this.#isEnding = true;
-    const wasAlone = this.#runs.size === 1;
     for (const [run, entry] of this.#runs) {
       this.#end(run, fail(entry.isSuspect || wasAlone ? outOfMemory : interrupted));
     }

@@ -8,20 +8,19 @@ import type { ChildSettings, FromChild, ToChild } from './messages.ts';
  * that an escape from an isolate gains nothing.
  */
 const watchEveryMs = 25;
-/** How long an isolate may take to report its size before it counts as busy. */
-const memoryAnswerMs = 20;
-/** Time for the memory of an ended run to be returned, before another one is ended for it. */
-const memoryReturnsMs = 250;
+/** Between two measurements of the runs while the process is over its limit. */
+const measureEveryMs = 250;
+/** Of its limit, what a run may take before it is ended here: some of it is garbage that V8 has not collected yet. */
+const heapShareMax = 1.25;
 
 interface State {
   readonly snapshot: Snapshot;
   readonly settings: ChildSettings;
   readonly spares: RunIsolate[];
   readonly runs: Map<number, GuestRun>;
-  /** Processor time of each run at the last check, and the increase since the one before. */
-  readonly processor: Map<number, { readonly totalMs: number; readonly recentMs: number }>;
   watch: NodeJS.Timeout | null;
-  isHunting: boolean;
+  /** By `performance.now()`. */
+  measuredAt: number;
 }
 let state: State | null = null;
 
@@ -42,9 +41,8 @@ function receive(message: ToChild): void {
       settings: message.settings,
       spares: [],
       runs: new Map(),
-      processor: new Map(),
       watch: null,
-      isHunting: false,
+      measuredAt: -Infinity,
     };
     for (let count = 0; count < message.settings.spares; count++) refill(state);
     send({ kind: 'ready' });
@@ -70,14 +68,13 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
     called: (id, method, args) => send({ kind: 'call', run, id, method, args }),
     ended: (result) => {
       on.runs.delete(run);
-      on.processor.delete(run);
       if (on.runs.size === 0 && on.watch !== null) {
         clearInterval(on.watch);
         on.watch = null;
       }
       send({ kind: 'ended', run, result });
     },
-    unstoppable: () => send({ kind: 'broken' }),
+    unstoppable: () => send({ kind: 'exhausted' }),
   });
   on.runs.set(run, started);
   on.watch ??= setInterval(() => watch(on), watchEveryMs);
@@ -86,7 +83,7 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
 }
 
 const open = ({ snapshot }: State, heapMb: number): RunIsolate =>
-  openIsolate(snapshot, heapMb, () => send({ kind: 'broken' }));
+  openIsolate(snapshot, heapMb, () => send({ kind: 'exhausted' }));
 
 function refill(on: State): void {
   if (on.spares.length < on.settings.spares) {
@@ -95,48 +92,26 @@ function refill(on: State): void {
 }
 
 function watch(on: State): void {
-  for (const [id, run] of on.runs) {
-    const totalMs = run.cpuMs();
-    on.processor.set(id, { totalMs, recentMs: totalMs - (on.processor.get(id)?.totalMs ?? 0) });
-    if (totalMs > run.limits.cpuMs)
+  for (const run of on.runs.values()) {
+    if (run.isLost) run.kill(outOfMemory);
+    else if (run.cpuMs() > run.limits.cpuMs)
       run.kill(timedOut('The run exceeded its limit of processor time.'));
   }
   const residentMb = process.memoryUsage.rss() / 1024 ** 2;
-  if (residentMb > on.settings.residentMb && !on.isHunting) void hunt(on);
+  if (residentMb <= on.settings.residentMb) return;
+  if (performance.now() - on.measuredAt < measureEveryMs) return;
+  on.measuredAt = performance.now();
+  send({ kind: 'exhausted' });
+  for (const [id, run] of on.runs) void endIfTooLarge(id, run);
 }
 
 /**
- * V8's limit omits some memory: when the process exceeds its limit, the largest run is ended. An isolate too busy
- * to respond counts as the largest, the recently busiest one first.
+ * Memory of the process may belong to a run that has ended, so that a run is ended only for its own. One that is busy
+ * reports its memory once it rests; V8 ends it before if its heap is full.
  */
-async function hunt(on: State): Promise<void> {
-  on.isHunting = true;
-  const sizes = await Promise.all(
-    [...on.runs].map(async ([id, run]) => ({
-      id,
-      run,
-      size: await sizeOf(run),
-      recentMs: on.processor.get(id)?.recentMs ?? 0,
-    })),
-  );
-  const [largest] = sizes.sort((a, b) =>
-    a.size === b.size ? b.recentMs - a.recentMs : b.size - a.size,
-  );
-  if (largest !== undefined) {
-    send({ kind: 'suspect', run: largest.id });
-    largest.run.kill(outOfMemory);
-  }
-  setTimeout(() => {
-    on.isHunting = false;
-  }, memoryReturnsMs);
-}
-
-async function sizeOf(run: GuestRun): Promise<number> {
-  const { promise: late, resolve } = Promise.withResolvers<number>();
-  const timer = setTimeout(() => resolve(Infinity), memoryAnswerMs);
-  try {
-    return await Promise.race([run.memory().catch(() => 0), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+async function endIfTooLarge(id: number, run: GuestRun): Promise<void> {
+  const bytes = await run.memory().catch(() => 0);
+  if (bytes <= run.limits.heapMb * 1024 ** 2 * heapShareMax) return;
+  send({ kind: 'suspect', run: id });
+  run.kill(outOfMemory);
 }

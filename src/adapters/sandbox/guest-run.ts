@@ -78,10 +78,15 @@ export class GuestRun {
     return isolate.isDisposed ? 0 : Number(isolate.cpuTime / 1_000_000n);
   }
 
+  /** V8 has stopped the isolate for its memory; the code may still be on its way to its end. */
+  get isLost(): boolean {
+    return !this.#hasEnded && this.#isolate.isolate.isDisposed;
+  }
+
   /** Heap and external memory in bytes; a busy isolate responds late. */
   async memory(): Promise<number> {
     const heap = await this.#isolate.isolate.getHeapStatistics();
-    return heap.total_heap_size + heap.externally_allocated_size;
+    return heap.used_heap_size + heap.malloced_memory + heap.externally_allocated_size;
   }
 
   settle(id: number, isDone: boolean, json: string, body: string): void {

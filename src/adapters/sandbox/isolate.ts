@@ -36,17 +36,17 @@ export function takeSnapshot(runtime: string): Snapshot {
 
 /**
  * The callbacks and the runtime's return value stay in closures: guest code can reach neither them nor any object
- * of isolated-vm. `broken`: V8 keeps the memory and the thread of the isolate, possibly after its disposal; the
+ * of isolated-vm. `stuck`: V8 keeps the memory and the thread of the isolate, possibly after its disposal; the
  * process must end with its other runs.
  */
-export function openIsolate(snapshot: Snapshot, heapMb: number, broken: () => void): RunIsolate {
+export function openIsolate(snapshot: Snapshot, heapMb: number, stuck: () => void): RunIsolate {
   const holder: { events: IsolateEvents | null } = { events: null };
   const isolate = new ivm.Isolate({
     memoryLimit: heapMb,
     snapshot,
     onCatastrophicError: () => {
       holder.events?.lost();
-      broken();
+      stuck();
     },
   });
   const context = isolate.createContextSync();

@@ -37,15 +37,18 @@ export type FromChild =
   | { readonly kind: 'ended'; readonly run: number; readonly result: RunResult }
   /** The run is being ended for its memory: if the process dies, this run is the cause. */
   | { readonly kind: 'suspect'; readonly run: number }
-  /** An isolate keeps its memory or its thread permanently: current runs may end, no other may begin. */
-  | { readonly kind: 'broken' };
+  /**
+   * The process exceeds its limit of memory, or an isolate keeps its memory or its thread permanently: current runs
+   * may end, no other may begin.
+   */
+  | { readonly kind: 'exhausted' };
 
 export interface ChildSettings {
   /** Isolates created in advance. */
   readonly spares: number;
   /** Heap of an isolate created in advance; runs with another limit get a new one. */
   readonly heapMb: number;
-  /** Resident memory of the process above which runs are ended, the largest first. */
+  /** Resident memory of the process above which it takes no more runs. */
   readonly residentMb: number;
 }
 

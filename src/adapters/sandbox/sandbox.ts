@@ -25,9 +25,9 @@ export interface SandboxOptions {
   readonly isOnDemand?: boolean;
   /** Isolates created in advance in each process, 3 MB each. Default 2. */
   readonly spares?: number;
-  /** Resident memory of a process above which its largest run is ended, in MB. Default 1024. */
+  /** Resident memory above which a process takes no more runs and is replaced, in MB. Default 1024. */
   readonly residentMb?: number;
-  /** Resident memory at which the process is killed, in MB. Default 1536. */
+  /** Resident memory at which the process is killed, in MB: all its runs with their whole memory are less. Default 2560. */
   readonly residentMbMax?: number;
   /** Runs after which a process is replaced, against slow leaks. Default 5000. */
   readonly runsPerLife?: number;
@@ -44,7 +44,7 @@ const defaults = {
   isOnDemand: false,
   spares: 2,
   residentMb: 1024,
-  residentMbMax: 1536,
+  residentMbMax: 2560,
   runsPerLife: 5000,
   idleMs: 30_000,
   grownMbMax: 32,

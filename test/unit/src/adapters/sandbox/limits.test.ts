@@ -18,6 +18,7 @@ describe('limits', () => {
     ['a loop in a getter of the output', 'return { get a() { for (;;); } };'],
     ['a loop in toJSON', 'return { toJSON() { for (;;); } };'],
     ['a loop of microtasks', 'for (;;) await null;'],
+    ['a loop with a short one in it', 'const list = []; for (;;) list[0] = new Array(1000);'],
     ['a loop in the message of an error', 'throw { get message() { for (;;); } };'],
     ['a loop of timers', 'for (;;) clearTimeout(setTimeout(() => {}, 0));'],
     ['a slow regular expression', '/^(a+)+$/.test("a".repeat(50) + "b");'],
@@ -64,22 +65,38 @@ describe('limits', () => {
     });
   });
 
-  it('memory that V8 does not count ends the largest run, and no other', async () => {
+  it('a run within its limit goes on in a process that is over its own', async () => {
     await using watched = await openSandbox({ spares: 0, residentMb: 260, residentMbMax: 4000 });
-    const host = { getCheckpoint: never };
-    const end = new AbortController();
-    const innocent = runGuest(watched, 'try { await svc.getCheckpoint(); } catch { return 1; }', {
-      host,
-      signal: end.signal,
-    });
-    const hog = await runGuest(
+    const end = Promise.withResolvers<string>();
+    const host = { getCheckpoint: () => end.promise };
+    const beside = outputOf(watched, 'return svc.getCheckpoint();', { host });
+    const large = outputOf(
       watched,
-      'const all = []; for (let n = 0; n < 400; n++) { all.push(new Uint8Array(1e6).fill(1)); await new Promise((r) => setTimeout(r, 1)); } await svc.getCheckpoint();',
-      { host, limits: { heapMb: 1000 } },
+      'const all = []; for (let n = 0; n < 400; n++) { all.push(new Uint8Array(1e6).fill(1)); await new Promise((r) => setTimeout(r, 1)); } return all.length;',
+      { limits: { heapMb: 1000 } },
     );
-    expect(hog).toMatchObject({ error: { kind: 'memory' } });
-    end.abort();
-    expect(await innocent).toMatchObject({ error: { kind: 'aborted' } });
+    expect(await large).toBe(400);
+    end.resolve('1');
+    expect(await beside).toBe(1);
+  });
+
+  it.each([
+    [
+      'closures',
+      'let f = () => 0; for (;;) { const g = f, p = new Array(1000).fill(0); f = () => g() + p.length; }',
+    ],
+    ['maps', 'const all = new Map(); for (let n = 0; ; n++) all.set(n, { n });'],
+  ])('a run out of memory ends no other: %s', async (_, body) => {
+    await using watched = await openSandbox({ spares: 0 });
+    const end = Promise.withResolvers<string>();
+    const host = { getCheckpoint: () => end.promise };
+    const beside = Array.from({ length: 6 }, () =>
+      outputOf(watched, 'return svc.getCheckpoint();', { host }),
+    );
+    expect(await runGuest(watched, body)).toMatchObject({ error: { kind: 'memory' } });
+    expect(await outputOf(watched, 'return 2;')).toBe(2);
+    end.resolve('1');
+    expect(await Promise.all(beside)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
   it('memory beyond what the process may have kills it, and the next run starts in a new one', async () => {

@@ -169,6 +169,60 @@ describe('the processes', () => {
     expect(await outputOf(own, 'return 2;')).toBe(2);
   });
 
+  it('go on when a loop with a short one in it is ended: V8 hears of the end', async () => {
+    const before = childPids();
+    await using own = await openSandbox();
+    const pids = childPids().filter((pid) => !before.includes(pid));
+    const threadMs = (): number =>
+      Number(readFileSync(`/proc/${pids[0]!}/stat`, 'utf8').split(') ')[1]!.split(' ')[11]) * 10;
+    const body = 'const list = []; for (;;) list[0] = new Array(1000);';
+    const looping = await runGuest(own, body, { limits: { cpuMs: 300 } });
+    expect(looping).toMatchObject({ error: { kind: 'timeout' } });
+    // It is at rest: a run takes some processor time, a loop all of it.
+    await vi.waitFor(
+      async () => {
+        const start = threadMs();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        expect(threadMs() - start).toBeLessThan(100);
+      },
+      { timeout: 20_000 },
+    );
+    expect(childPids().filter((pid) => !before.includes(pid))).toEqual(pids);
+  });
+
+  it('over their limit of memory take no more runs, let the others end, and are replaced', async () => {
+    const before = childPids();
+    await using own = await openSandbox({ residentMb: 1 });
+    const fresh = () => childPids().filter((pid) => !before.includes(pid));
+    const [first] = fresh();
+    const released = Promise.withResolvers<string>();
+    const host = { getCheckpoint: () => released.promise };
+    const waiting = [1, 2, 3].map((n) =>
+      outputOf(own, `await svc.getCheckpoint(); return ${n};`, { host }),
+    );
+    await vi.waitFor(() => expect(fresh().length).toBeGreaterThan(1), { timeout: 20_000 });
+    expect(await outputOf(own, 'return 4;')).toBe(4);
+    expect(fresh()).toContain(first);
+    released.resolve('null');
+    expect(await Promise.all(waiting)).toEqual([1, 2, 3]);
+    await vi.waitFor(() => expect(fresh()).not.toContain(first), { timeout: 20_000 });
+  });
+
+  it('are killed at the hard limit of memory; what ran in one that was closed before is interrupted', async () => {
+    await using own = await openSandbox({ residentMb: 1, residentMbMax: 20_000 });
+    const released = Promise.withResolvers<string>();
+    const host = { getCheckpoint: () => released.promise };
+    const pids = childPids();
+    const earlier = outputOf(own, 'return 1;');
+    const waiting = runGuest(own, 'await svc.getCheckpoint();', { host });
+    expect(await earlier).toBe(1);
+    await vi.waitFor(() => expect(childPids().length).toBeGreaterThan(pids.length), {
+      timeout: 20_000,
+    });
+    for (const pid of childPids()) if (pids.includes(pid)) process.kill(pid, 'SIGKILL');
+    expect(await waiting).toMatchObject({ error: { kind: 'interrupted' } });
+  });
+
   it('are replaced after a number of runs', async () => {
     const before = childPids();
     await using own = await openSandbox({ runsPerLife: 3 });
