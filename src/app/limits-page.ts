@@ -16,6 +16,12 @@ const groups = {
     requestMs:
       'From the start of a request to the end of its body, except on `/proxy`; later is answered 408',
     readOnlyRetryMs: '`Retry-After` of what a process with SVC_READ_ONLY refuses',
+    tailStreamsMax:
+      'Open streams of `GET /runs/tail` in one process, and of `GET /logs/tail`; more are `too_many_request`',
+    environmentTailStreamsMax: 'The same, of one environment',
+    recordStreamsMax:
+      'Open streams of `GET /records/stream` in one process; more are `too_many_request`',
+    environmentRecordStreamsMax: 'The same, of one environment',
     idempotencyKeyCharsMax: 'Characters of an `Idempotency-Key`',
     idempotencyMs: 'How long an `Idempotency-Key` is known',
     idempotentAnswerBytesMax: 'An answer that is kept for an `Idempotency-Key`, as JSON',
@@ -77,6 +83,9 @@ const groups = {
   },
   deployments: {
     compileMaxMs: 'Compiling one file',
+    compilationsMax:
+      'Files compiled at a time in one process; more are `execution_environment_unavailable`, and a deployment waits',
+    environmentCompilationsMax: 'The same, of one environment',
     deploymentSourceBytesMax: 'The TypeScript of a function that is deployed from source',
     deploymentMs: 'A deployment from source: until its start, and from its start to its end',
     deploymentKeptMs: 'How long the outcome of a deployment from source can be read',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { EnvironmentSlots } from '#kernel/environment-slots.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { splitKey } from '#kernel/ids.ts';
 import type { Batch, EventLog, Position } from '#ports/event-log.ts';
@@ -7,8 +8,6 @@ import { cursorOf } from './cursor.ts';
 import { openSse } from './sse.ts';
 import type { StreamCall } from './stream-route.ts';
 
-/** Limit of concurrent readers of a topic in one process: each reads the complete topic. */
-const tailsMax = 50;
 const batchBytesMax = 1024 ** 2;
 /** How soon a stream ends after its key or session. */
 const authorizationEveryMs = 1_000;
@@ -21,6 +20,8 @@ export interface TopicTail<T> {
   readonly topic: string;
   /** The name of the events. */
   readonly event: string;
+  /** Each reader reads the complete topic. */
+  readonly slots: EnvironmentSlots;
   /** The data of the event of a message; null: it is not wanted. */
   readonly dataOf: (message: T) => unknown;
   /** Whether the key and the session of the caller still exist. */
@@ -31,8 +32,6 @@ interface TailServices {
   readonly log: EventLog;
   readonly schemas: Schemas;
 }
-
-const open = new Map<string, number>();
 
 /**
  * The messages of the caller's environment as they are appended, as server-sent events, until the client disconnects,
@@ -45,15 +44,8 @@ export async function tailTopic<T>(
   call: StreamCall<TailServices>,
   topicTail: TopicTail<T>,
 ): Promise<void> {
-  const { topic } = topicTail;
-  const count = open.get(topic) ?? 0;
-  if (count >= tailsMax) throw new GatewayError('too_many_request', { retryAfterS: 5 });
-  open.set(topic, count + 1);
-  try {
-    await follow(call, topicTail);
-  } finally {
-    open.set(topic, (open.get(topic) ?? 1) - 1);
-  }
+  using _slot = topicTail.slots.take(call.caller.environmentUid);
+  await follow(call, topicTail);
 }
 
 async function follow<T>(call: StreamCall<TailServices>, topicTail: TopicTail<T>): Promise<void> {

@@ -25,6 +25,12 @@ export const limits = {
   /** Levels of lists and objects in a body. */
   jsonDepthMax: 64,
   requestHeaderBytesMax: 32 * 1024,
+  /** Open responses of `GET /runs/tail` in one process, and of `GET /logs/tail`. */
+  tailStreamsMax: 50,
+  environmentTailStreamsMax: 10,
+  /** Open responses of `GET /records/stream` in one process. */
+  recordStreamsMax: 200,
+  environmentRecordStreamsMax: 50,
   requestHeadMs: 15_000,
   requestMs: 120_000,
   /** `Retry-After` of what a process that only reads refuses. */
@@ -103,6 +109,9 @@ export const limits = {
   /** Between a cancel, or the time limit, and the forced end of a run. */
   runGraceMs: 30_000,
   compileMaxMs: 3 * 60_000,
+  /** At a time in one process. */
+  compilationsMax: 2,
+  environmentCompilationsMax: 1,
   /** Same as the retention of the ledger (streams/topics.ts). */
   runsKeptDays: 90,
   checkpointBytesMax: 16 * 1024,

@@ -2,6 +2,7 @@
    a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '#kernel/limits.ts';
 import {
   eventually,
   openSharedCrmWorld,
@@ -259,6 +260,52 @@ describe('runs as they change', () => {
     );
     await expect(tail.next()).rejects.toThrow('the stream ended');
   });
+});
+
+describe('streams of one environment', () => {
+  const opened = async (path: string, key: string, headers: object = {}): Promise<number> => {
+    const leaving = new AbortController();
+    leavings.push(leaving);
+    const { status } = await fetch(`${world.gateway.url}${path}`, {
+      headers: { authorization: `Bearer ${key}`, ...headers },
+      signal: leaving.signal,
+    });
+    return status;
+  };
+  const leavings: AbortController[] = [];
+
+  it.each([
+    { path: '/runs/tail', max: limits.environmentTailStreamsMax },
+    { path: '/logs/tail', max: limits.environmentTailStreamsMax },
+    { path: '/records/stream?model=Contact', max: limits.environmentRecordStreamsMax },
+  ])('leave places to others: $path', async ({ path, max }) => {
+    const { key, prodKey } = world.gateway;
+    const other = await otherConnection();
+    const own = path.endsWith('/tail') ? {} : crm.headers;
+    try {
+      for (let count = 0; count < max; count++) expect(await opened(path, key, own)).toBe(200);
+      expect(await opened(path, key, own)).toBe(429);
+      expect(await opened(path, prodKey, path.endsWith('/tail') ? {} : other)).toBe(200);
+    } finally {
+      for (const leaving of leavings.splice(0)) leaving.abort();
+    }
+    await eventually(
+      () => opened(path, key, own),
+      (status) => status === 200,
+    );
+    for (const leaving of leavings.splice(0)) leaving.abort();
+  });
+
+  async function otherConnection(): Promise<object> {
+    const id = `c-${randomUUID()}`;
+    const key = world.gateway.prodKey;
+    const integration = { provider: 'unauthenticated', unique_key: `other-${id}` };
+    succeeded(await world.gateway.call('POST', '/integrations', { key, body: integration }));
+    const name = { provider_config_key: integration.unique_key, connection_id: id };
+    const body = { ...name, credentials: { type: 'NONE' } };
+    succeeded(await world.gateway.call('POST', '/connections', { key, body }));
+    return { 'provider-config-key': integration.unique_key, 'connection-id': id };
+  }
 });
 
 describe('whether the records of a run can be read', () => {

@@ -6,7 +6,9 @@ import { functionName, modelName } from '#http/fields.ts';
 import { content } from '#http/responses.ts';
 import { openSse } from '#http/sse.ts';
 import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
-import { GatewayError, isOutage } from '#kernel/errors.ts';
+import { EnvironmentSlots } from '#kernel/environment-slots.ts';
+import { isOutage } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { RecordReader } from './reader.ts';
@@ -14,8 +16,7 @@ import type { RecordsServices } from './services.ts';
 import { connectionHeaders, streamOf } from './stream-of-request.ts';
 import type { Stream } from './stream.ts';
 
-/** Limit of open streams of one process; each polls at this interval, which costs no query if the head is cached. */
-const streamsMax = 200;
+/** How often each stream polls, which costs no query if the head is cached. */
 const askedEveryMs = 500;
 const pageRecords = 100;
 
@@ -26,7 +27,12 @@ const query = z.strictObject({
 });
 const headers = connectionHeaders.extend({ 'last-event-id': z.string().max(1000).optional() });
 
-let open = 0;
+const slots = new EnvironmentSlots({
+  total: limits.recordStreamsMax,
+  perEnvironment: limits.environmentRecordStreamsMax,
+  code: 'too_many_request',
+  noun: 'streams of records',
+});
 
 /**
  * The records of a model as they are modified: events named `record` with a record each, in the order of pages. The id
@@ -63,13 +69,8 @@ export const changeFeedRoute: StreamRoute<RecordsServices> = {
     const cursor = sent['last-event-id'] ?? request.cursor ?? null;
     // An invalid cursor is refused before the stream starts.
     if (cursor !== null) await services.records.reader.positionOf(stream, cursor);
-    if (open >= streamsMax) throw new GatewayError('too_many_request', { retryAfterS: 5 });
-    open += 1;
-    try {
-      await follow(call, stream, cursor);
-    } finally {
-      open -= 1;
-    }
+    using _slot = slots.take(caller.environmentUid);
+    await follow(call, stream, cursor);
   },
 };
 

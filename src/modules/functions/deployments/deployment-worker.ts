@@ -96,9 +96,11 @@ async function deploy(
 
 /** The body that deploys the function. */
 async function compiled(deployment: Deployment, signal: AbortSignal): Promise<DeployBody> {
-  const { integrationKey, functionName: name, functionType: kind, version } = deployment;
+  const { environmentUid, integrationKey, functionName: name, functionType: kind } = deployment;
+  const { version } = deployment;
   const target = { integrationKey, name, kind };
-  const { sent } = await compileSource({ code: deployment.code, target }, signal);
+  const order = { code: deployment.code, target };
+  const { sent } = await compileSource(order, signal, { environmentUid });
   const parsed = deployBody.safeParse({
     reconciliationScope: { kind: 'function', integrationId: integrationKey, name, type: kind },
     functions: [version === null ? sent : { ...sent, version }],

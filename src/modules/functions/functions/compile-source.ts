@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { EnvironmentSlots } from '#kernel/environment-slots.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
@@ -21,12 +22,16 @@ export type SourceCompiled =
   | { readonly outcome: 'compiled'; readonly bundle: string; readonly sent: JsonObject }
   | { readonly outcome: 'refused'; readonly message: string };
 
-/** Concurrent compilations on this node; each is a thread, and a process that checks types. */
-const compilationsMax = 2;
 /** Of the thread, and of the process beyond what it reserves. */
 const heapMbMax = 1024;
 
-let running = 0;
+/** Each compilation is a thread, and a process that checks types. */
+const slots = new EnvironmentSlots({
+  total: limits.compilationsMax,
+  perEnvironment: limits.environmentCompilationsMax,
+  code: 'execution_environment_unavailable',
+  noun: 'compilations',
+});
 
 /** One file of functions, compiled. */
 export interface CompiledSource {
@@ -39,15 +44,18 @@ export interface CompiledSource {
 /**
  * Compiles one file of functions, with the checks of `svc compile`.
  * @throws GatewayError `compilation_error` with every problem, or for too much memory; `timeout` after 3 minutes;
- *   `execution_environment_unavailable` when the node is at its limit of compilations
+ *   `execution_environment_unavailable` when the process or the environment is at its limit of
+ *   compilations
  */
 export async function compileSource(
   order: SourceOrder,
   signal: AbortSignal,
-  { heapMb = heapMbMax }: { readonly heapMb?: number } = {},
+  {
+    environmentUid,
+    heapMb = heapMbMax,
+  }: { readonly environmentUid: string; readonly heapMb?: number },
 ): Promise<CompiledSource> {
-  if (running >= compilationsMax) throw new GatewayError('execution_environment_unavailable');
-  running += 1;
+  using _slot = slots.take(environmentUid);
   const worker = new Worker(workerUrl, {
     workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -60,7 +68,6 @@ export async function compileSource(
     if (compiled.outcome === 'compiled') return compiled;
     throw new GatewayError('compilation_error', { message: compiled.message });
   } finally {
-    running -= 1;
     await worker.terminate();
   }
 }

@@ -71,7 +71,11 @@ const begin = defineRoute({
     );
     const order = {
       functionType: body.function_type,
-      bundle: (await compileSource({ code: body.code }, signal)).bundle,
+      bundle: (
+        await compileSource({ code: body.code }, signal, {
+          environmentUid: caller.environmentUid,
+        })
+      ).bundle,
       ...input({
         input: body.input,
         metadata: body.metadata,

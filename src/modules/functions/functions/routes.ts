@@ -166,8 +166,9 @@ const compileRoute = defineRoute({
   body: z.strictObject({ code: text(1, 1_000_000).describe('TypeScript source of one file.') }),
   answers: { 200: json('The bundle.', compiledShape) },
   errors: ['compilation_error', 'timeout', 'execution_environment_unavailable'],
-  async handle({ body, services, signal }) {
-    const { bundle } = await compileSource({ code: body.code }, signal);
+  async handle({ body, caller, services, signal }) {
+    const { environmentUid } = caller;
+    const { bundle } = await compileSource({ code: body.code }, signal, { environmentUid });
     return {
       status: 200,
       body: {

@@ -3,6 +3,8 @@ import { checkQuery } from '#http/check-parts.ts';
 import { content } from '#http/responses.ts';
 import type { StreamRoute } from '#http/stream-route.ts';
 import { tailTopic } from '#http/topic-tail.ts';
+import { EnvironmentSlots } from '#kernel/environment-slots.ts';
+import { limits } from '#kernel/limits.ts';
 import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
 import type { FunctionsServices } from '../services.ts';
 import type { RunChanged } from './events.ts';
@@ -12,6 +14,12 @@ import { presentRunChange, statusOf } from './presenter.ts';
 import { runs } from './projection.ts';
 
 const query = z.strictObject(runFilterFields);
+const slots = new EnvironmentSlots({
+  total: limits.tailStreamsMax,
+  perEnvironment: limits.environmentTailStreamsMax,
+  code: 'too_many_request',
+  noun: 'streams of runs',
+});
 type Wanted = z.output<typeof query>;
 
 /**
@@ -36,6 +44,7 @@ export const runsTailRoute: StreamRoute<FunctionsServices> = {
     await tailTopic<RunChanged>(call, {
       topic: runs.topic,
       event: 'run',
+      slots,
       dataOf: (change) => (isWanted(change, wanted) ? presentRunChange(change) : null),
       isAuthorized: () => isStillAuthorized(call.services, call.caller),
     });

@@ -4,6 +4,8 @@ import { connectionId, functionName, integrationKey, listOf } from '#http/fields
 import { content } from '#http/responses.ts';
 import type { StreamRoute } from '#http/stream-route.ts';
 import { tailTopic } from '#http/topic-tail.ts';
+import { EnvironmentSlots } from '#kernel/environment-slots.ts';
+import { limits } from '#kernel/limits.ts';
 import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
 import type { OperationsServices } from '../services.ts';
 import type { LogEntry } from './events.ts';
@@ -19,6 +21,12 @@ const query = z.strictObject({
   syncs: few(functionName).optional(),
   levels: few(z.enum(['debug', 'info', 'warn', 'error'])).optional(),
   operationId: z.string().max(255).optional(),
+});
+const slots = new EnvironmentSlots({
+  total: limits.tailStreamsMax,
+  perEnvironment: limits.environmentTailStreamsMax,
+  code: 'too_many_request',
+  noun: 'streams of the log',
 });
 type Wanted = z.output<typeof query>;
 
@@ -42,6 +50,7 @@ export const logsTailRoute: StreamRoute<OperationsServices> = {
       topic: 'svc.logs.v1',
       event: 'message',
       dataOf: (entry) => (isWanted(entry, wanted) ? presentEntry(entry) : null),
+      slots,
       isAuthorized: () => isStillAuthorized(call.services, call.caller),
     });
   },

@@ -16,7 +16,10 @@ describe('a file that is compiled', () => {
 
   it('is bundled, checked within that memory', async () => {
     const { signal } = new AbortController();
-    const compiled = await compileSource({ code, target }, signal, { heapMb: 200 });
+    const compiled = await compileSource({ code, target }, signal, {
+      environmentUid: 'e',
+      heapMb: 200,
+    });
     expect(compiled.sent).toMatchObject({ syncName: 'add-one', providerConfigKey: 'crm' });
   });
 
@@ -30,7 +33,10 @@ const all: All = null as unknown as { [K in Many]: 1 };
 void all;
 `;
     const heapMb = 200;
-    const compiling = compileSource({ code: hostile, target }, signal, { heapMb });
+    const compiling = compileSource({ code: hostile, target }, signal, {
+      environmentUid: 'e',
+      heapMb,
+    });
     expect(await refusal(compiling)).toMatchObject({
       code: 'compilation_error',
       message: expect.stringContaining('too much memory') as string,
