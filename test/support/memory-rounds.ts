@@ -146,13 +146,9 @@ async function endOfAction(
 ): Promise<string> {
   const headers = { 'provider-config-key': integration, 'connection-id': connectionId };
   const body = { action_name: name, input: {} };
-  const { status, body: answer } = await gateway.call('POST', '/action/trigger', {
-    key,
-    headers,
-    body,
-  });
-  const code = (answer as { error?: { code?: string } } | null)?.error?.code;
-  return code === undefined ? `${status}` : `${status} ${code}`;
+  const answer = await gateway.call('POST', '/action/trigger', { key, headers, body });
+  const code = (answer.body as { error?: { code?: string } } | null)?.error?.code;
+  return code === undefined ? `${answer.status}` : `${answer.status} ${code}`;
 }
 
 async function endOfSync(gateway: GatewayAccess, connectionId: string): Promise<string> {
