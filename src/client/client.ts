@@ -177,10 +177,8 @@ export function createClient(options: ClientOptions): Client {
     events(operation, input) {
       const { signal, headers = {} } = input;
       const path = pathOf(operation, input);
-      return eventsOf(
-        (own) => client.fetch(path, { headers: headersOf({ ...headers, ...own }), signal }),
-        signal,
-      );
+      const headersWith = (own: typeof headers) => headersOf({ ...headers, ...own });
+      return eventsOf((own) => client.fetch(path, { headers: headersWith(own), signal }), signal);
     },
   };
   return client;

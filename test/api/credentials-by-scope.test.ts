@@ -165,7 +165,7 @@ describe('a connection read', () => {
   });
 
   it('whose refresh fails shows no credentials in the refusal, also to Full access', async () => {
-    endpoint.plan(400);
+    endpoint.plan({ status: 400, body: '{"error":"invalid_grant"}' });
     const failed = await api.call('GET', pathOf('&force_refresh=true'));
     expect(codeOf(failed)).toBe('400 invalid_credentials');
     expect(failed.at('error.payload.connection.credentials')).toEqual({});
