@@ -177,7 +177,8 @@ export function createClient(options: ClientOptions): Client {
     events(operation, input) {
       const { signal, headers = {} } = input;
       const path = pathOf(operation, input);
-      const headersWith = (own: typeof headers) => headersOf({ ...headers, ...own });
+      const headersWith = (own: Readonly<Record<string, string>>) =>
+        headersOf({ ...headers, ...own });
       return eventsOf((own) => client.fetch(path, { headers: headersWith(own), signal }), signal);
     },
   };
