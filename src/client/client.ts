@@ -123,10 +123,8 @@ const retriesDefault = 2;
 /** A client of the API. */
 export function createClient(options: ClientOptions): Client {
   const base = options.url.replace(/(?<!\/)\/+$/, '');
-  const identify =
-    options.key === undefined
-      ? () => options.headers()
-      : () => ({ authorization: `Bearer ${options.key}` });
+  const identify = () =>
+    options.key === undefined ? options.headers() : { authorization: `Bearer ${options.key}` };
   const timeout = (): AbortSignal => AbortSignal.timeout(options.timeoutMs ?? timeoutDefaultMs);
 
   const client: Client = {
