@@ -1,11 +1,9 @@
 import { Buffer } from './buffer.ts';
 import { bytesOf, toText, utf8Decode, utf8Encode } from './text.ts';
 
-const setCookie = 'set-cookie';
-
 /** Header fields; names are case-insensitive and kept in lower case. */
 export class Headers {
-  #fields = new Map<string, string[]>();
+  #fields = new Map<string, string>();
 
   constructor(init?: unknown) {
     if (init === undefined || init === null || typeof init !== 'object') return;
@@ -15,8 +13,8 @@ export class Headers {
   }
 
   append(name: unknown, value: unknown): void {
-    const values = this.#fields.get(key(name)) ?? [];
-    this.#fields.set(key(name), [...values, toText(value).trim()]);
+    const before = this.get(name);
+    this.set(name, before === null ? value : `${before}, ${toText(value)}`);
   }
 
   delete(name: unknown): void {
@@ -24,12 +22,7 @@ export class Headers {
   }
 
   get(name: unknown): string | null {
-    return this.#fields.get(key(name))?.join(', ') ?? null;
-  }
-
-  /** Each cookie, which may have commas. */
-  getSetCookie(): string[] {
-    return [...(this.#fields.get(setCookie) ?? [])];
+    return this.#fields.get(key(name)) ?? null;
   }
 
   has(name: unknown): boolean {
@@ -37,19 +30,15 @@ export class Headers {
   }
 
   set(name: unknown, value: unknown): void {
-    this.#fields.set(key(name), [toText(value).trim()]);
+    this.#fields.set(key(name), toText(value).trim());
   }
 
   forEach(visit: (value: string, name: string, headers: Headers) => void): void {
     for (const [name, value] of this) visit(value, name, this);
   }
 
-  /** By name; cookies one by one, other values of one name joined. */
-  *entries(): Generator<[string, string]> {
-    for (const [name, values] of [...this.#fields].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const shown = name === setCookie ? values : [values.join(', ')];
-      for (const value of shown) yield [name, value];
-    }
+  entries(): IterableIterator<[string, string]> {
+    return new Map([...this.#fields].sort(([a], [b]) => (a < b ? -1 : 1))).entries();
   }
 
   *keys(): Generator<string> {
@@ -60,7 +49,7 @@ export class Headers {
     for (const [, value] of this) yield value;
   }
 
-  [Symbol.iterator](): Generator<[string, string]> {
+  [Symbol.iterator](): IterableIterator<[string, string]> {
     return this.entries();
   }
 }

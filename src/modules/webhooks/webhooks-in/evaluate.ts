@@ -77,7 +77,7 @@ export async function evaluate(incoming: Incoming, context: Surroundings): Promi
   if (rule !== null && !isOfConnection && !mayBeUnsigned(rules)) {
     isVerified = await check(rule, incoming, context);
   }
-  const request = await readRequest(incoming, rules);
+  const request = readRequest(incoming, rules);
   const isUnsigned = rules.unsigned.some((condition) => holds(request, condition));
   if (rule !== null && !isOfConnection && mayBeUnsigned(rules) && !isUnsigned) {
     isVerified = await check(rule, incoming, context);

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { bodyText, formFields } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
-import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import type {
   Condition,
@@ -11,7 +10,6 @@ import type {
 } from '#modules/connections/providers/webhook-rules.ts';
 import type { KeptRequest } from './events.ts';
 import { forwardedHeaders } from './headers.ts';
-import { readMultipart } from './multipart.ts';
 
 /** A received webhook. */
 export interface Incoming extends KeptRequest {
@@ -36,34 +34,24 @@ export interface ReadRequest extends Incoming {
 const depthMax = 64;
 
 /**
- * Reads the body as the provider sends it: JSON, a form (also multipart), or text.
+ * Reads the body as the provider sends it: JSON, a form, or text.
  * @throws GatewayError `webhook_invalid_payload`
  */
-export async function readRequest(request: Incoming, rules: WebhookRules): Promise<ReadRequest> {
+export function readRequest(request: Incoming, rules: WebhookRules): ReadRequest {
   const query = new URLSearchParams(request.search);
   const type = request.headers['content-type'] ?? '';
+  const text = request.bytes.toString('utf8');
   if (rules.body_of_headers) return { ...request, query, body: forwardedHeaders(request.headers) };
-  if (/^\s*multipart\//i.test(type) && request.bytes.length > 0) {
-    const fields = await readMultipart(request.bytes, type);
-    return { ...request, query, body: formBody(fields, rules) };
-  }
-  const text = bodyText(request.bytes, type);
   if (text === '') return { ...request, query, body: {} };
   if (/urlencoded/i.test(type)) {
-    return { ...request, query, body: formBody([...new URLSearchParams(text)], rules) };
+    const form = new URLSearchParams(text);
+    const field = rules.form_field === undefined ? null : form.get(rules.form_field);
+    const body = field === null ? Object.fromEntries(form) : parsed(field);
+    return { ...request, query, body };
   }
   if (/xml|text\/plain/i.test(type) && !/^\s*[[{]/.test(text))
     return { ...request, query, body: text };
   return { ...request, query, body: parsed(text) };
-}
-
-/** The JSON in the field of the rules, or every field. */
-function formBody(
-  fields: readonly (readonly [string, string | JsonObject])[],
-  { form_field: name }: WebhookRules,
-): Json {
-  const field = name === undefined ? undefined : fields.find(([found]) => found === name)?.[1];
-  return typeof field === 'string' ? parsed(field) : formFields(fields);
 }
 
 function parsed(text: string): Json {

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { connectionId, integrationKey, text, wholeNumber } from '#http/fields.ts';
 import { json } from '#http/responses.ts';
-import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
@@ -86,9 +85,7 @@ const get = defineRoute({
   async handle({ params, caller, services }) {
     const webhook = await requireIncoming(services, caller.environmentUid, params.id);
     const kept = await stored(services, webhook);
-    const request = kept?.request;
-    const text =
-      request === undefined ? null : bodyText(request.bytes, request.headers['content-type']);
+    const text = kept?.request.bytes.toString('utf8') ?? null;
     const body = { ...presentIncoming(webhook), body: text };
     return { status: 200, body: { data: body }, headers: { 'cache-control': 'no-store' } };
   },

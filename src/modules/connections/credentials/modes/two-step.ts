@@ -4,12 +4,11 @@ import { atPath, textAt } from '#kernel/json-path.ts';
 import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import { dayMs, type Instant } from '#kernel/time.ts';
 import type { Provider, TokenStep } from '../../providers/definition.ts';
-import { interpolateUrl, type TemplateValues } from '../../providers/interpolate.ts';
+import type { TemplateValues } from '../../providers/interpolate.ts';
 import { durationMs, atTime, iso, jwtExpiry } from './expiry.ts';
 import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
 import { picked } from './oauth2-token.ts';
 import { answerWithout } from './provider-auth-error.ts';
-import { sessionCookies } from './session-cookies.ts';
 import { providerFields, typed } from './shapes.ts';
 import { signTemplate } from './signed-token.ts';
 import {
@@ -77,11 +76,7 @@ async function renewed(held: JsonObject, context: ModeContext): Promise<Obtained
     headers: headersOf(provider.refresh_token_headers ?? provider.token_headers, values),
     failure: 'two_step_credentials_fetch_error',
   });
-  return obtainedOf(
-    { answers: [answer], earlierCookies: textAt(held, '_cookies') },
-    { ...fields, refresh_token: refreshToken },
-    context,
-  );
+  return obtainedOf(answer, { ...fields, refresh_token: refreshToken }, context);
 }
 
 async function fetched(
@@ -93,13 +88,12 @@ async function fetched(
   const fields = fieldsOf(provider, input);
   const assertion = await assertionOf(fields, context);
   const extra: Record<string, JsonObject | string> = { assertionOption, ...assertion };
-  const first = await step(firstStep(provider), tokenValues(context, fields, extra), context);
-  const answers: [TokenAnswer, ...TokenAnswer[]] = [first];
+  let answer = await step(firstStep(provider), tokenValues(context, fields, extra), context);
   for (const [at, next] of (provider.additional_steps ?? []).entries()) {
-    extra[`step${at + 1}`] = (answers.at(-1) ?? first).body;
-    answers.push(await step(next, tokenValues(context, fields, extra), context));
+    extra[`step${at + 1}`] = answer.body;
+    answer = await step(next, tokenValues(context, fields, extra), context);
   }
-  return obtainedOf({ answers, earlierCookies: null }, fields, context);
+  return obtainedOf(answer, fields, context);
 }
 
 const firstStep = (provider: Provider): TokenStep => ({
@@ -135,16 +129,11 @@ async function step(
   });
 }
 
-/** The responses of one login, the last of which has the token. */
-interface Login {
-  readonly answers: readonly [TokenAnswer, ...TokenAnswer[]];
-  readonly earlierCookies: string | null;
-}
-
-function obtainedOf(login: Login, fields: JsonObject, context: ModeContext): Obtained {
-  const { provider, clock } = context;
-  const { answers } = login;
-  const { body } = answers.at(-1) ?? answers[0];
+function obtainedOf(
+  { body, headers }: TokenAnswer,
+  fields: JsonObject,
+  { provider, clock }: ModeContext,
+): Obtained {
   const { token_response: paths = { token: 'token' } } = provider;
   const token = textAt(body, paths.token);
   if (token === null) throw answerWithout('token', provider, 'two_step_credentials_fetch_error');
@@ -154,7 +143,7 @@ function obtainedOf(login: Login, fields: JsonObject, context: ModeContext): Obt
   const now = clock.now();
   const expiresAt = endOf(body, { token, refreshToken, provider, now });
   const cookies = provider.token_response_headers?.includes('set-cookie')
-    ? cookiesOf(login, fields, context)
+    ? cookiesOf(headers['set-cookie'])
     : null;
   return {
     credentials: {
@@ -198,13 +187,9 @@ const addedTo = (now: Instant, ms: number | null): Instant | null =>
 const earliest = (end: Instant, jwt: Instant | null): Instant =>
   jwt === null ? end : Math.min(end, jwt - jwtMarginMs);
 
-function cookiesOf(
-  { answers, earlierCookies }: Login,
-  fields: JsonObject,
-  context: ModeContext,
-): string | null {
-  const template = context.provider.proxy?.base_url ?? '';
-  const base = interpolateUrl(template, tokenValues(context, fields));
-  const apiUrl = base !== null && URL.canParse(base) ? base : answers[0].url;
-  return sessionCookies(answers, apiUrl, earlierCookies);
+/** `name=value` of each cookie, joined as a `Cookie` header has them (RFC 6265 section 4.2). */
+function cookiesOf(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  const cookies = header.split(/,(?=\s*[\w!#$%&'*.^`|~+-]+=)/);
+  return cookies.map((cookie) => (cookie.split(';')[0] ?? '').trim()).join('; ');
 }

@@ -1,4 +1,3 @@
-import { bodyText } from '#kernel/body-text.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { RetryDefinition } from '#modules/connections/providers/definition.ts';
@@ -201,9 +200,9 @@ function bodyWaitMs(
 }
 
 /** Undefined when it is not JSON. */
-function jsonOf({ body, headers }: HttpReply): unknown {
+function jsonOf({ body }: HttpReply): unknown {
   try {
-    return JSON.parse(bodyText(body, headers['content-type']));
+    return JSON.parse(body.toString('utf8'));
   } catch {
     return undefined;
   }
