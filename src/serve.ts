@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { compose, type Running } from '#app/compose.ts';
+import { compose, type RunningService } from '#app/compose.ts';
 import { readConfig, readShownSettings } from '#app/config.ts';
 import { createLogger } from '#app/logger.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
@@ -58,7 +58,7 @@ function dieWith(logger: Logger) {
   };
 }
 
-function announce({ url, generatedKeys, consoleUrl }: Running): void {
+function announce({ url, generatedKeys, consoleUrl }: RunningService): void {
   console.log(JSON.stringify({ event: 'ready', url }));
   console.log(`svc listens on ${url}`);
   if (consoleUrl !== null) console.log(`Console, for five minutes: ${consoleUrl}`);

@@ -1,4 +1,4 @@
-interface Held {
+interface PartitionTask {
   readonly ending: AbortController;
   readonly done: Promise<void>;
 }
@@ -6,7 +6,7 @@ interface Held {
 /** The partitions that a group assigns to this process: for each, work that runs until the partition is revoked. */
 export class HeldPartitions {
   readonly #work: (partition: number, signal: AbortSignal) => Promise<void>;
-  readonly #held = new Map<number, Held>();
+  readonly #held = new Map<number, PartitionTask>();
 
   /** @param work must not reject; it ends when the signal aborts, or by itself */
   constructor(work: (partition: number, signal: AbortSignal) => Promise<void>) {

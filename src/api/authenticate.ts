@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '#http/define-route.ts';
-import type { Guarded } from '#http/pipeline.ts';
+import type { RouteGuards } from '#http/pipeline.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { authenticate, createUseNoter } from '#modules/access/api-keys/handlers.ts';
 import { isKeyFormat } from '#modules/access/api-keys/key-format.ts';
@@ -34,10 +34,10 @@ export interface Authenticator extends AsyncDisposable {
    * The caller of a request of the console, by its cookie; null: it is not one.
    * @throws GatewayError as `ConsoleCallers.find`
    */
-  consoleCallerOf(request: IncomingMessage, route: Guarded): Promise<Caller> | null;
+  consoleCallerOf(request: IncomingMessage, route: RouteGuards): Promise<Caller> | null;
 }
 
-interface Known {
+interface CachedCaller {
   readonly key: ApiKey;
   readonly caller: Caller;
 }
@@ -48,7 +48,7 @@ interface Known {
  */
 export async function openAuthenticator(services: Services): Promise<Authenticator> {
   const revocations = await openRevocations(services.coordination);
-  const cached = new LRUCache<string, Known>({ max: cachedMax });
+  const cached = new LRUCache<string, CachedCaller>({ max: cachedMax });
   const kinds = new Set(['api-key', 'account-key', 'environment']);
   /** A caller that was looked up before a change must not be cached after it. */
   let changes = 0;
@@ -128,7 +128,7 @@ async function sessionCaller(token: string, services: Services): Promise<Caller>
   };
 }
 
-async function lookUp(secret: string, services: Services): Promise<Known> {
+async function lookUp(secret: string, services: Services): Promise<CachedCaller> {
   const key = await authenticate(services, secret);
   if (key === null || isOrphan(key, services)) throw new GatewayError('unknown_account');
   return { key, caller: callerOf(key) };

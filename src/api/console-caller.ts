@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Guarded } from '#http/pipeline.ts';
+import type { RouteGuards } from '#http/pipeline.ts';
 import { isSameOrigin, takesConsoleCookie } from '#http/same-origin.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Revocations } from '#modules/access/api-keys/revocations.ts';
@@ -25,7 +25,7 @@ export interface ConsoleCallers {
    * from a page of this origin, on routes that take it; null: the request is not such a one.
    * @throws GatewayError `unknown_console_session`, `invalid_csrf_token`
    */
-  find(request: IncomingMessage, route: Guarded): Promise<ConsoleKey> | null;
+  find(request: IncomingMessage, route: RouteGuards): Promise<ConsoleKey> | null;
 }
 
 /** The header that names the key of the session by its id. */

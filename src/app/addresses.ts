@@ -3,10 +3,10 @@ import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 
 /** Whether a part of the service is in this process or on servers, as the URL of its setting says. */
 const embedded = { kind: 'embedded' } as const;
-type Embedded = typeof embedded;
+type EmbeddedAddress = typeof embedded;
 
 type Server = { readonly kind: 'server'; readonly url: string };
-export type ServerAddress = Embedded | Server;
+export type ServerAddress = EmbeddedAddress | Server;
 
 export interface KafkaAccess {
   readonly kind: 'kafka';
@@ -15,7 +15,7 @@ export interface KafkaAccess {
   readonly isTls: boolean;
   readonly sasl: Sasl | null;
 }
-export type LogAddress = Embedded | KafkaAccess;
+export type LogAddress = EmbeddedAddress | KafkaAccess;
 
 const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 

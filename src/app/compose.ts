@@ -16,7 +16,7 @@ import { startThreads } from './start-threads.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 
 /** The running service; parts are closed in reverse order. */
-export interface Running extends AsyncDisposable, OpenedRoles {
+export interface RunningService extends AsyncDisposable, OpenedRoles {
   readonly log: OpenedLog['log'];
   readonly schemas: OpenedLog['schemas'];
   readonly maintenance: MainLog['maintenance'];
@@ -27,7 +27,7 @@ export interface Running extends AsyncDisposable, OpenedRoles {
 }
 
 /** Opens exactly what the roles of this process need. A failure closes what was opened. */
-export async function compose(config: Config): Promise<Running> {
+export async function compose(config: Config): Promise<RunningService> {
   const folders = foldersOf(config.dataDir);
   const corruption = new LogCorruption(folders);
   try {
@@ -40,7 +40,7 @@ export async function compose(config: Config): Promise<Running> {
 async function open(
   config: Config,
   input: Pick<ProcessContext, 'folders' | 'corruption'>,
-): Promise<Running> {
+): Promise<RunningService> {
   // Mistakes in the overlay are found before anything is written.
   const providers =
     config.providers === null ? null : (await import('./open-roles.ts')).loadProviders(config);

@@ -2,7 +2,7 @@ import type { RootKey } from '#modules/access/vault/root-keys.ts';
 import type { LogAddress, ServerAddress } from './addresses.ts';
 import type { Rule } from './settings.ts';
 
-interface Ruled {
+interface RuledSettings {
   readonly logUrl: LogAddress;
   readonly registryUrl: ServerAddress;
   readonly clickhouseUrl: ServerAddress;
@@ -16,17 +16,17 @@ interface Ruled {
 }
 
 const rule = (
-  uses: readonly (keyof Ruled)[],
-  isBroken: (values: Ruled) => boolean,
+  uses: readonly (keyof RuledSettings)[],
+  isBroken: (values: RuledSettings) => boolean,
   text: string,
-): Rule<Ruled> => ({ uses, problem: (values) => (isBroken(values) ? text : null) });
+): Rule<RuledSettings> => ({ uses, problem: (values) => (isBroken(values) ? text : null) });
 
-const isKafka = ({ logUrl }: Ruled): boolean => logUrl.kind === 'kafka';
-const isEmbedded = ({ logUrl }: Ruled): boolean => logUrl.kind === 'embedded';
-const isSplit = (ruled: Ruled): boolean => ruled.roles.size < roles.length;
+const isKafka = ({ logUrl }: RuledSettings): boolean => logUrl.kind === 'kafka';
+const isEmbedded = ({ logUrl }: RuledSettings): boolean => logUrl.kind === 'embedded';
+const isSplit = (ruled: RuledSettings): boolean => ruled.roles.size < roles.length;
 
 /** Invalid combinations of settings, each with its fix. */
-export const configRules: readonly Rule<Ruled>[] = [
+export const configRules: readonly Rule<RuledSettings>[] = [
   rule(
     ['logUrl', 'registryUrl'],
     (values) => isKafka(values) && values.registryUrl.kind === 'embedded',
@@ -76,7 +76,7 @@ export const configRules: readonly Rule<Ruled>[] = [
 ];
 
 /** A projector whose embedded tables are read by no part of its process. */
-const isTablesAlone = ({ roles }: Ruled): boolean =>
+const isTablesAlone = ({ roles }: RuledSettings): boolean =>
   roles.has('projector') && !roles.has('api') && !roles.has('runner');
 
 /** The tasks of a process (docs/architecture.md#several-processes). One image; `all` is every role in one process. */

@@ -7,7 +7,7 @@ const askEveryMs = 2_000;
 /** A node without a response for this long is not ready: it could neither accept writes nor learn of deleted keys. */
 const silenceMaxMs = 10_000;
 
-interface Silent {
+interface SilenceSource {
   /** Time since the last response. */
   silenceMs(): number;
 }
@@ -46,13 +46,13 @@ export function watchLogLiveness(deps: {
   };
 }
 
-const isSilent = (silent: Silent): boolean => silent.silenceMs() > silenceMaxMs;
+const isSilent = (silent: SilenceSource): boolean => silent.silenceMs() > silenceMaxMs;
 
 function watch(
   name: string,
   request: () => Promise<unknown>,
   logger: Pick<Logger, 'warn' | 'info'>,
-): Silent & Disposable {
+): SilenceSource & Disposable {
   let answeredAt = performance.now();
   let isAway = false;
   let isAsking = false;

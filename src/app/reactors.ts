@@ -71,7 +71,7 @@ export async function startReactors(
   }
 }
 
-type Common = Pick<
+type CommonServices = Pick<
   Services,
   'log' | 'schemas' | 'control' | 'vault' | 'publisher' | 'logs' | 'clock' | 'logger'
 >;
@@ -80,7 +80,7 @@ type Common = Pick<
 async function startRuns(
   stack: AsyncDisposableStack,
   { services, payloads, direct }: OpenedServices,
-  common: Common,
+  common: CommonServices,
 ): Promise<void> {
   const { records } = services;
   const operatorRequests = (group: ConsumerGroupName) => openOperatorRequests(services, group);
@@ -136,7 +136,7 @@ async function openSandboxFor(
 async function startWebhooks(
   stack: AsyncDisposableStack,
   services: Services,
-  common: Common,
+  common: CommonServices,
 ): Promise<void> {
   const { http, deliveries, records, coordination } = services;
   const operatorRequests = (group: ConsumerGroupName) => openOperatorRequests(services, group);

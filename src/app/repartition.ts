@@ -14,7 +14,7 @@ import { openMainLog } from './open-log.ts';
 import { topicSpecs } from './topics.ts';
 import { version } from './version.ts';
 
-export interface Repartitioned {
+export interface RepartitionResult {
   readonly from: number;
   readonly to: number;
   /** Null: there was nothing to do. */
@@ -37,7 +37,7 @@ export async function repartitionLog(
   to: number,
   prefix: string | null,
   progress: Transfer['progress'],
-): Promise<Repartitioned> {
+): Promise<RepartitionResult> {
   const folders = foldersOf(config.dataDir);
   const isEmbedded = config.logUrl.kind === 'embedded';
   mustName(config, prefix);
@@ -70,7 +70,7 @@ async function copyLog(
   to: number,
   prefix: string | null,
   progress: Transfer['progress'],
-): Promise<Repartitioned> {
+): Promise<RepartitionResult> {
   await using stack = new AsyncDisposableStack();
   const folders = foldersOf(config.dataDir);
   const corruption = new LogCorruption(folders);

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import { coordinationAccess } from './open-coordination.ts';
 import type { ProcessContext } from './process-context.ts';
 import { startThread, type RunningThread } from './threads/start-thread.ts';
-import type { Projecting, ThreadData } from './threads/thread-context.ts';
+import type { ProjectedPartitions, ThreadData } from './threads/thread-context.ts';
 import { lowerPoolPriority } from './threads/thread-priority.ts';
 
 /** Steps of niceness. Acknowledged commands wait for the owners; decided changes wait for the tables. */
@@ -80,7 +80,7 @@ async function prepareEngine(): Promise<void> {
 const usesTables = ({ roles }: Config): boolean => [...roles].some((role) => role !== 'owner');
 
 /** Tables in this process are filled by it; those of a server by the role projector. */
-function projectingOf({ clickhouseUrl, roles }: Config): Projecting {
+function projectingOf({ clickhouseUrl, roles }: Config): ProjectedPartitions {
   if (clickhouseUrl.kind === 'embedded') return 'all';
   return roles.has('projector') ? 'shared' : 'none';
 }

@@ -45,7 +45,7 @@ const vitestVersion = '5.1.1';
 function addDependencies(
   root: string,
   manifest: JsonObject,
-  wanted: Wanted,
+  wanted: PackageSpecs,
   { mayUpdate, output }: Updates,
 ): void {
   if (wanted.length === 0) return;
@@ -66,14 +66,14 @@ export function missingDependencies(root: string, own: OwnPackage): string {
   return listed(wrongDependencies(root, own, readManifest(root)));
 }
 
-type Wanted = readonly (readonly [name: string, spec: string])[];
+type PackageSpecs = readonly (readonly [name: string, spec: string])[];
 
-const wrongDependencies = (root: string, own: OwnPackage, manifest: JsonObject): Wanted =>
+const wrongDependencies = (root: string, own: OwnPackage, manifest: JsonObject): PackageSpecs =>
   Object.entries(wantedDependencies(root, own)).filter(
     ([name, wanted]) => !isSatisfied(root, own, manifest, name, wanted),
   );
 
-const listed = (wanted: Wanted): string =>
+const listed = (wanted: PackageSpecs): string =>
   wanted.map(([name, spec]) => `${name} ${spec}`).join(', ');
 
 /** The development dependencies that a project needs. */

@@ -1,7 +1,7 @@
 import { ApiError, refusal } from './api-error.ts';
 import { circleFinder } from './circle.ts';
 import type { Operations } from './operations.ts';
-import { withRetries, type Received } from './retry.ts';
+import { withRetries, type WholeResponse } from './retry.ts';
 import { eventsOf, type ServerEvent } from './server-events.ts';
 
 /** `GET /connections/{connectionId}` */
@@ -9,8 +9,8 @@ export type Operation = keyof Operations;
 
 /** The parameters of an operation: `params`, `query`, `headers`, `body`. Undefined fields are not sent. */
 export type Input<O extends Operation> = Parts<Omit<Operations[O], 'answer'>>;
-type Parts<T> = Omittable<{ [P in keyof T]: Omittable<T[P]> }>;
-type Omittable<T> = unknown extends T
+type Parts<T> = OptionalUndefined<{ [P in keyof T]: OptionalUndefined<T[P]> }>;
+type OptionalUndefined<T> = unknown extends T
   ? T
   : { [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] };
 
@@ -92,7 +92,7 @@ export interface Client {
     input: Input<O> & { readonly signal: AbortSignal },
   ): AsyncGenerator<ServerEvent>;
   /** Sends any other request, by its path; the response is not validated. @throws ApiError */
-  send(method: string, path: string, sent?: Sent): Promise<unknown>;
+  send(method: string, path: string, sent?: SendOptions): Promise<unknown>;
   /**
    * Sends any other request once; its response is returned unchanged, whatever its status. A signal replaces the
    * timeout.
@@ -101,15 +101,18 @@ export interface Client {
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
-interface Sent extends RequestOptions {
+interface SendOptions extends RequestOptions {
   readonly headers?: Fields | undefined;
   readonly body?: unknown;
 }
 
-type Plain = string | number | boolean;
-type Fields = Readonly<Record<string, Plain | undefined>>;
+type QueryScalar = string | number | boolean;
+type Fields = Readonly<Record<string, QueryScalar | undefined>>;
 type Query = Readonly<
-  Record<string, Plain | readonly Plain[] | Readonly<Record<string, Plain>> | undefined>
+  Record<
+    string,
+    QueryScalar | readonly QueryScalar[] | Readonly<Record<string, QueryScalar>> | undefined
+  >
 >;
 
 interface Target {
@@ -200,7 +203,7 @@ function pathOf(operation: Operation, input: object = {}): string {
   return path + queryText(query);
 }
 
-const isList = (value: Query[string]): value is readonly Plain[] => Array.isArray(value);
+const isList = (value: Query[string]): value is readonly QueryScalar[] => Array.isArray(value);
 
 /** Lists repeat the name, objects are `name[key]`; undefined values are omitted. */
 function queryText(query: Query): string {
@@ -224,7 +227,7 @@ const reach = (url: string, init: RequestInit): Promise<Response> =>
   });
 
 /** The connection may still break in the body. */
-const received = async (response: Response, url: string): Promise<Received> => {
+const received = async (response: Response, url: string): Promise<WholeResponse> => {
   const text = await response.text().catch((error: unknown) => {
     throw unreachable(url, error);
   });

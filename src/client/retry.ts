@@ -2,7 +2,7 @@ import { ApiError, refusal } from './api-error.ts';
 import { pause } from './pause.ts';
 
 /** A response with its whole body. */
-export interface Received {
+export interface WholeResponse {
   readonly response: Response;
   readonly text: string;
 }
@@ -26,9 +26,9 @@ const retryAfterMaxMs = 60_000;
  * @throws ApiError of the last attempt without a response
  */
 export async function withRetries(
-  attempt: () => Promise<Received>,
+  attempt: () => Promise<WholeResponse>,
   { retries, signal }: RetryOptions,
-): Promise<Received> {
+): Promise<WholeResponse> {
   for (let failed = 0; ; failed += 1) {
     const outcome = await attempt().catch((error: unknown) => {
       if (error instanceof ApiError) return error;
@@ -42,7 +42,7 @@ export async function withRetries(
 }
 
 /** In ms; null when another attempt would not help. */
-function waitAfter(outcome: Received | ApiError, failed: number): number | null {
+function waitAfter(outcome: WholeResponse | ApiError, failed: number): number | null {
   const backOff = Math.random() * Math.min(waitMaxMs, firstWaitMs * 2 ** failed);
   if (outcome instanceof ApiError) return backOff;
   const { response, text } = outcome;

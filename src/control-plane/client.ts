@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { openCommands, openCommandSender } from './command-sender.ts';
-import type { ExecuteOptions, Executed, ControlPlane } from './control-plane.ts';
+import type { ExecuteOptions, CommandRequest, ControlPlane } from './control-plane.ts';
 import type { ControlCommand } from './entity.ts';
 import { within, type InProcessOwners } from './in-process-owners.ts';
 import type { Ports } from './ports.ts';
@@ -46,7 +46,10 @@ export async function createControlPlane(
     return expected;
   };
 
-  const decide = async <T>(items: readonly Executed[], options: Options): Promise<Reply<T>> => {
+  const decide = async <T>(
+    items: readonly CommandRequest[],
+    options: Options,
+  ): Promise<Reply<T>> => {
     const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
     const command = toCommand(items, options, clock.now(), timeoutMs, replies.node);
     const direct = options.isDirect === true ? await decideHere(command, timeoutMs) : null;
@@ -77,7 +80,7 @@ export async function createControlPlane(
 }
 
 function toCommand(
-  items: readonly Executed[],
+  items: readonly CommandRequest[],
   options: Options,
   now: number,
   timeoutMs: number,

@@ -25,7 +25,7 @@ export interface ExecuteOptions {
 }
 
 /** One of several commands that are decided together. */
-export interface Executed {
+export interface CommandRequest {
   readonly ref: EntityRef;
   readonly body: CommandBody;
 }
@@ -49,7 +49,10 @@ export interface ControlPlane {
    * each entity, at or after the decision.
    * @throws GatewayError as `execute`; `invalid_request` when the scopes differ
    */
-  askAll(commands: readonly Executed[], options: ExecuteOptions): Promise<(JsonObject | null)[]>;
+  askAll(
+    commands: readonly CommandRequest[],
+    options: ExecuteOptions,
+  ): Promise<(JsonObject | null)[]>;
   /**
    * Resolves when the command is durable on the log. It is decided later; the outcome is not reported.
    * @throws GatewayError `log_unavailable`
@@ -58,7 +61,7 @@ export interface ControlPlane {
   readonly view: ControlView;
 }
 
-export interface Found<S> {
+export interface FoundEntity<S> {
   readonly ref: EntityRef;
   readonly state: S;
 }
@@ -89,12 +92,12 @@ export interface ControlView {
   /** Whether there is any entity of the kind, in any scope. */
   has(kind: EntityKind): boolean;
   /** Entities whose path starts with the prefix, in path order. */
-  list<S>(kind: EntityKind, prefix: readonly string[]): Found<S>[];
+  list<S>(kind: EntityKind, prefix: readonly string[]): FoundEntity<S>[];
   /** By a field that the kind's definition declares as indexed, for example a key hash. */
-  findBy<S>(kind: EntityKind, index: string, value: string): Found<S> | null;
-  listBy<S>(kind: EntityKind, index: string, value: string): Found<S>[];
+  findBy<S>(kind: EntityKind, index: string, value: string): FoundEntity<S> | null;
+  listBy<S>(kind: EntityKind, index: string, value: string): FoundEntity<S>[];
   /** By a query of a definition's search table, which selects `key`, `scope` and `state` of `entities`. */
-  search<S>(query: ViewQuery): Found<S>[];
+  search<S>(query: ViewQuery): FoundEntity<S>[];
   /** The column `total` of the one row of such a query. */
   count(sql: string, values: readonly (string | number)[]): number;
   /** Resolves when the view has applied everything that was in the log at the call (shared, at most every 50 ms). */

@@ -1,5 +1,5 @@
 import { partitionOf } from '#kernel/partition.ts';
-import type { Message, Placed, Position } from '#ports/event-log.ts';
+import type { Message, PartitionMessages, Position } from '#ports/event-log.ts';
 import type { PublicMessage } from './entity.ts';
 import type { Ports } from './ports.ts';
 import { encodePublic, type PublicCodec } from './public-message.ts';
@@ -37,7 +37,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   return {
     async publish(messages, actor) {
-      const placed = new Map<string, Placed & { messages: Message[] }>();
+      const placed = new Map<string, PartitionMessages & { messages: Message[] }>();
       let last = '';
       let to: Target | undefined;
       for (const message of messages) {

@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A filter: conditions that all must hold, and the values of their placeholders. */
-export interface Where {
+export interface ViewFilter {
   readonly conditions: string[];
   readonly values: SQLInputValue[];
 }
@@ -32,7 +32,7 @@ export class ViewTables {
   /** Rows of the table in the order of the columns, after the position, which has a value for each of them. */
   page(
     table: string,
-    { conditions, values }: Where,
+    { conditions, values }: ViewFilter,
     order: {
       readonly columns: readonly string[];
       readonly newestFirst: boolean;
@@ -59,8 +59,8 @@ export class ViewTables {
 }
 
 /** The conditions, one placeholder each, whose value is present. */
-export function where(wanted: Readonly<Record<string, SQLInputValue | undefined>>): Where {
-  const found: Where = { conditions: [], values: [] };
+export function where(wanted: Readonly<Record<string, SQLInputValue | undefined>>): ViewFilter {
+  const found: ViewFilter = { conditions: [], values: [] };
   for (const [condition, value] of Object.entries(wanted)) {
     if (value === undefined) continue;
     found.conditions.push(condition);

@@ -7,7 +7,7 @@ import { dayMs } from '#kernel/time.ts';
 import type { Batch, EventLog, ReadMessage } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { consume } from './consume.ts';
-import type { ControlView, Found, ViewQuery } from './control-plane.ts';
+import type { ControlView, FoundEntity, ViewQuery } from './control-plane.ts';
 import type { EntityDefinitions, EntityKind, EntityRef } from './entity.ts';
 import {
   controlTopic,
@@ -110,7 +110,7 @@ async function resume(
 }
 
 class MaterializedView {
-  readonly waiting: Waiting;
+  readonly waiting: PositionWaiters;
   readonly #store: ViewStore;
   readonly #tables: ViewTables;
   readonly #codec: Codec<EntityValue>;
@@ -127,7 +127,7 @@ class MaterializedView {
     this.#tables = new ViewTables(store.database);
     this.#codec = codec;
     this.#progress = progress;
-    this.waiting = new Waiting(progress);
+    this.waiting = new PositionWaiters(progress);
   }
 
   apply(batch: Batch): void {
@@ -215,13 +215,13 @@ class MaterializedView {
     return this.#tables.all(sql, ...keysBelow(kind, [])).length > 0;
   }
 
-  #list<S>(kind: EntityKind, prefix: readonly string[]): Found<S>[] {
+  #list<S>(kind: EntityKind, prefix: readonly string[]): FoundEntity<S>[] {
     const sql = 'SELECT key, scope, state FROM entities WHERE key >= ? AND key < ? ORDER BY key';
     const rows = this.#tables.all(sql, ...keysBelow(kind, prefix));
     return rows.map((row) => found<S>(String(row['key']), row));
   }
 
-  #listBy<S>(kind: EntityKind, index: string, value: string, limit: number): Found<S>[] {
+  #listBy<S>(kind: EntityKind, index: string, value: string, limit: number): FoundEntity<S>[] {
     const sql = `SELECT e.key, e.scope FROM entity_index AS i JOIN entities AS e ON e.key = i.key
       WHERE i.kind = ? AND i.name = ? AND i.value = ? ORDER BY i.key LIMIT ?`;
     const rows = this.#tables.all(sql, kind, index, value, limit);
@@ -237,7 +237,7 @@ class MaterializedView {
   }
 }
 
-function found<S>(key: string, row: Row): Found<S> {
+function found<S>(key: string, row: Row): FoundEntity<S> {
   return { ref: refOfKey(key, String(row['scope'])), state: JSON.parse(String(row['state'])) as S };
 }
 
@@ -248,7 +248,7 @@ const checkEveryMs = 50;
 type Condition = (partitionProgress: PartitionProgress) => boolean;
 
 /** Callers that wait for a view to apply a position of a partition. */
-export class Waiting {
+export class PositionWaiters {
   readonly #progress: ReadonlyMap<number, PartitionProgress>;
   readonly #waiters = new Set<{
     readonly partition: number;
@@ -300,7 +300,7 @@ export class Waiting {
 export function createCatchUp(deps: {
   readonly log: EventLog;
   readonly partitions: number;
-  readonly waiting: Waiting;
+  readonly waiting: PositionWaiters;
 }): () => Promise<void> {
   const { log, partitions, waiting } = deps;
   let next: Promise<void> | null = null;

@@ -6,7 +6,7 @@ const resultsMax = 12;
 /** Around the first found word. */
 const excerptChars = 140;
 
-type Found = SearchResult & Pick<SearchSection, 'title' | 'heading' | 'body'>;
+type FoundSection = SearchResult & Pick<SearchSection, 'title' | 'heading' | 'body'>;
 
 /**
  * The search of the header: the index is fetched when the field gets the focus, and every word is looked up here.
@@ -33,7 +33,7 @@ export function connectSearch(form: HTMLFormElement, top: string): void {
       return;
     }
     const found = await load().then(
-      (loaded) => loaded.search(query) as Found[],
+      (loaded) => loaded.search(query) as FoundSection[],
       () => null,
     );
     // A later letter has its own answer.
@@ -80,7 +80,11 @@ async function fetchIndex(url: string): Promise<MiniSearch<SearchSection>> {
   return MiniSearch.loadJSON<SearchSection>(await response.text(), searchOptions);
 }
 
-function shownResults(found: readonly Found[] | null, query: string, top: string): HTMLElement[] {
+function shownResults(
+  found: readonly FoundSection[] | null,
+  query: string,
+  top: string,
+): HTMLElement[] {
   const status = made('p', 'status');
   status.role = 'status';
   if (found === null) {
@@ -97,7 +101,7 @@ function shownResults(found: readonly Found[] | null, query: string, top: string
   return shown.length === 0 ? [status] : [status, list];
 }
 
-function shownResult({ id, title, heading, body, terms }: Found, top: string): HTMLElement {
+function shownResult({ id, title, heading, body, terms }: FoundSection, top: string): HTMLElement {
   const item = made('li');
   const link = made('a');
   link.href = top + String(id);

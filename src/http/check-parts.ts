@@ -3,11 +3,11 @@ import type { z } from 'zod';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import type { Caller } from './define-route.ts';
 import { issuesOf } from './error-response.ts';
-import type { Guarded } from './pipeline.ts';
+import type { RouteGuards } from './pipeline.ts';
 import { parseQuery } from './query.ts';
 
 /** @throws GatewayError `forbidden` */
-export function checkScope(route: Guarded, caller: Caller): void {
+export function checkScope(route: RouteGuards, caller: Caller): void {
   if (route.credential === 'none') return;
   const isSession = caller.credential === 'connect' && route.takesConnectToken === true;
   const isKind =

@@ -46,7 +46,9 @@ export interface Idempotency extends IdempotentCall {
 }
 
 type Schema = z.ZodType;
-type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : Record<string, never>;
+type ParsedInput<S extends Schema | undefined> = S extends Schema
+  ? z.output<S>
+  : Record<string, never>;
 
 export interface RouteInput<
   Q extends Schema | undefined,
@@ -55,10 +57,10 @@ export interface RouteInput<
   P extends Schema | undefined,
   S,
 > {
-  readonly query: Parsed<Q>;
-  readonly body: Parsed<B>;
-  readonly headers: Parsed<H>;
-  readonly params: Parsed<P>;
+  readonly query: ParsedInput<Q>;
+  readonly body: ParsedInput<B>;
+  readonly headers: ParsedInput<H>;
+  readonly params: ParsedInput<P>;
   readonly caller: Caller;
   readonly services: S;
   /** Address of the client. */

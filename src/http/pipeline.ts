@@ -16,21 +16,21 @@ export interface PipelineCall {
 }
 
 /** The fields of a route that authorization reads. */
-export type Guarded = Pick<
+export type RouteGuards = Pick<
   AnyRoute,
   'path' | 'credential' | 'scopes' | 'isUnlimited' | 'takesConnectToken' | 'tokenIn' | 'writes'
 > &
   (Pick<AnyRoute, 'method'> | Pick<AnyStreamRoute, 'methods'>);
 
 /** Whether a process that only reads refuses the route (`Route.writes`). */
-export function isWriting(route: Guarded): boolean {
+export function isWriting(route: RouteGuards): boolean {
   const methods = 'method' in route ? [route.method] : route.methods;
   return route.writes ?? methods.some((method) => method !== 'GET');
 }
 
 /** A request to authorize. */
 export interface Authorization extends Omit<PipelineCall, 'match' | 'search' | 'signal'> {
-  readonly route: Guarded;
+  readonly route: RouteGuards;
   /** Required if the token is in the query. */
   readonly search?: string;
 }

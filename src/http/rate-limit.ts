@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Clock, Instant } from '#kernel/time.ts';
-import type { Coordination, Counted } from '#ports/coordination.ts';
+import type { Coordination, CounterValue } from '#ports/coordination.ts';
 
 const windowMs = 60_000;
 
@@ -44,7 +44,7 @@ export function takeQuota(
   );
 }
 
-function quotaOf({ value, resetMs }: Counted, limit: number, now: Instant): Quota {
+function quotaOf({ value, resetMs }: CounterValue, limit: number, now: Instant): Quota {
   const headers = {
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(Math.max(0, limit - value)),

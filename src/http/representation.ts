@@ -3,14 +3,14 @@ import type { Json } from '#kernel/stable-json.ts';
 
 type Schemas = Readonly<Record<string, z.ZodType>>;
 /** Read-only at every level; a map and any JSON are left as they are. */
-export type Shown<T> = [Json] extends [T]
+export type DeepReadonly<T> = [Json] extends [T]
   ? T
   : T extends object
     ? string extends keyof T
       ? Readonly<T>
-      : { readonly [Name in keyof T]: Shown<T[Name]> }
+      : { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
     : T;
-type Values<Fields extends Schemas> = Shown<z.output<z.ZodObject<Fields, z.core.$strict>>>;
+type Values<Fields extends Schemas> = DeepReadonly<z.output<z.ZodObject<Fields, z.core.$strict>>>;
 
 /** `connection_id` → `connectionId` */
 type Camel<Name> = Name extends `${infer Head}_${infer Tail}`
@@ -40,7 +40,7 @@ export const representation =
       Subject,
       Name,
       Fields[Name],
-      Shown<z.output<Fields[Name]>>
+      DeepReadonly<z.output<Fields[Name]>>
     >;
   }) => {
     const declared = Object.entries<z.ZodType | Row<Subject, z.ZodType, unknown>>(fields);

@@ -4,7 +4,7 @@ export interface Lease {
   readonly token: string;
 }
 
-export interface Counted {
+export interface CounterValue {
   readonly value: number;
   readonly resetMs: number;
 }
@@ -30,7 +30,7 @@ export interface Coordination extends AsyncDisposable {
   count(
     name: string,
     options: { readonly windowMs: number; readonly by?: number },
-  ): Counted | Promise<Counted>;
+  ): CounterValue | Promise<CounterValue>;
   set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
   get(key: string): Promise<string | null>;
   delete(key: string): Promise<void>;

@@ -20,7 +20,7 @@ export interface ReadMessage {
 }
 
 /** Messages for one partition. They keep their order, and are contiguous when they have less than 1 MiB together. */
-export interface Placed {
+export interface PartitionMessages {
   readonly topic: string;
   readonly partition: number;
   readonly messages: readonly Message[];
@@ -72,7 +72,7 @@ export const isErasable = ({ cleanup }: Pick<TopicSpec, 'cleanup'>): boolean =>
   cleanup.policy === 'compact' && cleanup.isErasable === true;
 
 /** Offsets up to which a group has consumed: the next one to read in each partition. */
-export interface Consumed {
+export interface GroupPositions {
   readonly group: string;
   readonly positions: readonly Position[];
 }
@@ -127,12 +127,15 @@ export interface EventLog extends AsyncDisposable {
   partitions(topic: string): Promise<number>;
 
   /**
-   * Durable when it resolves. No order and no atomicity across partitions, nor among messages of one `Placed` of
+   * Durable when it resolves. No order and no atomicity across partitions, nor among messages of one `PartitionMessages` of
    * more than 1 MiB. Resolves with the offset of the first message of each.
    * @throws GatewayError `log_unavailable` after `timeoutMs` (default 30 s): may or may not be written; `log_full`:
    *   not written; `request_too_large`: a message has more than 4 MiB.
    */
-  append(batch: readonly Placed[], options?: { readonly timeoutMs?: number }): Promise<Position[]>;
+  append(
+    batch: readonly PartitionMessages[],
+    options?: { readonly timeoutMs?: number },
+  ): Promise<Position[]>;
 
   /**
    * Opens the only writer named `name`: a former holder of the name is fenced, and its next commit fails with
@@ -170,7 +173,7 @@ export interface EventLog extends AsyncDisposable {
   /** Committed positions of the group for a topic, by partition; a partition without one is absent. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>;
   /** Outside a transaction. Durable when it resolves. */
-  commit(consumed: Consumed): Promise<void>;
+  commit(consumed: GroupPositions): Promise<void>;
 
   /**
    * Deletes the messages before the position permanently (they may remain readable for a while). For topics that
@@ -187,5 +190,5 @@ export interface TransactionalWriter extends AsyncDisposable {
    *   partition is reassigned; `log_full`: nothing was written; `log_unavailable`: may or may not be written,
    *   discard the writer and open a new one, which fences it.
    */
-  commit(batch: readonly Placed[], consumed?: Consumed): Promise<Position[]>;
+  commit(batch: readonly PartitionMessages[], consumed?: GroupPositions): Promise<Position[]>;
 }

@@ -1,7 +1,7 @@
 import type { SqlParam, SqlParams } from './projection-store.ts';
 
 /** Conditions that all must hold, and the values of their parameters. */
-export interface Where {
+export interface SqlConditions {
   readonly sql: string;
   readonly params: SqlParams;
 }
@@ -12,7 +12,7 @@ export interface Where {
  */
 export function where(
   wanted: Readonly<Record<string, SqlParam | SqlParams | undefined | null>>,
-): Where {
+): SqlConditions {
   const conditions: string[] = [];
   const params: Record<string, SqlParam> = {};
   for (const [condition, value] of Object.entries(wanted)) {

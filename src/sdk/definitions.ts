@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { SvcAction, SvcSync } from './handle.ts';
 import type { CheckpointSchema, MetadataSchema, Models, Schema } from './schemas.ts';
 
-type Promised<T> = T | Promise<T>;
+type MaybePromise<T> = T | Promise<T>;
 
 interface Endpoint {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -10,7 +10,7 @@ interface Endpoint {
   group?: string;
 }
 
-interface Common<Meta extends MetadataSchema, C extends CheckpointSchema> {
+interface CommonDefinition<Meta extends MetadataSchema, C extends CheckpointSchema> {
   /** What the function is for; shown to people. */
   description: string;
   /** Label shown to people. */
@@ -25,9 +25,9 @@ export interface SyncDefinition<
   M extends Models,
   Meta extends MetadataSchema = MetadataSchema,
   C extends CheckpointSchema = CheckpointSchema,
-> extends Common<Meta, C> {
+> extends CommonDefinition<Meta, C> {
   /** Called at each run; the return value is ignored. */
-  exec: (svc: SvcSync<M, Meta, C>) => Promised<void>;
+  exec: (svc: SvcSync<M, Meta, C>) => MaybePromise<void>;
   /** `every <n> <unit>` or `every <unit>`, at least 30 seconds. */
   frequency: string;
   /** The models that the sync saves. */
@@ -36,7 +36,7 @@ export interface SyncDefinition<
   autoStart?: boolean;
   /** Called for a webhook of the provider; `payload` is its parsed body. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the provider's body
-  onWebhook?: (svc: SvcSync<M, Meta, C>, payload: any) => Promised<unknown>;
+  onWebhook?: (svc: SvcSync<M, Meta, C>, payload: any) => MaybePromise<unknown>;
   /** Types of webhooks that `onWebhook` handles; `*` = all. */
   webhookSubscriptions?: string[];
   /** Scopes that the provider must have granted; documentation only. */
@@ -54,9 +54,9 @@ export interface ActionDefinition<
   O extends Schema,
   Meta extends MetadataSchema = MetadataSchema,
   C extends CheckpointSchema = CheckpointSchema,
-> extends Common<Meta, C> {
+> extends CommonDefinition<Meta, C> {
   /** Called for each trigger; returns the output. */
-  exec: (svc: SvcAction<Meta, C>, input: z.infer<I>) => Promised<z.infer<O>>;
+  exec: (svc: SvcAction<Meta, C>, input: z.infer<I>) => MaybePromise<z.infer<O>>;
   /** `z.void()` = no input. */
   input: I;
   output: O;
@@ -69,12 +69,12 @@ export interface ActionDefinition<
 export interface OnEventDefinition<
   Meta extends MetadataSchema = MetadataSchema,
   C extends CheckpointSchema = CheckpointSchema,
-> extends Common<Meta, C> {
+> extends CommonDefinition<Meta, C> {
   /**
    * `post-connection-creation`: after a connection is stored. `validate-connection`: before success is
    * reported; a throw refuses the connection. `pre-connection-deletion`: a throw blocks the deletion.
    */
   event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection';
   /** The return value is ignored. */
-  exec: (svc: SvcAction<Meta, C>) => Promised<unknown>;
+  exec: (svc: SvcAction<Meta, C>) => MaybePromise<unknown>;
 }

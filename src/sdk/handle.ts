@@ -19,23 +19,23 @@ export interface ActionError<T = unknown> extends Error {
 }
 
 interface Http {
-  get<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
-  post<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
-  put<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
-  patch<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
-  delete<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
+  get<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<KnownOrAny<T>>>;
+  post<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<KnownOrAny<T>>>;
+  put<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<KnownOrAny<T>>>;
+  patch<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<KnownOrAny<T>>>;
+  delete<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<KnownOrAny<T>>>;
   /** With the method of the configuration; default GET. */
-  proxy<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
+  proxy<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<KnownOrAny<T>>>;
   /** Pages of rows, until the provider has no more. Leaving the loop stops the requests. */
-  paginate<T = unknown>(config: ProxyConfiguration): AsyncGenerator<Given<T>[], undefined>;
+  paginate<T = unknown>(config: ProxyConfiguration): AsyncGenerator<KnownOrAny<T>[], undefined>;
   /** Plain fetch: no credentials, no retries. A refused address is an ActionError `url_not_allowed`. */
   uncontrolledFetch(options: FetchOptions): Promise<Response>;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- data that the caller did not type
-type Given<T> = unknown extends T ? any : T;
+type KnownOrAny<T> = unknown extends T ? any : T;
 
-interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends Http {
+interface BaseHandle<Meta extends MetadataSchema, C extends CheckpointSchema> extends Http {
   /** Id that the application gave the connection. */
   readonly connectionId: string;
   /** Key of the integration. */
@@ -135,10 +135,10 @@ interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends 
 export type SvcAction<
   Meta extends MetadataSchema = MetadataSchema,
   C extends CheckpointSchema = CheckpointSchema,
-> = Base<Meta, C>;
+> = BaseHandle<Meta, C>;
 
 /** A record whose type the caller names; without it, nothing fits. */
-type Named<T> = NoInfer<T> & { id: string };
+type NamedRecord<T> = NoInfer<T> & { id: string };
 type PartialNamed<T> = Partial<NoInfer<T>> & { id: string };
 
 type Row<M extends Models, N extends keyof M> = z.infer<M[N]>;
@@ -149,10 +149,10 @@ export interface SvcSync<
   M extends Models = Models,
   Meta extends MetadataSchema = MetadataSchema,
   C extends CheckpointSchema = CheckpointSchema,
-> extends Base<Meta, C> {
+> extends BaseHandle<Meta, C> {
   /** Adds new records and replaces known ones; an unchanged one is only marked as seen. */
   batchSave<N extends keyof M & string>(records: Row<M, N>[], model: N): Promise<true>;
-  batchSave<T = never>(records: Named<T>[], model: keyof M & string): Promise<true>;
+  batchSave<T = never>(records: NamedRecord<T>[], model: keyof M & string): Promise<true>;
   /** Merges deeply into known records; lists are replaced, unknown ids ignored. */
   batchUpdate<N extends keyof M & string>(records: PartialRow<M, N>[], model: N): Promise<true>;
   batchUpdate<T = never>(records: PartialNamed<T>[], model: keyof M & string): Promise<true>;

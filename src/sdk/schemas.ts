@@ -20,9 +20,9 @@ export type Models = Readonly<Record<string, ModelSchema>>;
 /** Shape of the connection's metadata: an object, or `z.void()`. */
 export type MetadataSchema = SchemaOf<'object' | 'void', unknown>;
 
-type Flat = string | number | boolean;
+type FlatValue = string | number | boolean;
 /** Shape of a checkpoint: a flat object of strings, numbers and booleans. */
-export type CheckpointSchema = SchemaOf<string, Readonly<Record<string, Flat | undefined>>>;
+export type CheckpointSchema = SchemaOf<string, Readonly<Record<string, FlatValue | undefined>>>;
 
 /** The metadata type of a schema in a function; anything without a schema. */
 export type MetadataOf<S extends MetadataSchema> = 'void' extends S['_zod']['def']['type']

@@ -4,7 +4,7 @@ import type { DeadLetterStep, DeadLetterType } from './events.ts';
 import type { DeadLetter } from './state.ts';
 
 /** The subject of a message, as far as its consumer knows it. */
-interface About {
+interface MessageSubject {
   readonly key: string;
   readonly environmentUid: string;
   readonly integration?: string;
@@ -14,7 +14,7 @@ interface About {
 
 /** A message with its whole content, parked. */
 export function deadLetterStepMessage(
-  about: About,
+  about: MessageSubject,
   deadLetter: Omit<DeadLetterStep, 'letter_id' | 'order_key'>,
 ): PublicMessage {
   const value = { ...deadLetter, letter_id: null, order_key: null };
@@ -23,7 +23,7 @@ export function deadLetterStepMessage(
 
 /** A request or an outcome for a dead letter. It has the key of the dead letter, so that both are in one partition. */
 export function stepMessage(
-  about: About,
+  about: MessageSubject,
   ref: Pick<DeadLetterStep, 'consumer' | 'topic' | 'partition' | 'offset'> & {
     readonly id: string;
   },
@@ -55,7 +55,7 @@ export function stepMessage(
 }
 
 /** The names of a dead letter, for messages about it. */
-export const aboutDeadLetter = (deadLetter: DeadLetter): About => ({
+export const aboutDeadLetter = (deadLetter: DeadLetter): MessageSubject => ({
   key: deadLetter.key,
   environmentUid: deadLetter.environmentUid,
   ...(deadLetter.integration === null ? {} : { integration: deadLetter.integration }),

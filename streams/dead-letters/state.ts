@@ -32,10 +32,10 @@ export interface DeadLetter {
   readonly order: { readonly offset: number; readonly key: string | null } | null;
 }
 
-type At = { readonly partition: number; readonly offset: number };
+type DeadLetterPosition = { readonly partition: number; readonly offset: number };
 
 /** The new dead letter that the message contains. */
-export function parked(value: DeadLetterValue, at: At): DeadLetter {
+export function parked(value: DeadLetterValue, at: DeadLetterPosition): DeadLetter {
   return {
     id: value.event_id,
     state: 'parked',

@@ -17,7 +17,7 @@ import type { Codec } from '#ports/schemas.ts';
 import { deadLetterHeader } from '../dead-letters/events.ts';
 import { deadLetterStepMessage, stepMessage } from '../dead-letters/messages.ts';
 import type { KeptAnswer, Round } from './round.ts';
-import type { Addressed, TopicWriters } from './topic-writers.ts';
+import type { AddressedMessage, TopicWriters } from './topic-writers.ts';
 
 const triesMax = 5;
 export const ownersGroup = 'svc.control-owners';
@@ -44,7 +44,7 @@ export function decideCommand(
   message: ReadMessage,
   at: Instant,
   decision: number,
-): Addressed[] {
+): AddressedMessage[] {
   let command: ControlCommand | null = null;
   for (let tries = 1; ; tries += 1) {
     try {
@@ -77,7 +77,7 @@ export function decideInProcess(
   round: Round,
   command: ControlCommand,
   at: Instant,
-): { readonly said: Addressed[]; readonly answer: Answer } | null {
+): { readonly said: AddressedMessage[]; readonly answer: Answer } | null {
   try {
     return answered(room, round, { ...command, replyTo: null }, at, 0);
   } catch (err) {
@@ -92,8 +92,8 @@ function answered(
   command: ControlCommand,
   at: Instant,
   decision: number,
-): { readonly said: Addressed[]; readonly answer: Answer } {
-  const answer = (input: Answer, published: readonly Addressed[] = []) => ({
+): { readonly said: AddressedMessage[]; readonly answer: Answer } {
+  const answer = (input: Answer, published: readonly AddressedMessage[] = []) => ({
     said: [...published, ...replyTo(room, command, input, decision)],
     answer: input,
   });
@@ -127,7 +127,7 @@ function replyTo(
   command: ControlCommand,
   answer: Answer,
   decision: number,
-): Addressed[] {
+): AddressedMessage[] {
   if (command.replyTo === null) return [];
   const position = { partition: room.partition, offset: decision };
   // The answer to several commands would be large: the sender reads it from its view.
@@ -191,7 +191,7 @@ function deadLetter(
   { key, value, offset, headers }: ReadMessage,
   error: unknown,
   at: Instant,
-): Addressed {
+): AddressedMessage {
   const bytes = ([name, text]: [string, string]) => [name, Buffer.from(text)] as const;
   const message = deadLetterStepMessage(
     { key, environmentUid: '-' },
@@ -218,7 +218,7 @@ function retried(
   message: ReadMessage,
   outcome: { readonly refusal: GatewayError | null } | { readonly failure: unknown },
   at: Instant,
-): Addressed[] {
+): AddressedMessage[] {
   const { key, offset } = message;
   const id = deadLetterOf(message);
   if (id === null) return [];

@@ -44,7 +44,7 @@ import {
   type OwnerProgress,
   type StoredEntity,
 } from './state-store.ts';
-import { placed, type Addressed, type TopicWriters } from './topic-writers.ts';
+import { placed, type AddressedMessage, type TopicWriters } from './topic-writers.ts';
 
 /**
  * A saved state resumes only if it was at the end of the log this recently: an older one may have missed
@@ -288,7 +288,7 @@ export class PartitionOwner {
     const request = due.filter(({ key }) => !this.#notBefore.has(key)).slice(0, dueAtOnceMax);
     if (request.length === 0) return 0;
     const round = this.#newRound();
-    const fields: Addressed[] = [];
+    const fields: AddressedMessage[] = [];
     for (const entity of request) {
       this.#notBefore.set(entity.key, now + dueAgainAfterMs);
       fields.push(...this.#tick(round, entity, now));
@@ -298,7 +298,7 @@ export class PartitionOwner {
     return request.length;
   }
 
-  #tick(round: Round, { key, scope }: StoredEntity, at: Instant): Addressed[] {
+  #tick(round: Round, { key, scope }: StoredEntity, at: Instant): AddressedMessage[] {
     if (splitKey(key)[0] === answerKind) {
       round.putNote(key, scope, null);
       return [];
@@ -306,7 +306,7 @@ export class PartitionOwner {
     const ref: EntityRef = refOfKey(key, scope);
     try {
       const made = round.decide([{ ref, body: { type: 'Tick' } }], { at, actor: 'system' });
-      const publish = ({ message, meta }: (typeof made.published)[number]): Addressed =>
+      const publish = ({ message, meta }: (typeof made.published)[number]): AddressedMessage =>
         this.#deps.writers.published(message, meta, null);
       // Nobody sent a command: what the entity publishes by itself starts a trace.
       const fields =
@@ -334,7 +334,7 @@ export class PartitionOwner {
   /** Commits the round in one transaction of the log, then to the store. */
   async #commit(
     round: Round,
-    fields: readonly Addressed[],
+    fields: readonly AddressedMessage[],
     nextCommand: number | null,
   ): Promise<void> {
     const { note } = this.#progress;
@@ -372,7 +372,7 @@ export class PartitionOwner {
     change: EntityChange & { readonly kind: string },
     epoch: number,
     at: Instant,
-  ): Addressed {
+  ): AddressedMessage {
     const { key, scope, state, kind } = change;
     const [, ...path] = splitKey(key);
     const value = state === null ? null : { kind, scope, path, state, decided_at: at };

@@ -13,7 +13,7 @@ import { joinKey } from '#kernel/ids.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { ControlStateStore, EntityChange } from './state-store.ts';
 
-interface Known {
+interface KnownState {
   readonly scope: string;
   /** Null = gone. */
   readonly state: object | null;
@@ -21,7 +21,7 @@ interface Known {
 
 /** The outcome of one command, or of one list of commands. */
 export interface Decision {
-  readonly changed: ReadonlyMap<string, Known>;
+  readonly changed: ReadonlyMap<string, KnownState>;
   readonly published: readonly { readonly message: PublicMessage; readonly meta: DecisionMeta }[];
   /** The entity's state after the last command. */
   readonly state: object | null;
@@ -34,7 +34,7 @@ export class Round {
   readonly #store: ControlStateStore;
   readonly #definitions: EntityDefinitions;
   readonly #numberOf: (input: number) => number;
-  readonly #accepted = new Map<string, Known>();
+  readonly #accepted = new Map<string, KnownState>();
   numbers: number;
 
   /** `numberOf` makes the nth number of this partition unique across all partitions. */
@@ -57,7 +57,7 @@ export class Round {
     items: readonly { readonly ref: EntityRef; readonly body: CommandBody }[],
     meta: Omit<DecisionMeta, 'ref'>,
   ): Decision {
-    const changed = new Map<string, Known>();
+    const changed = new Map<string, KnownState>();
     const published: { message: PublicMessage; meta: DecisionMeta }[] = [];
     let state: object | null = null;
     let numbers = 0;
@@ -115,14 +115,14 @@ export class Round {
     throw new GatewayError('server_error', { message: `No owner decides the kind "${kind}".` });
   }
 
-  #stateOf(key: string, changed: ReadonlyMap<string, Known>): object | null {
+  #stateOf(key: string, changed: ReadonlyMap<string, KnownState>): object | null {
     const existing = changed.get(key) ?? this.#accepted.get(key);
     if (existing !== undefined) return existing.state;
     const stored = this.#store.get(key);
     return stored === null ? null : (JSON.parse(stored.state) as object);
   }
 
-  #siblings(scope: string, changed: ReadonlyMap<string, Known>): Siblings {
+  #siblings(scope: string, changed: ReadonlyMap<string, KnownState>): Siblings {
     return {
       // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind's state
       find: <S>(kind: EntityKind, path: readonly string[]): S | null => {

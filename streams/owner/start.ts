@@ -78,7 +78,7 @@ export async function startControlOwners(
 }
 
 /** A partition, its state file, and the registry of running owners. */
-interface Held {
+interface OwnedPartition {
   readonly partition: number;
   readonly file: string;
   readonly owners: Map<number, PartitionOwner>;
@@ -87,7 +87,7 @@ interface Held {
 
 async function holdOnce(
   deps: OwnerDeps,
-  { partition, file, owners, restored }: Held,
+  { partition, file, owners, restored }: OwnedPartition,
   signal: AbortSignal,
 ): Promise<void> {
   await using writer = await deps.log.openWriter(`control/${partition}`);

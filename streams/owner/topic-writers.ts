@@ -10,7 +10,7 @@ import {
 import { encodePublic, type PublicCodec } from '#control-plane/public-message.ts';
 import { replyMessage } from '#control-plane/replies.ts';
 import { partitionOf } from '#kernel/partition.ts';
-import type { EventLog, Message, Placed } from '#ports/event-log.ts';
+import type { EventLog, Message, PartitionMessages } from '#ports/event-log.ts';
 import type { Schemas } from '#ports/schemas.ts';
 import { projectionsTopic } from '../projector/projection-message.ts';
 import type { TopicName } from '../topics.ts';
@@ -34,7 +34,7 @@ interface Target {
 }
 
 /** A message and its destination. */
-export interface Addressed {
+export interface AddressedMessage {
   readonly topic: string;
   readonly partition: number;
   readonly message: Message;
@@ -42,9 +42,18 @@ export interface Addressed {
 
 /** Encodes everything that owners of the control plane write. */
 export interface TopicWriters {
-  entity(partition: number, key: string, value: EntityValue | null, epoch: number): Addressed;
-  reply(reply: Parameters<typeof replyMessage>[2]): Addressed;
-  published(message: PublicMessage, meta: DecisionMeta, causationId: string | null): Addressed;
+  entity(
+    partition: number,
+    key: string,
+    value: EntityValue | null,
+    epoch: number,
+  ): AddressedMessage;
+  reply(reply: Parameters<typeof replyMessage>[2]): AddressedMessage;
+  published(
+    message: PublicMessage,
+    meta: DecisionMeta,
+    causationId: string | null,
+  ): AddressedMessage;
 }
 
 export async function openTopicWriters(log: EventLog, schemas: Schemas): Promise<TopicWriters> {
@@ -76,7 +85,7 @@ export async function openTopicWriters(log: EventLog, schemas: Schemas): Promise
 }
 
 /** Grouped by topic and partition, each in the order given. */
-export function placed(messages: readonly Addressed[]): Placed[] {
+export function placed(messages: readonly AddressedMessage[]): PartitionMessages[] {
   const groups = new Map<string, { topic: string; partition: number; messages: Message[] }>();
   for (const { topic, partition, message } of messages) {
     const name = `${topic}/${partition}`;

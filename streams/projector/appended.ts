@@ -13,7 +13,7 @@ export interface AppendedProjection<E> extends ProjectionTables {
 // oxlint-disable-next-line typescript/no-explicit-any -- a list holds projections of every event
 export type AnyAppendedProjection = AppendedProjection<any>;
 
-interface Defined<E> {
+interface AppendedDefinition<E> {
   /** Also the name of the table. */
   readonly name: string;
   readonly topic: TopicName;
@@ -39,7 +39,7 @@ const tokensKept = 1000;
  * can be read: queries group, or use `LIMIT 1 BY log_partition, log_offset`.
  */
 export function defineAppended<E>() {
-  return (defined: Defined<E>) => {
+  return (defined: AppendedDefinition<E>) => {
     const { name, columns, indexes = [], addedIndexes = [], orderBy, ...others } = defined;
     const { keptFrom, keepDays, ...ref } = others;
     const definition = (table: string): TableDefinition => ({

@@ -2,7 +2,7 @@ import type { TableSet } from './define.ts';
 import type { Publication } from './publication.ts';
 
 /** Keeps the tables of one generation up to date in this process. */
-export interface Feed extends AsyncDisposable {
+export interface TableFeed extends AsyncDisposable {
   /** Whether this process currently projects the partition: no other writes its rows. */
   holds(partition: number): boolean;
   /**
@@ -59,7 +59,7 @@ export interface FeedDeps<S, T extends TableSet = TableSet> {
   readonly partitions: number;
   readonly openReach: (tables: T) => Reach;
   /** Creates missing tables, and starts to feed them. */
-  readonly openFeed: (options: FeedOptions<T>) => Promise<Feed>;
+  readonly openFeed: (options: FeedOptions<T>) => Promise<TableFeed>;
   readonly openSource: (sourceContext: SourceContext<T>) => S;
   /** Called when the feed of a generation cannot continue. */
   readonly failed: (generation: number, error: unknown) => void;
@@ -74,7 +74,7 @@ export class GenerationFeed<S, T extends TableSet = TableSet> implements AsyncDi
   isBuilding = false;
   pacePercent = 100;
   readonly #deps: FeedDeps<S, T>;
-  #feed: Feed | null = null;
+  #feed: TableFeed | null = null;
 
   constructor(deps: FeedDeps<S, T>, number: number) {
     this.#deps = deps;

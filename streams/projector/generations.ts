@@ -10,7 +10,7 @@ import type { FollowedProjection } from './consume-projections.ts';
 import { type TableSet, dropTables } from './define.ts';
 import { GenerationFeed, type FeedDeps } from './generation-feed.ts';
 import type { PublishedGeneration, PublishedProjection } from './projection-message.ts';
-import type { Place, VerifiedPart } from './projection-state.ts';
+import type { PartitionProgress, VerifiedPart } from './projection-state.ts';
 
 /** Readers of other nodes may learn of a switch this late; what they had read ahead has a shorter lifetime. */
 const readersLeaveMs = 10_000;
@@ -29,7 +29,7 @@ const ticksPerReport = 5;
 export type Report = { readonly generation: number } & (
   | {
       readonly type: 'ReportProgress';
-      readonly places: Readonly<Record<string, Place>>;
+      readonly places: Readonly<Record<string, PartitionProgress>>;
       readonly rows: number;
     }
   | { readonly type: 'ReportFailure'; readonly code: string }
@@ -43,7 +43,7 @@ export type Report = { readonly generation: number } & (
 );
 
 /** Reads the active generation, and switches to another one. */
-export interface Active<S> {
+export interface ActiveGeneration<S> {
   switchTo(source: S): void;
   /** Called with each generation that becomes readable. */
   watch(source: S): void;
@@ -52,7 +52,7 @@ export interface Active<S> {
 }
 
 /** `S` reads one generation, `A` the active one. */
-export interface GenerationsDeps<S, A extends Active<S>, T extends TableSet>
+export interface GenerationsDeps<S, A extends ActiveGeneration<S>, T extends TableSet>
   extends Omit<FeedDeps<S, T>, 'failed'>, Pick<Ports, 'clock' | 'logger'> {
   readonly topic: TopicName;
   readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
@@ -84,7 +84,7 @@ export interface Generations<A> extends AsyncDisposable {
 }
 
 /** Feeds every decided generation of a projection, and reads the active one. */
-export async function startGenerations<S, A extends Active<S>, T extends TableSet>(
+export async function startGenerations<S, A extends ActiveGeneration<S>, T extends TableSet>(
   deps: GenerationsDeps<S, A, T>,
 ): Promise<Generations<A>> {
   const generations = new RunningGenerations(deps);
@@ -97,7 +97,11 @@ export async function startGenerations<S, A extends Active<S>, T extends TableSe
   return generations;
 }
 
-class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements Generations<A> {
+class RunningGenerations<
+  S,
+  A extends ActiveGeneration<S>,
+  T extends TableSet,
+> implements Generations<A> {
   readonly source: A;
   readonly #deps: GenerationsDeps<S, A, T>;
   readonly #failed = Promise.withResolvers<never>();
@@ -355,7 +359,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     const fed = this.#fed.get(generation);
     if (fed === undefined) return;
     await fed.reach.refresh();
-    const places: Record<string, Place> = {};
+    const places: Record<string, PartitionProgress> = {};
     for (const partition of partitionNumbers(partitions)) {
       const start = await log.startOffset(topic, partition);
       const end = await log.endOffset(topic, partition);

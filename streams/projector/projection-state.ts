@@ -8,7 +8,7 @@ import type { Instant } from '#kernel/time.ts';
 export type GenerationState = 'building' | 'ready' | 'active' | 'kept' | 'failed' | 'retiring';
 
 /** Progress of a projector in one partition. Offsets. */
-export interface Place {
+export interface PartitionProgress {
   /** Start of the topic when the build began. */
   readonly start: number;
   readonly next: number;
@@ -66,7 +66,7 @@ export interface Generation {
   /** When it was last activated or deactivated. */
   readonly switchedAt: Instant | null;
   /** By partition, as last reported during the build. */
-  readonly places: Readonly<Record<string, Place>>;
+  readonly places: Readonly<Record<string, PartitionProgress>>;
   readonly rows: number;
   /** Code of the error that stopped its projector. */
   readonly failure: string | null;

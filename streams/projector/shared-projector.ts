@@ -55,12 +55,12 @@ interface SharedProjector extends AsyncDisposable {
  * position; it is released when the last insert has ended and its position is stored.
  */
 export async function startSharedProjector(deps: SharedProjectorDeps): Promise<SharedProjector> {
-  const shared = new Shared(deps);
+  const shared = new RunningProjector(deps);
   await shared.join();
   return shared;
 }
 
-class Shared implements SharedProjector {
+class RunningProjector implements SharedProjector {
   readonly stopped: Promise<void>;
   readonly #deps: SharedProjectorDeps;
   readonly #store: ProjectionStore;

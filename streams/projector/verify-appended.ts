@@ -38,7 +38,7 @@ interface VerifyDeps {
   readonly partitions: number;
 }
 
-interface Differing {
+interface RowDifference {
   readonly log_offset: string;
   readonly expected: string;
   readonly found: string;
@@ -59,7 +59,7 @@ async function compare(
     range,
     'heavy',
   );
-  const differing = await store.queryRows<Differing & { total: string }>(
+  const differing = await store.queryRows<RowDifference & { total: string }>(
     `SELECT *, count() OVER () AS total FROM (
        SELECT log_offset, countIf(side = 1) AS expected, countIf(side = 2) AS found
        FROM (${both}) GROUP BY log_offset
@@ -79,7 +79,7 @@ async function compare(
 }
 
 /** Here a stream is the partition, and a position its offset. */
-const exampleOf = (one: Differing, table: string, partition: number): Difference => ({
+const exampleOf = (one: RowDifference, table: string, partition: number): Difference => ({
   table,
   stream: String(partition),
   partition,

@@ -12,7 +12,7 @@ export interface Replay {
 }
 
 /** A message with its position. */
-export interface Taken {
+export interface ConsumedMessage {
   readonly topic: string;
   readonly partition: number;
   readonly message: ReadMessage;
@@ -23,7 +23,7 @@ export interface Taken {
 /** Requests of operators to one consumer group, and their outcomes. */
 export interface OperatorRequests {
   /** Parks a message that failed repeatedly, with its cause: it is skipped once this resolves. */
-  park(taken: Taken, error: unknown, attempts: number): Promise<void>;
+  park(taken: ConsumedMessage, error: unknown, attempts: number): Promise<void>;
   /** Resolves when requests made before the call are known here. */
   current(): Promise<void>;
   /** A requested move of the group's position that is still pending; null = none. */
@@ -35,7 +35,7 @@ export interface OperatorRequests {
   /** The oldest dead letter of the partition that is to be retried; null = none. */
   nextRetry(partition: number): DeadLetter | null;
   /** The message of the dead letter; null when the log has deleted it. */
-  retryMessage(deadLetter: DeadLetter): Promise<Taken | null>;
+  retryMessage(deadLetter: DeadLetter): Promise<ConsumedMessage | null>;
   /** Reports the outcome of the retry; resolves when this node knows it too. */
   retried(deadLetter: DeadLetter, outcome: 'done' | { readonly error: unknown }): Promise<void>;
   /** Called when there may be a new request. Returns the function that removes the listener. */
@@ -73,10 +73,10 @@ export interface ReactorOptions<Value> extends Consumption {
    * `signal` aborts when the partition or the process goes, or the position is moved: the next holder then
    * processes unfinished messages again.
    */
-  readonly handle: (value: Value, taken: Taken, signal: AbortSignal) => Promise<void>;
+  readonly handle: (value: Value, taken: ConsumedMessage, signal: AbortSignal) => Promise<void>;
 }
 
 /** A reactor to messages, whatever their values are. */
 export interface MessageReactor extends Consumption, Omit<ReactorDeps, 'schemas'> {
-  handle(taken: Taken, signal: AbortSignal): Promise<void>;
+  handle(taken: ConsumedMessage, signal: AbortSignal): Promise<void>;
 }

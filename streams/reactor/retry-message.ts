@@ -1,7 +1,7 @@
 import { GatewayError, isOutage } from '#kernel/errors.ts';
 import { isOver, pause as wait } from '#kernel/retry.ts';
 import type { DeadLetter } from '../dead-letters/state.ts';
-import type { MessageReactor, Taken } from './reactor.ts';
+import type { MessageReactor, ConsumedMessage } from './reactor.ts';
 
 const attemptsMax = 5;
 const retryFirstWaitMs = 200;
@@ -10,7 +10,7 @@ const retryWaitMaxMs = 10_000;
 /** True when the message is finished; false when the signal aborted first. */
 export async function retryMessage(
   options: MessageReactor,
-  taken: Taken,
+  taken: ConsumedMessage,
   signal: AbortSignal,
 ): Promise<boolean> {
   for (let attempt = 1; !signal.aborted; attempt++) {
@@ -35,7 +35,7 @@ export async function retryMessage(
 
 async function parked(
   options: MessageReactor,
-  taken: Taken,
+  taken: ConsumedMessage,
   error: unknown,
   attempts: number,
 ): Promise<boolean> {

@@ -3,11 +3,11 @@ import type { MessageReactor } from './reactor.ts';
 /** How often the finished position is committed while it moves. */
 const commitEveryMs = 250;
 
-type Committing = Pick<MessageReactor, 'log' | 'group' | 'topic' | 'logger'>;
+type CommitContext = Pick<MessageReactor, 'log' | 'group' | 'topic' | 'logger'>;
 
 /** Tracks the lowest unfinished offset, and commits it while it moves. */
 export class Watermark {
-  readonly #options: Committing;
+  readonly #options: CommitContext;
   readonly #partition: number;
   /** Unfinished offsets, ascending: they are opened in that order. */
   readonly #open = new Set<number>();
@@ -19,7 +19,7 @@ export class Watermark {
   #committing: Promise<void> = Promise.resolve();
   #wake: (() => void)[] = [];
 
-  constructor(options: Committing, partition: number) {
+  constructor(options: CommitContext, partition: number) {
     this.#options = options;
     this.#partition = partition;
   }

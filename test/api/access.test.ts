@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRequestPipeline } from '#api/request-pipeline.ts';
 import { routes, streamRoutes } from '#api/routes.ts';
 import { checkScope } from '#http/check-parts.ts';
-import type { Guarded, RequestPipeline } from '#http/pipeline.ts';
+import type { RouteGuards, RequestPipeline } from '#http/pipeline.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Call, Row } from '#test/support/access/row.ts';
 import { environmentScopes, passes, served, table, wildcards } from '#test/support/access/table.ts';
@@ -15,7 +15,7 @@ import { startApi, type Api } from '#test/support/api.ts';
 import type { Answer } from '#test/support/gateway.ts';
 
 type Served = Row & { readonly call: Call };
-type Declared = Guarded & { readonly endpoint: string };
+type Declared = RouteGuards & { readonly endpoint: string };
 
 const inCode: readonly Declared[] = [
   ...routes.map((route) => ({ endpoint: `${route.method} ${route.path}`, ...route })),

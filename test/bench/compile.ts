@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSandbox } from '#adapters/sandbox/sandbox.ts';
 import { openClient } from '#cli/client.ts';
-import { ProjectCompiler, type Compiled } from '#cli/compiler/compile.ts';
+import { ProjectCompiler, type CompileResult } from '#cli/compiler/compile.ts';
 import { CompileError } from '#cli/compiler/problem.ts';
 import { writeCompiled } from '#cli/compiler/write.ts';
 import { HotDeployment } from '#cli/dev/hot-deploy.ts';
@@ -76,7 +76,7 @@ await using compiler = new ProjectCompiler({
   sandbox,
   progress: () => undefined,
 });
-const compileAndWrite = async (): Promise<Compiled> => {
+const compileAndWrite = async (): Promise<CompileResult> => {
   const compiled = await compiler.compile();
   writeCompiled(root, compiled);
   return compiled;

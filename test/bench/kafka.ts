@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
 import kafkajs from 'kafkajs';
 import { openKafkaLog } from '#adapters/event-log/kafka/open.ts';
-import type { EventLog, Message, Placed } from '#ports/event-log.ts';
+import type { EventLog, Message, PartitionMessages } from '#ports/event-log.ts';
 import { startKafka } from '#test/services/kafka.ts';
 import { startRedis } from '#test/services/redis.ts';
 import { startRegistry } from '#test/services/registry.ts';
@@ -66,9 +66,11 @@ async function bareClient(
   return rate;
 }
 
-const placed = (topic: string, partition: number, some: readonly Message[]): Placed[] => [
-  { topic, partition, messages: some },
-];
+const placed = (
+  topic: string,
+  partition: number,
+  some: readonly Message[],
+): PartitionMessages[] => [{ topic, partition, messages: some }];
 
 const appendCalls = (log: EventLog, topic: string, spread: number): Promise<number> =>
   perSecond(messages, () =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authenticate, deleteKey, revealKey } from '#modules/access/api-keys/handlers.ts';
 import { listKeys } from '#modules/access/api-keys/queries.ts';
-import { bootstrap, type Bootstrapped } from '#modules/access/environments/bootstrap.ts';
+import { bootstrap, type BootstrapResult } from '#modules/access/environments/bootstrap.ts';
 import { deleteEnvironment } from '#modules/access/environments/deletion.ts';
 import { createEnvironment } from '#modules/access/environments/handlers.ts';
 import { listEnvironments } from '#modules/access/environments/queries.ts';
@@ -43,7 +43,7 @@ const oauth = aProvider({ name: 'crm-oauth', auth_mode: 'OAUTH2' });
 let world: ControlWorld;
 let node: ControlNode;
 let owners: AsyncDisposable;
-let first: Bootstrapped;
+let first: BootstrapResult;
 let environmentUid: string;
 
 beforeEach(async () => {

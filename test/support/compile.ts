@@ -1,10 +1,10 @@
-import { ProjectCompiler, type Compiled } from '#cli/compiler/compile.ts';
+import { ProjectCompiler, type CompileResult } from '#cli/compiler/compile.ts';
 import { CompileError, type Problem } from '#cli/compiler/problem.ts';
 import { ownPackage } from '#cli/package.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
 import { functionsProject, type FunctionsProject } from './functions-project.ts';
 
-export async function compile(project: FunctionsProject, sandbox: Sandbox): Promise<Compiled> {
+export async function compile(project: FunctionsProject, sandbox: Sandbox): Promise<CompileResult> {
   await using compiler = new ProjectCompiler({
     root: project.root,
     own: ownPackage(),

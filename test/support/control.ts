@@ -9,7 +9,7 @@ import { openEmbeddedLog, type EmbeddedLog } from '#adapters/event-log/embedded/
 import { definitions } from '#app/entities.ts';
 import { createControlPlane } from '#control-plane/client.ts';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
-import type { Found } from '#control-plane/control-plane.ts';
+import type { FoundEntity } from '#control-plane/control-plane.ts';
 import type { InProcessOwners } from '#control-plane/in-process-owners.ts';
 import { openReplies } from '#control-plane/replies.ts';
 import { openControlView } from '#control-plane/view.ts';
@@ -123,7 +123,7 @@ export async function openControlWorld(
 export function connectionsFound(
   { view }: Pick<ControlPlane, 'view'>,
   query: ConnectionQuery,
-): Found<Connection>[] {
+): FoundEntity<Connection>[] {
   return view.search<Connection>(connectionSearch(query));
 }
 

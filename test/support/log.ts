@@ -5,7 +5,7 @@ import type {
   GroupHandler,
   Headers,
   Message,
-  Placed,
+  PartitionMessages,
   Position,
   ReadMessage,
   TopicSpec,
@@ -16,7 +16,11 @@ export function message(key: string, value: string | null = key, headers: Header
   return { key, value: value === null ? null : Buffer.from(value), headers };
 }
 
-export const placed = (topic: string, partition: number, ...messages: Message[]): Placed => ({
+export const placed = (
+  topic: string,
+  partition: number,
+  ...messages: Message[]
+): PartitionMessages => ({
   topic,
   partition,
   messages,

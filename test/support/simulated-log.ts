@@ -4,12 +4,12 @@ import { partitionNumbers } from '#kernel/partition.ts';
 import type { Clock } from '#kernel/time.ts';
 import type {
   Batch,
-  Consumed,
+  GroupPositions,
   EventLog,
   FollowOptions,
   GroupHandler,
   Membership,
-  Placed,
+  PartitionMessages,
   Position,
   ReadMessage,
   TopicSpec,
@@ -65,7 +65,7 @@ export class SimulatedLog {
   }
 
   /** An append fails at most twice: it is tried three times. */
-  faultOf(kind: 'append' | 'commit', batch: readonly Placed[]): Fault {
+  faultOf(kind: 'append' | 'commit', batch: readonly PartitionMessages[]): Fault {
     const messages = batch[0]?.messages ?? batch;
     const faults = this.#faults.get(messages) ?? 0;
     const isSpared = kind === 'append' && (this.#sparing > 0 || faults >= 2);
@@ -89,7 +89,7 @@ export class SimulatedLog {
     return this.partitionsOf(topic)[partition]!;
   }
 
-  write(batch: readonly Placed[], hasMarker: boolean): Position[] {
+  write(batch: readonly PartitionMessages[], hasMarker: boolean): Position[] {
     const places = batch.map(({ topic, partition, messages }) => {
       const kept = this.partition(topic, partition);
       const offset = kept.end;
@@ -105,7 +105,7 @@ export class SimulatedLog {
     return places;
   }
 
-  consumed({ group, positions }: Consumed): void {
+  consumed({ group, positions }: GroupPositions): void {
     for (const { topic, partition, offset } of positions) {
       this.#committed.set(`${group}/${topic}/${partition}`, offset);
     }
@@ -192,7 +192,7 @@ export class Client implements EventLog {
     return this.#log.partitionsOf(topic).length;
   }
 
-  async append(batch: readonly Placed[]): Promise<Position[]> {
+  async append(batch: readonly PartitionMessages[]): Promise<Position[]> {
     await this.#turn();
     return this.#faulty('append', batch, () => this.#log.write(batch, false));
   }
@@ -200,7 +200,10 @@ export class Client implements EventLog {
   async openWriter(name: string): Promise<TransactionalWriter> {
     await this.#turn();
     const epoch = this.#log.openWriter(name);
-    const commit = async (batch: readonly Placed[], consumed?: Consumed): Promise<Position[]> => {
+    const commit = async (
+      batch: readonly PartitionMessages[],
+      consumed?: GroupPositions,
+    ): Promise<Position[]> => {
       await this.#turn();
       if (this.#log.isFenced(name, epoch)) throw new GatewayError('writer_fenced');
       return this.#faulty('commit', batch, () => {
@@ -270,7 +273,7 @@ export class Client implements EventLog {
     return this.#log.committedOf(group, topic);
   }
 
-  async commit(consumed: Consumed): Promise<void> {
+  async commit(consumed: GroupPositions): Promise<void> {
     await this.#turn();
     this.#log.consumed(consumed);
   }
@@ -300,7 +303,7 @@ export class Client implements EventLog {
 
   async #faulty(
     kind: 'append' | 'commit',
-    batch: readonly Placed[],
+    batch: readonly PartitionMessages[],
     write: () => Position[],
   ): Promise<Position[]> {
     const fault = this.#log.faultOf(kind, batch);

@@ -1,11 +1,11 @@
 import type { Services } from '#api/services.ts';
-import { compose, type Running } from '#app/compose.ts';
+import { compose, type RunningService } from '#app/compose.ts';
 import type { Config } from '#app/config.ts';
 
 /** A composed process whose roles need services and tables. */
-export interface WholeNode extends Running {
+export interface WholeNode extends RunningService {
   readonly services: Services;
-  readonly tables: NonNullable<Running['tables']>;
+  readonly tables: NonNullable<RunningService['tables']>;
 }
 
 /** @throws Error when the roles of the config need no services */

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Coordination, Lease } from '#ports/coordination.ts';
 
-interface Expiring {
+interface Expiry {
   readonly untilMs: number;
 }
-interface Held extends Expiring {
+interface HeldLock extends Expiry {
   readonly token: string;
 }
-interface Kept extends Expiring {
+interface StoredValue extends Expiry {
   readonly value: string;
 }
-interface Window extends Expiring {
+interface Window extends Expiry {
   value: number;
 }
 
@@ -19,8 +19,8 @@ const sweepAbove = 10_000;
 
 /** Coordination within one process. Durations use the monotonic clock, so that clock jumps end no lease. */
 export function openInProcessCoordination(monotonicMs = () => performance.now()): Coordination {
-  const leases = new ExpiringMap<Held>(monotonicMs);
-  const values = new ExpiringMap<Kept>(monotonicMs);
+  const leases = new ExpiringMap<HeldLock>(monotonicMs);
+  const values = new ExpiringMap<StoredValue>(monotonicMs);
   const windows = new ExpiringMap<Window>(monotonicMs);
   const listeners = new Map<string, Set<(message: string) => void>>();
 
@@ -63,7 +63,7 @@ export function openInProcessCoordination(monotonicMs = () => performance.now())
 }
 
 /** Entries until their time. A write costs the same with any number of them, taken over many writes. */
-class ExpiringMap<T extends Expiring> {
+class ExpiringMap<T extends Expiry> {
   readonly #entries = new Map<string, T>();
   readonly #monotonicMs: () => number;
   #sweepAbove = sweepAbove;

@@ -10,13 +10,13 @@ import {
 } from 'node:zlib';
 import { HttpFailure } from '#ports/http-client.ts';
 
-type Inner = BrotliDecompress | Inflate | InflateRaw;
+type ZlibDecoder = BrotliDecompress | Inflate | InflateRaw;
 
 /** Passes on the output of a zlib stream, with backpressure. */
 abstract class Decoder extends Transform {
-  protected inner: Inner | null = null;
+  protected inner: ZlibDecoder | null = null;
 
-  protected open(inner: Inner): Inner {
+  protected open(inner: ZlibDecoder): ZlibDecoder {
     inner.on('data', (piece: Buffer) => {
       this.decoded(piece);
       if (!this.push(piece)) inner.pause();
@@ -41,10 +41,10 @@ abstract class Decoder extends Transform {
 
 /** One zlib stream. An empty body needs no decoding; bytes after the end of the stream are dropped. */
 class SingleDecoder extends Decoder {
-  readonly #create: (first: number) => Inner;
+  readonly #create: (first: number) => ZlibDecoder;
 
   /** @param create receives the first byte of the body */
-  constructor(create: (first: number) => Inner) {
+  constructor(create: (first: number) => ZlibDecoder) {
     super();
     this.#create = create;
   }

@@ -40,7 +40,7 @@ const specialV6 = [
 /** Cached number of allowed origins. */
 const passedMax = 1000;
 
-interface Allowed {
+interface AllowedAddresses {
   readonly hosts: ReadonlySet<string>;
   readonly ranges: readonly [Address, number][];
 }
@@ -117,7 +117,7 @@ function isInternetName(host: string): boolean {
   return host.includes('.') && !host.endsWith('.localhost');
 }
 
-function parseAllow(entries: readonly string[]): Allowed {
+function parseAllow(entries: readonly string[]): AllowedAddresses {
   const hosts = new Set<string>();
   const ranges: [Address, number][] = [];
   for (const entry of entries.map((text) => text.trim()).filter((text) => text !== '')) {

@@ -69,7 +69,7 @@ function exchangeOver(
     settle(cancelled());
     return;
   }
-  const forwarding = new Forwarding(request, connection, open, (error, isUnheard) => {
+  const forwarding = new ResponseForwarder(request, connection, open, (error, isUnheard) => {
     cancellation.listener = null;
     if (isUnheard && sendAgain !== undefined) sendAgain();
     else settle(error);
@@ -85,7 +85,7 @@ const cancelled = (): HttpFailure =>
   new HttpFailure('ERR_CANCELED', 'The caller did not wait for the response.');
 
 /** Passes a response to the sink, decoded if requested. */
-class Forwarding implements AnswerTaker {
+class ResponseForwarder implements AnswerTaker {
   readonly #request: ForwardRequest;
   readonly #settle: (error: Error | null, isUnheard: boolean) => void;
   readonly #sink: AnswerSink;
@@ -94,7 +94,7 @@ class Forwarding implements AnswerTaker {
    * decoded.
    */
   #connection: Connection | null;
-  #decoding: Decoding | null = null;
+  #decoding: BodyDecoder | null = null;
   #isSettled = false;
 
   constructor(
@@ -163,7 +163,7 @@ function withoutCoding(headers: readonly string[]): string[] {
   });
 }
 
-interface Decoding {
+interface BodyDecoder {
   /** False when the caller must wait before it writes more. */
   write(chunk: Buffer): boolean;
   end(): void;
@@ -179,7 +179,7 @@ function startDecoding(
     readonly end: () => void;
     readonly fail: (error: Error) => void;
   },
-): Decoding {
+): BodyDecoder {
   const chain = codings.map(createDecoder);
   const first = chain[0] as Transform;
   const last = chain.reduce((before, next) => before.pipe(next));

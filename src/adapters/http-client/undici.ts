@@ -93,13 +93,13 @@ export function createHttpClient({ allow, resolve = resolveAll }: HttpClientOpti
   };
 }
 
-interface Way {
+interface FetchContext {
   readonly policy: EgressPolicy;
   readonly agent: Agent;
   readonly signal: AbortSignal;
 }
 
-async function follow(first: OutgoingRequest, way: Way): Promise<HttpReply> {
+async function follow(first: OutgoingRequest, way: FetchContext): Promise<HttpReply> {
   const hopsMax = Math.min(first.redirectsMax ?? 0, redirectsMost);
   let request = first;
   for (let hops = 0; ; hops += 1) {
@@ -113,7 +113,10 @@ async function follow(first: OutgoingRequest, way: Way): Promise<HttpReply> {
   }
 }
 
-async function exchange(request: OutgoingRequest, way: Way): Promise<Dispatcher.ResponseData> {
+async function exchange(
+  request: OutgoingRequest,
+  way: FetchContext,
+): Promise<Dispatcher.ResponseData> {
   const headers: Record<string, string> = { 'accept-encoding': 'gzip, deflate, br' };
   for (const [name, value] of Object.entries(request.headers)) {
     if (!isOwnHeader(name.toLowerCase())) headers[name.toLowerCase()] = value;
@@ -138,7 +141,7 @@ async function exchange(request: OutgoingRequest, way: Way): Promise<Dispatcher.
 async function read(
   request: OutgoingRequest,
   answer: Dispatcher.ResponseData,
-  { signal }: Way,
+  { signal }: FetchContext,
 ): Promise<HttpReply> {
   const maxBytes = request.maxBytes ?? maxBytesDefault;
   const headers: Record<string, string> = {};

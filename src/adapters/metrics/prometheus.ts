@@ -24,17 +24,17 @@ export interface ThreadMetrics extends Metrics, Gauges {
 }
 
 /** A metric with its labels: counts or observes the value. */
-interface Bound {
+interface LabeledMetric {
   observe(value: number): void;
 }
 
 /** Metrics by name, then by one label after the other: a lookup builds no text. */
 interface BoundMetrics {
   readonly next: Map<string | number, BoundMetrics>;
-  use?: Bound;
+  use?: LabeledMetric;
 }
 
-interface Counted extends Bound {
+interface LabeledCounter extends LabeledMetric {
   value: number;
   readonly child: { inc(by: number): void };
 }
@@ -57,7 +57,7 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
   const registry = new Registry();
   const made = new Map<MetricName, Counter | Gauge | Histogram>();
   /** Counted since the last collection. */
-  const counted: Counted[] = [];
+  const counted: LabeledCounter[] = [];
   for (const [name, { kind, help, labels, buckets = [] }] of Object.entries(
     metricDefinitions,
   ) as unknown as Entry[]) {
@@ -81,13 +81,13 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
   };
   const bound: BoundMetrics = { next: new Map() };
 
-  const boundTo = (name: MetricName, labels: LabelValues): Bound => {
+  const boundTo = (name: MetricName, labels: LabelValues): LabeledMetric => {
     let at = nextOf(bound, name);
     for (const label of labels) at = nextOf(at, label);
     if (at.use !== undefined) return at.use;
     const child = made.get(name)?.labels(...labels.map(String));
     if (child !== undefined && 'observe' in child) return (at.use = child);
-    const count: Counted = {
+    const count: LabeledCounter = {
       value: 0,
       child: child as { inc(by: number): void },
       observe(value) {

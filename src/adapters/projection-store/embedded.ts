@@ -22,8 +22,8 @@ export async function openEmbedded(path: string): Promise<Connection> {
   const { createChdbConnection } = await import('chdb/connection');
   const connection = createChdbConnection({ path });
   // It implements the client's interface, but with another copy of the same types.
-  type Injected = NonNullable<ClickHouseClientConfigOptions['connection']>;
-  const client = createClient({ connection: connection as unknown as Injected });
+  type EngineConnection = NonNullable<ClickHouseClientConfigOptions['connection']>;
+  const client = createClient({ connection: connection as unknown as EngineConnection });
   return {
     run: async (query, { params } = {}) => {
       const answer = await client.exec({

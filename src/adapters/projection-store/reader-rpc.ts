@@ -2,7 +2,7 @@ import type { Transferable } from 'node:worker_threads';
 import type { Clock } from '#kernel/time.ts';
 import { createRecordReader } from '#modules/records/read-ahead.ts';
 import type {
-  Dropped,
+  DroppedStreams,
   PageQuery,
   RecordReader,
   RecordSource,
@@ -10,7 +10,7 @@ import type {
 } from '#modules/records/reader.ts';
 import type { StreamId } from '#modules/records/stream.ts';
 import type { Methods, Peer } from '../threads/rpc.ts';
-import { Moved } from '../threads/rpc.ts';
+import { TransferredResult } from '../threads/rpc.ts';
 
 const droppedEvent = 'records.dropped';
 const cancelEvent = 'records.published.cancel';
@@ -21,7 +21,7 @@ export function recordSourceMethods(source: RecordSource): Methods {
   return {
     'records.slice': async (query: PageQuery) => {
       const slice = await source.slice(query);
-      return new Moved(slice, buffersOf(slice));
+      return new TransferredResult(slice, buffersOf(slice));
     },
     'records.positionOf': (stream: StreamId, cursor: string) => source.positionOf(stream, cursor),
     'records.counts': (streams: readonly StreamId[]) => source.counts(streams),
@@ -67,7 +67,7 @@ function remoteSource(peer: Peer): RecordSource {
       }
     },
     reached: () => peer.call('records.reached', []),
-    onDropped: (listener: (streams: Dropped) => void) => peer.on(droppedEvent, listener),
+    onDropped: (listener: (streams: DroppedStreams) => void) => peer.on(droppedEvent, listener),
   };
 }
 

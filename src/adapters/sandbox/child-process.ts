@@ -31,7 +31,7 @@ export interface ChildOrder {
   readonly signal: AbortSignal;
 }
 
-interface Running {
+interface ActiveRun {
   readonly host: HostCalls;
   readonly end: (result: RunResult) => void;
   /** Ends the process if the process does not end the run in time. */
@@ -62,7 +62,7 @@ export class SandboxChild {
   #isEnding = false;
   readonly #process: ChildProcess;
   readonly #options: ChildOptions;
-  readonly #runs = new Map<number, Running>();
+  readonly #runs = new Map<number, ActiveRun>();
   readonly #exited = Promise.withResolvers<undefined>();
   #watch: NodeJS.Timeout | null = null;
   #idle: NodeJS.Timeout | undefined;
@@ -153,7 +153,7 @@ export class SandboxChild {
     const run = ++this.#lastRun;
     this.started += 1;
     const { promise, resolve } = Promise.withResolvers<RunResult>();
-    const entry: Running = { host, end: resolve, deadline: null, isSuspect: false };
+    const entry: ActiveRun = { host, end: resolve, deadline: null, isSuspect: false };
     this.#runs.set(run, entry);
     this.#watch ??= setInterval(() => this.#checkMemory(), watchEveryMs);
     const { wallMs, graceMs } = order.limits;
@@ -234,7 +234,7 @@ export class SandboxChild {
   }
 
   /** Kills the process if the child's own timers did not end the run. */
-  #setDeadline(entry: Running, afterMs: number): void {
+  #setDeadline(entry: ActiveRun, afterMs: number): void {
     if (entry.deadline !== null) clearTimeout(entry.deadline);
     const wait = Math.min(afterMs + childLateMs, timerMsMax);
     entry.deadline = setTimeout(() => {

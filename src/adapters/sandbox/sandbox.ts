@@ -84,7 +84,7 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Warmabl
   return sandbox;
 }
 
-interface Place {
+interface ProcessSlot {
   readonly child: SandboxChild;
   readonly leave: () => void;
 }
@@ -156,7 +156,7 @@ class ProcessSandbox implements WarmableSandbox {
   }
 
   /** A place in a process that is ready. It is taken before the process is, so that runs that wait for it fit in it. */
-  async #enter(isBackground: boolean): Promise<Place> {
+  async #enter(isBackground: boolean): Promise<ProcessSlot> {
     this.#isUsed = true;
     for (let attempt = 0; attempt < startsMax; attempt++) {
       if (this.#isClosed) break;

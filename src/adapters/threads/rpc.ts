@@ -26,12 +26,12 @@ interface Failure {
   readonly stack?: string | undefined;
   readonly codes: Readonly<Record<string, string | number>>;
   /** Of an AggregateError. */
-  readonly errors?: readonly Thrown[];
-  readonly cause?: Thrown;
+  readonly errors?: readonly ThrownValue[];
+  readonly cause?: ThrownValue;
 }
 
 /** A thrown value, which may be no error. */
-type Thrown = { readonly error: Failure } | { readonly text: string };
+type ThrownValue = { readonly error: Failure } | { readonly text: string };
 
 /** Fields by which the engines and the system name a failure; callers distinguish errors by them. */
 const codeFields = ['code', 'errcode', 'errstr', 'clickhouseCode', 'errno', 'syscall'] as const;
@@ -43,7 +43,7 @@ type Method = (...args: never[]) => unknown;
 export type Methods = Readonly<Record<string, Method>>;
 
 /** A result whose buffers are transferred instead of copied. */
-export class Moved<T> {
+export class TransferredResult<T> {
   readonly value: T;
   readonly transfer: readonly Transferable[];
   constructor(value: T, transfer: readonly Transferable[]) {
@@ -103,7 +103,7 @@ async function answer(port: MessagePort, methods: Methods, call: Call): Promise<
     const method = Object.hasOwn(methods, call.method) ? methods[call.method] : undefined;
     if (method === undefined) throw new Error(`no method ${call.method}`);
     const value = await method(...(call.args as never[]));
-    const moved = value instanceof Moved ? (value as Moved<unknown>) : null;
+    const moved = value instanceof TransferredResult ? (value as TransferredResult<unknown>) : null;
     const done: Answer = { kind: 'done', id: call.id, value: moved === null ? value : moved.value };
     port.postMessage(done, moved?.transfer ?? []);
   } catch (error) {
@@ -136,7 +136,7 @@ function pack(error: unknown, depth = 0): Failure {
   return { name, message, stack, codes: codesOf(failure), ...causes };
 }
 
-const thrown = (value: unknown, depth: number): Thrown =>
+const thrown = (value: unknown, depth: number): ThrownValue =>
   value instanceof Error ? { error: pack(value, depth) } : { text: String(value) };
 
 function codesOf(error: Error): Failure['codes'] {
@@ -162,4 +162,5 @@ function unpack(failure: Failure): Error {
   return error;
 }
 
-const valueOf = (value: Thrown): unknown => ('text' in value ? value.text : unpack(value.error));
+const valueOf = (value: ThrownValue): unknown =>
+  'text' in value ? value.text : unpack(value.error);

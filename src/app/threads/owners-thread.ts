@@ -7,7 +7,7 @@ import { startControlOwners } from '#streams/owner/start.ts';
 import { definitions } from '../entities.ts';
 import { startSealing } from './sealing.ts';
 import { serveThread } from './serve-thread.ts';
-import type { Incomplete } from './start-thread.ts';
+import type { LogGap } from './start-thread.ts';
 
 /** The partition owners. Nothing else runs in this thread. */
 serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, data, main) => {
@@ -16,7 +16,7 @@ serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, da
   const incompleteIn =
     (owner: string): OnLogIncomplete =>
     (partition, message) =>
-      main.emit('log incomplete', { part: `${owner}/${partition}`, message } satisfies Incomplete);
+      main.emit('log incomplete', { part: `${owner}/${partition}`, message } satisfies LogGap);
   const control = stack.use(
     await startControlOwners({
       ...ports,

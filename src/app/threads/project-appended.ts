@@ -10,8 +10,8 @@ import {
 } from '#streams/projector/appended-projector.ts';
 import type { AnyAppendedProjection } from '#streams/projector/appended.ts';
 import { followProjection } from '#streams/projector/consume-projections.ts';
-import type { Feed, FeedOptions } from '#streams/projector/generation-feed.ts';
-import { startGenerations, type Active } from '#streams/projector/generations.ts';
+import type { TableFeed, FeedOptions } from '#streams/projector/generation-feed.ts';
+import { startGenerations, type ActiveGeneration } from '#streams/projector/generations.ts';
 import { projectorGroup, startSharedProjector } from '#streams/projector/shared-projector.ts';
 import { createSharedPublication } from '#streams/projector/shared-publication.ts';
 import { verifyAppended } from '#streams/projector/verify-appended.ts';
@@ -77,13 +77,14 @@ async function projectAppended(
   });
 }
 
-type Fed = ProjectionPorts & Pick<AppendedProjectorDeps, 'projection' | 'codec' | 'partitions'>;
+type FeedPorts = ProjectionPorts &
+  Pick<AppendedProjectorDeps, 'projection' | 'codec' | 'partitions'>;
 
 async function feed(
-  deps: Fed,
+  deps: FeedPorts,
   options: FeedOptions,
   projecting: ThreadData['projecting'],
-): Promise<Feed> {
+): Promise<TableFeed> {
   const { store, projection } = deps;
   const { tables } = options;
   const prepare = () => migrate(store, tables.migrations);
@@ -116,7 +117,7 @@ async function feed(
 }
 
 /** Readers get the active generation from their view of the control plane. */
-const readByName: Active<null> = {
+const readByName: ActiveGeneration<null> = {
   switchTo: () => undefined,
   watch: () => undefined,
   leave: () => undefined,

@@ -14,13 +14,13 @@ import {
 import { createReadAtEnd } from '#modules/records/projection/read-at-end.ts';
 import type { RecordReader } from '#modules/records/reader.ts';
 import type { Metrics } from '#ports/metrics.ts';
-import type { Feed, Reach } from '#streams/projector/generation-feed.ts';
+import type { TableFeed, Reach } from '#streams/projector/generation-feed.ts';
 import { createPublication } from '#streams/projector/publication.ts';
 import { projectorGroup, startSharedProjector } from '#streams/projector/shared-projector.ts';
 import { createSharedPublication } from '#streams/projector/shared-publication.ts';
 import type { ThreadContext, ThreadData } from './thread-context.ts';
 
-type Projecting = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;
+type GenerationOpeners = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;
 
 /** Inserts of a former projector may arrive within this time: requests time out after half of it. */
 const cleanupAfterMs = 10 * 60_000;
@@ -40,7 +40,7 @@ export function projectRecords(
     prepare,
     notifications,
   }: { readonly prepare: Prepare; readonly notifications: ProjectionNotifications },
-): Projecting {
+): GenerationOpeners {
   const ports: RecordPorts = { ...input, faultPoint };
   if (data.projecting === 'all') return projectAll(ports, data, prepare, metrics);
   const { store, logger } = ports;
@@ -97,7 +97,7 @@ async function stopped(opened: AsyncDisposable, stop: () => void): Promise<void>
   await opened[Symbol.asyncDispose]();
 }
 
-type Steered = Pick<
+type ProjectorControls = Pick<
   ProjectorDeps,
   'tables' | 'watermarks' | 'isAwaited' | 'queryClass' | 'pacePercent'
 > &
@@ -119,7 +119,10 @@ export function counted(
 }
 
 /** Notifies readers of the same tables in other processes of changes. */
-function notifying(options: Steered, notifications: ProjectionNotifications): Steered {
+function notifying(
+  options: ProjectorControls,
+  notifications: ProjectionNotifications,
+): ProjectorControls {
   const { watermarks, advanced, tables } = options;
   return {
     ...options,
@@ -145,7 +148,7 @@ function projectAll(
   { log: access }: Pick<ThreadData, 'log'>,
   prepare: Prepare,
   metrics: Metrics,
-): Projecting {
+): GenerationOpeners {
   const { log } = ports;
   return {
     openReach: reachOfOwn,
@@ -179,7 +182,7 @@ function refuseUnfinished(projector: Projector | null, partition: number): void 
   throw new GatewayError('projection_unavailable', { retryAfterS: 1 });
 }
 
-function steered(options: FeedOptions, metrics: Metrics): Steered {
+function steered(options: FeedOptions, metrics: Metrics): ProjectorControls {
   const { tables, watermarks, isAwaited, isBuilding, pacePercent } = options;
   const advanced = counted(options.advanced, metrics, records.name);
   const queryClass = () => (isBuilding() ? ('build' as const) : ('insert' as const));
@@ -196,7 +199,7 @@ export function reachOfOwn(): Reach {
 }
 
 /** Other processes project, this one reads. */
-export const nothingFed = (): Feed => ({
+export const nothingFed = (): TableFeed => ({
   holds: () => false,
   readable: () => Promise.resolve(),
   stopped: Promise.withResolvers<undefined>().promise,

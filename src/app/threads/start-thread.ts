@@ -12,27 +12,27 @@ export interface RunningThread extends AsyncDisposable {
   onReadiness(listener: (reason: string | null) => void): void;
 }
 
-type Given = Omit<ThreadData, 'port'>;
+type ThreadInput = Omit<ThreadData, 'port'>;
 
 /** What a part of the thread found the log to lack; null = nothing (any more). */
-export interface Incomplete {
+export interface LogGap {
   readonly part: string;
   readonly message: string | null;
 }
 
-interface Surroundings {
+interface ThreadHooks {
   /** Ends the start with its error. */
   readonly failed: Promise<never>;
   /** What this thread must do before that one opens anything; meanwhile its code is loaded. */
   readonly prepare: () => Promise<void>;
   readonly onCorruption: (message: string) => void;
-  readonly onIncomplete: (incomplete: Incomplete) => void;
+  readonly onIncomplete: (incomplete: LogGap) => void;
 }
 
 /** Starts `<name>-thread` of this folder and resolves when its task runs. */
 export async function startThread(
-  input: Given,
-  { failed: othersFailed, prepare, onCorruption, onIncomplete }: Surroundings,
+  input: ThreadInput,
+  { failed: othersFailed, prepare, onCorruption, onIncomplete }: ThreadHooks,
 ): Promise<RunningThread> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   let isClosing = false;

@@ -18,7 +18,7 @@ import type { Start } from '../start-on-log.ts';
  * Which partitions of the records a process projects: all for itself (embedded tables), those that the group of
  * projectors assigns to it, or none (others project, it reads).
  */
-export type Projecting = 'all' | 'shared' | 'none';
+export type ProjectedPartitions = 'all' | 'shared' | 'none';
 
 /** What the main thread passes to a new thread: plain data; the thread opens its own adapters. */
 export interface ThreadData extends PeerData {
@@ -31,7 +31,7 @@ export interface ThreadData extends PeerData {
   readonly node: string;
   /** Where the projection keeps its tables, as `openClickHouseStore` takes it. */
   readonly clickhouse: { readonly url: string; readonly cluster: string | null };
-  readonly projecting: Projecting;
+  readonly projecting: ProjectedPartitions;
   readonly folders: Folders;
   /** Where state stores are copied to; null = no copies. */
   readonly snapshotDir: string | null;

@@ -2,7 +2,7 @@ import type { Sandbox } from '#ports/sandbox.ts';
 import { defineCommand } from '../command.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
 import { compareWithBuild, type Difference } from '../compiler/compare.ts';
-import type { Compiled } from '../compiler/compile.ts';
+import type { CompileResult } from '../compiler/compile.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
 import type { Context } from '../context.ts';
@@ -43,7 +43,7 @@ export async function compileStep(
   },
   sandbox: Sandbox,
   progress = showProgress(context.output),
-): Promise<Compiled & { readonly difference: Difference }> {
+): Promise<CompileResult & { readonly difference: Difference }> {
   const { root, own, output } = context;
   requireProject(root);
   prepareProject(context, options);

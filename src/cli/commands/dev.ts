@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '#client/index.ts';
 import { defineCommand } from '../command.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
-import type { Compiled, ProjectCompiler } from '../compiler/compile.ts';
+import type { CompileResult, ProjectCompiler } from '../compiler/compile.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
 import type { Context } from '../context.ts';
@@ -55,12 +55,12 @@ function localKey({ environment }: Context, name: string): string | null {
   return isLocal ? environment.secretKey(name) : null;
 }
 
-interface Watching {
+interface WatchState {
   readonly deployment: HotDeployment | null;
   readonly isJson: boolean;
 }
 
-async function watchProject(context: Context, watching: Watching): Promise<void> {
+async function watchProject(context: Context, watching: WatchState): Promise<void> {
   const { root, own, output } = context;
   let wake = Promise.withResolvers<undefined>();
   const stopping = new AbortController();
@@ -101,7 +101,7 @@ interface Round {
 async function round(
   context: Context,
   compiler: ProjectCompiler,
-  { deployment, isJson }: Watching,
+  { deployment, isJson }: WatchState,
 ): Promise<void> {
   const { root, output } = context;
   const started = performance.now();
@@ -123,7 +123,7 @@ async function round(
 
 async function bring(
   deployment: HotDeployment | null,
-  { functions }: Compiled,
+  { functions }: CompileResult,
 ): Promise<{ deployed: readonly string[]; problems: readonly string[] }> {
   try {
     const deployed = (await deployment?.bring(functions)) ?? [];

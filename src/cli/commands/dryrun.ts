@@ -126,7 +126,7 @@ environment:proxy; environment:connections:read_credentials too if the function 
   },
 });
 
-interface Shown {
+interface DisplayOptions {
   readonly values: Values;
   readonly isSaved: boolean;
   readonly canAsk: boolean;
@@ -136,7 +136,7 @@ async function perform(
   context: Context,
   session: DryRunSession,
   order: DryRunRequest,
-  { values, isSaved, canAsk }: Shown,
+  { values, isSaved, canAsk }: DisplayOptions,
 ): Promise<void> {
   const { output } = context;
   const started = performance.now();

@@ -1,7 +1,7 @@
 import { defineCommand, type Options } from '../command.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
-import { forward, type Forwarded } from '../listen/forward.ts';
+import { forward, type ForwardResult } from '../listen/forward.ts';
 import { webhookFeed, type HeardWebhook } from '../listen/webhook-feed.ts';
 import { uncheckedWord } from '../options.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
@@ -57,7 +57,7 @@ Examples
 function show(
   { output }: Context,
   { id, kind, payload, deliveries }: HeardWebhook,
-  forwarded: Forwarded | null,
+  forwarded: ForwardResult | null,
   isJson: boolean,
 ): void {
   if (isJson) {
@@ -71,7 +71,7 @@ function show(
   );
 }
 
-function answerText({ paint }: Context['output'], forwarded: Forwarded | null): string {
+function answerText({ paint }: Context['output'], forwarded: ForwardResult | null): string {
   if (forwarded === null) return '';
   if ('error' in forwarded) return paint('red', forwarded.error);
   const isTaken = forwarded.status >= 200 && forwarded.status < 300;

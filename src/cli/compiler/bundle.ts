@@ -32,7 +32,7 @@ interface Input {
   readonly text: string;
 }
 
-export interface Bundled {
+export interface BundleResult {
   /** CommonJS text of each entry, by `Entry.bundleName`. */
   readonly bundles: ReadonlyMap<string, string>;
   readonly problems: readonly Problem[];
@@ -49,7 +49,7 @@ export class Bundler implements AsyncDisposable {
   }
 
   /** One CommonJS file per entry with its relative imports inlined and an inline source map. */
-  async bundle(entries: readonly Entry[]): Promise<Bundled> {
+  async bundle(entries: readonly Entry[]): Promise<BundleResult> {
     await this.#forget(entries);
     const all = await Promise.all(
       entries.map(async (entry) => [entry.bundleName, await this.#outcomeOf(entry)] as const),

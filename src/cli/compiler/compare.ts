@@ -7,7 +7,7 @@ import {
 } from '#modules/functions/functions/changes.ts';
 import { functionPath } from '../project-layout.ts';
 import type { Artifact, IntegrationArtifacts } from './artifacts.ts';
-import type { Compiled } from './compile.ts';
+import type { CompileResult } from './compile.ts';
 
 /** What a compilation changes about the functions that the last one has written, by path without extension. */
 export interface Difference {
@@ -20,7 +20,7 @@ export interface Difference {
 }
 
 /** Compares with `.svc/svc.json` and the bundles: call it before they are written. */
-export function compareWithBuild(root: string, { functions }: Compiled): Difference {
+export function compareWithBuild(root: string, { functions }: CompileResult): Difference {
   const before = new Map(writtenFunctions(root).map((one) => [pathOf(one), one]));
   const after = functions.map(({ entry, artifact, bundle }) =>
     contentOf(entry.integrationKey, artifact, bundle),

@@ -3,7 +3,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { FunctionDefinition, Sandbox } from '#ports/sandbox.ts';
 import { artifactOf, type Artifact } from './artifacts.ts';
 import type { DefinitionCall } from './definition-call.ts';
-import { definitionProblems, deprecations, type Loaded } from './definition-rules.ts';
+import { definitionProblems, deprecations, type LoadedFunction } from './definition-rules.ts';
 import { readEntries, type Entry } from './entries.ts';
 import { EntryBuilder, type BuildParts, type Built } from './entry-builder.ts';
 import { CompileError, inOrder, problemAt, type Problem } from './problem.ts';
@@ -17,7 +17,7 @@ export interface CompiledFunction {
   readonly source: string;
 }
 
-export interface Compiled {
+export interface CompileResult {
   /** In the order of `index.ts`. */
   readonly functions: readonly CompiledFunction[];
   readonly warnings: readonly Problem[];
@@ -41,7 +41,7 @@ export class ProjectCompiler implements AsyncDisposable {
   }
 
   /** @throws CompileError with all problems of the first stage that has any */
-  async compile(): Promise<Compiled> {
+  async compile(): Promise<CompileResult> {
     const { root, progress } = this.#parts;
     const entries = readEntries(root);
     const { bundles, reviewed, warnings } = await this.#builder.build(entries);
@@ -66,9 +66,9 @@ export class ProjectCompiler implements AsyncDisposable {
     entries: readonly Entry[],
     bundles: Built['bundles'],
     reviewed: Built['reviewed'],
-  ): Promise<{ loaded: Loaded[]; problems: Problem[] }> {
+  ): Promise<{ loaded: LoadedFunction[]; problems: Problem[] }> {
     const { root, sandbox } = this.#parts;
-    const loaded: Loaded[] = [];
+    const loaded: LoadedFunction[] = [];
     const problems: Problem[] = [];
     const definitions = new Map<string, FunctionDefinition>();
     for (const entry of entries) {

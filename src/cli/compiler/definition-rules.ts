@@ -7,7 +7,7 @@ import type { Entry } from './entries.ts';
 import { problemAt, type Problem } from './problem.ts';
 
 /** A function whose bundle was loaded. */
-export interface Loaded {
+export interface LoadedFunction {
   readonly entry: Entry;
   readonly definition: FunctionDefinition;
   readonly call: DefinitionCall;
@@ -19,7 +19,7 @@ const modelNameCharsMax = 255;
 const descriptionCharsMax = 2000;
 
 /** Rules that need the values of the definitions, not only their source (docs/reference/cli.md#compilation). */
-export function definitionProblems(root: string, all: readonly Loaded[]): Problem[] {
+export function definitionProblems(root: string, all: readonly LoadedFunction[]): Problem[] {
   return [
     ...all.flatMap((one) => [...commonProblems(root, one), ...syncProblems(root, one)]),
     ...repeatedModels(root, all),
@@ -27,7 +27,7 @@ export function definitionProblems(root: string, all: readonly Loaded[]): Proble
   ];
 }
 
-export function deprecations(root: string, all: readonly Loaded[]): Problem[] {
+export function deprecations(root: string, all: readonly LoadedFunction[]): Problem[] {
   return all
     .filter(({ definition }) => definition.trackDeletes)
     .map((one) =>
@@ -36,12 +36,12 @@ export function deprecations(root: string, all: readonly Loaded[]): Problem[] {
 }
 
 /** The problem at the option's position in the file, or at the definition's if the option is not there. */
-function at(root: string, { call }: Loaded, option: string, message: string): Problem {
+function at(root: string, { call }: LoadedFunction, option: string, message: string): Problem {
   const node: ts.Node = optionNode(call.options, option) ?? call.options;
   return problemAt(root, node, message);
 }
 
-function commonProblems(root: string, one: Loaded): Problem[] {
+function commonProblems(root: string, one: LoadedFunction): Problem[] {
   const { definition } = one;
   const problems: Problem[] = [];
   if (!definition.hasExec) problems.push(at(root, one, 'exec', 'exec should be a function'));
@@ -59,7 +59,7 @@ function commonProblems(root: string, one: Loaded): Problem[] {
   return problems;
 }
 
-function syncProblems(root: string, one: Loaded): Problem[] {
+function syncProblems(root: string, one: LoadedFunction): Problem[] {
   const { definition, entry } = one;
   if (entry.kind !== 'sync') return [];
   const problems: Problem[] = [];
@@ -93,7 +93,7 @@ function intervalProblem(frequency: string | null): string | null {
 }
 
 /** Records of a connection are stored by model: two syncs of an integration cannot share one. */
-function repeatedModels(root: string, all: readonly Loaded[]): Problem[] {
+function repeatedModels(root: string, all: readonly LoadedFunction[]): Problem[] {
   const seen = new Set<string>();
   return all.flatMap((one) =>
     Object.keys(one.definition.models).flatMap((model) => {
@@ -107,7 +107,7 @@ function repeatedModels(root: string, all: readonly Loaded[]): Problem[] {
   );
 }
 
-function repeatedEndpoints(root: string, all: readonly Loaded[]): Problem[] {
+function repeatedEndpoints(root: string, all: readonly LoadedFunction[]): Problem[] {
   const seen = new Set<string>();
   return all.flatMap((one) => {
     const { endpoint, endpoints } = one.definition;

@@ -18,7 +18,7 @@ import {
   usesCheckpoints,
 } from './handle-calls.ts';
 import { CompileError, problemAt, type Problem } from './problem.ts';
-import { cannotFindModule, TypeChecker, type Checked } from './type-checker.ts';
+import { cannotFindModule, TypeChecker, type TypeCheckResult } from './type-checker.ts';
 
 export interface BuildParts {
   readonly root: string;
@@ -30,21 +30,21 @@ export interface BuildParts {
 }
 
 /** Facts from the source of an entry. */
-interface Reviewed {
+interface SourceFacts {
   readonly call: DefinitionCall;
   readonly features: readonly string[];
 }
 
 export interface Built {
   readonly bundles: ReadonlyMap<string, string>;
-  readonly reviewed: ReadonlyMap<string, Reviewed>;
+  readonly reviewed: ReadonlyMap<string, SourceFacts>;
   readonly warnings: readonly Problem[];
 }
 
 /** Of a file. */
-interface Found {
+interface FileFindings {
   readonly fileName: string;
-  readonly reviewed: Reviewed | null;
+  readonly reviewed: SourceFacts | null;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
@@ -88,7 +88,7 @@ export class EntryBuilder implements AsyncDisposable {
     };
   }
 
-  #review(entries: readonly Entry[], checked: Checked): Promise<Found[]> {
+  #review(entries: readonly Entry[], checked: TypeCheckResult): Promise<FileFindings[]> {
     const { root } = this.#parts;
     const entryOf = new Map(entries.map((entry) => [entry.path, entry]));
     return Promise.all(
@@ -106,8 +106,8 @@ async function reviewFile(
   root: string,
   file: ts.SourceFile,
   entry: Entry | undefined,
-  checked: Checked,
-): Promise<Found> {
+  checked: TypeCheckResult,
+): Promise<FileFindings> {
   const review = entry === undefined ? null : reviewEntry(root, entry, file);
   const names = review?.names ?? new Set();
   const typed = await checked.having(handleMembers, handleCandidates(file, names));
@@ -130,7 +130,7 @@ function saidOnce(problems: readonly Problem[], bundler: readonly Problem[]): Pr
 }
 
 interface Review {
-  readonly reviewed: Reviewed | null;
+  readonly reviewed: SourceFacts | null;
   readonly problems: readonly Problem[];
   /** Names of the handle in this file. */
   readonly names: ReadonlySet<string>;

@@ -12,7 +12,7 @@ import type { OwnPackage } from '../package.ts';
 import { compilerChecks, generatedFolders } from '../project-layout.ts';
 import { inProject, type Problem } from './problem.ts';
 
-export interface Checked {
+export interface TypeCheckResult {
   /** The entries and all project files that they import. */
   readonly files: readonly ts.SourceFile[];
   readonly problems: readonly Problem[];
@@ -72,11 +72,11 @@ export class TypeChecker implements AsyncDisposable {
    * Checks the files at these absolute paths with all their imports.
    * @throws CheckerEnded
    */
-  check(paths: readonly string[]): Promise<Checked> {
+  check(paths: readonly string[]): Promise<TypeCheckResult> {
     return this.#unlessEnded(this.#check(paths));
   }
 
-  async #check(paths: readonly string[]): Promise<Checked> {
+  async #check(paths: readonly string[]): Promise<TypeCheckResult> {
     const { program, checker } = await this.#projectOf(paths);
     const all = await program.getSourceFileNames();
     const names = all.filter((name) => this.#isOwn(name));
@@ -91,7 +91,7 @@ export class TypeChecker implements AsyncDisposable {
         program.getSemanticDiagnostics(name),
       ]),
     ]);
-    const having: Checked['having'] = async (members, expressions) => {
+    const having: TypeCheckResult['having'] = async (members, expressions) => {
       const [first] = expressions;
       if (first === undefined) return new Set();
       const { fileName } = first.getSourceFile();

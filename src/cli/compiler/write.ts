@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { svcJson } from './artifacts.ts';
-import type { Compiled, CompiledFunction } from './compile.ts';
+import type { CompileResult, CompiledFunction } from './compile.ts';
 
 /**
  * Writes changed bundles and `.svc/svc.json`, and removes bundles of removed functions. Returns the functions whose
  * bundles are new or changed.
  */
-export function writeCompiled(root: string, { functions }: Compiled): CompiledFunction[] {
+export function writeCompiled(root: string, { functions }: CompileResult): CompiledFunction[] {
   const folder = join(root, 'build');
   mkdirSync(folder, { recursive: true });
   const names = new Set(functions.map(({ entry }) => `${entry.bundleName}.cjs`));

@@ -16,7 +16,7 @@ export interface Consent {
 }
 
 /** How results are printed. */
-export interface Telling {
+export interface DeployOutput {
   readonly progress: (phase: string) => void;
   /** The result as one JSON document on stdout; the plan then goes to stderr. */
   readonly isJson: boolean;
@@ -31,7 +31,7 @@ export async function performDeployment(
   client: Client,
   deployment: Deployment,
   consent: Consent,
-  { progress, isJson }: Telling,
+  { progress, isJson }: DeployOutput,
 ): Promise<void> {
   const { output } = context;
   try {

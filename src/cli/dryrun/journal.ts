@@ -11,7 +11,7 @@ export interface Batch {
 }
 
 /** A provider's unmodified response. */
-export interface Answered {
+export interface ProviderResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -29,7 +29,7 @@ export class Journal {
   readonly #fetch: [string, string, SavedAnswer][] = [];
   readonly #calls = new Map<string, SavedCall[]>();
 
-  noteAnswer(where: 'api' | 'fetch', call: RequestedCall, answered: Answered): void {
+  noteAnswer(where: 'api' | 'fetch', call: RequestedCall, answered: ProviderResponse): void {
     const { method, path, request, hash } = savedRequest(call);
     const headers = Object.entries(answered.headers).filter(([name]) => !momentary.test(name));
     const answer = {
@@ -74,7 +74,7 @@ export class Journal {
   }
 }
 
-function bodyOf({ text, isBinary }: Answered): Pick<SavedAnswer, 'response' | 'encoding'> {
+function bodyOf({ text, isBinary }: ProviderResponse): Pick<SavedAnswer, 'response' | 'encoding'> {
   if (isBinary) {
     const bytes = Buffer.from(text, 'latin1');
     const utf8 = bytes.toString('utf8');

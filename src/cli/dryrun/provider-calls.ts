@@ -9,7 +9,7 @@ import { resolveEndpoint } from '#modules/functions/runs/runtime/endpoint.ts';
 import { providerHeaders, proxyPrefix } from '#modules/proxy/provider-headers.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '#ports/sandbox.ts';
 import { fillEndpoint, type ConnectionName } from './connections.ts';
-import type { Answered } from './journal.ts';
+import type { ProviderResponse } from './journal.ts';
 import type { DryRunSession } from './session.ts';
 
 const retriesMax = 10;
@@ -156,7 +156,7 @@ function answerOf(
   { status, statusText, headers, body }: Reply,
   url: string,
   isBinary: boolean,
-  note: (answered: Answered) => void,
+  note: (answered: ProviderResponse) => void,
 ): HostAnswer {
   const text = isBinary ? body.toString('latin1') : body.toString('utf8').replace(/^\ufeff/, '');
   note({ status, headers, text, isBinary });

@@ -7,7 +7,7 @@ import { CommandFailure, exitCodes } from '../exit.ts';
 import { mocksPath, type Mocks } from '../mocks/mocks.ts';
 import { replayRun } from '../testing/replay-run.ts';
 import { Journal, type Batch } from './journal.ts';
-import type { Ended } from './show.ts';
+import type { FinishedRun } from './show.ts';
 
 /**
  * Runs the function against the saved data of `svc dryrun --save`.
@@ -18,7 +18,7 @@ export async function replaySaved(
   sandbox: Sandbox,
   fn: CompiledFunction,
   signal: AbortSignal,
-): Promise<Ended> {
+): Promise<FinishedRun> {
   const { entry, bundle, definition } = fn;
   const file = mocksPath(entry.integrationKey, entry.name);
   if (!existsSync(join(root, file))) {

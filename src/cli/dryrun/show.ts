@@ -10,7 +10,7 @@ import type { DryRunResult } from './session.ts';
 const messagesPerScreen = 10;
 
 /** A finished dry run or replay. */
-export interface Ended {
+export interface FinishedRun {
   readonly kind: FunctionKind;
   readonly end: DryRunResult;
   readonly batches: Pick<Journal, 'batches' | 'count'>;
@@ -19,7 +19,7 @@ export interface Ended {
 /** Prints the result; nothing for a failure, unless as JSON. */
 export async function showEnd(
   context: Context,
-  ended: Ended,
+  ended: FinishedRun,
   { isJson, isAsked }: { readonly isJson: boolean; readonly isAsked: boolean },
 ): Promise<void> {
   const { output } = context;
@@ -37,7 +37,7 @@ export const isOk = ({ failure, violation }: DryRunResult): boolean =>
 export const failureOf = (end: DryRunResult): CommandFailure =>
   new CommandFailure(failureLines(end).join('\n'), { exitCode: exitCodes.dryRunFailed });
 
-function documentOf({ kind, end, batches }: Ended): JsonObject {
+function documentOf({ kind, end, batches }: FinishedRun): JsonObject {
   const { failure, violation, output } = end;
   const error =
     violation !== null

@@ -19,7 +19,7 @@ export interface ExportRequest {
   readonly progress: (text: string) => void;
 }
 
-type Configured = Awaited<ReturnType<typeof configuredIntegrations>>;
+type ConfiguredIntegrations = Awaited<ReturnType<typeof configuredIntegrations>>;
 
 /**
  * Everything that the environment holds but records and logs. What may be secret is in `sealed`, encrypted to the
@@ -104,7 +104,7 @@ async function connectionsOf(
   }
 }
 
-async function syncsOf(client: Client, configured: Configured): Promise<JsonObject[]> {
+async function syncsOf(client: Client, configured: ConfiguredIntegrations): Promise<JsonObject[]> {
   const some = configured.filter(({ syncs }) => syncs.length > 0);
   const found = await inParallel(some, async ({ providerConfigKey: provider_config_key }) => {
     const query = { syncs: '*', provider_config_key };
@@ -117,7 +117,10 @@ async function syncsOf(client: Client, configured: Configured): Promise<JsonObje
   return found.flat();
 }
 
-async function functionsOf(client: Client, configured: Configured): Promise<JsonObject[]> {
+async function functionsOf(
+  client: Client,
+  configured: ConfiguredIntegrations,
+): Promise<JsonObject[]> {
   const all = configured.flatMap(({ providerConfigKey: uniqueKey, ...kinds }) =>
     [...kinds.syncs, ...kinds.actions, ...kinds['on-events']].map((one) => ({ uniqueKey, one })),
   );

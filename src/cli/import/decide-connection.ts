@@ -11,7 +11,7 @@ import {
   sentFields,
   shownAddress,
   type Decision,
-  type Planning,
+  type PlanContext,
 } from './decision.ts';
 import { CannotCome } from './problem.ts';
 import { idOf } from './read.ts';
@@ -54,7 +54,10 @@ function profileOf(entry: JsonObject): JsonObject {
 }
 
 /** @throws CannotCome; ApiError */
-export async function decideConnection(planning: Planning, entry: JsonObject): Promise<Decision> {
+export async function decideConnection(
+  planning: PlanContext,
+  entry: JsonObject,
+): Promise<Decision> {
   const { target, mapping, problems, now } = planning;
   const key = requiredText(entry, 'provider_config_key');
   const connectionId = requiredName(entry, 'connection_id', connectionIdPattern);
@@ -93,7 +96,7 @@ export async function decideConnection(planning: Planning, entry: JsonObject): P
 
 /** The source has the connection, and so has the environment. */
 async function decideExisting(
-  { client: reader, problems }: Planning,
+  { client: reader, problems }: PlanContext,
   incoming: {
     readonly ref: { readonly kind: 'connections'; readonly id: string };
     readonly entry: JsonObject;

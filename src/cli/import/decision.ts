@@ -20,7 +20,7 @@ export interface Step {
   readonly apply: (client: Client) => Promise<unknown>;
 }
 
-export interface Planning {
+export interface PlanContext {
   readonly client: Client;
   readonly mapping: Mapping;
   readonly target: Target;

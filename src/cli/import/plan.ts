@@ -12,7 +12,7 @@ import {
   sentFields,
   shownAddress,
   type Decision,
-  type Planning,
+  type PlanContext,
   type Step,
 } from './decision.ts';
 import { inParallel } from './in-parallel.ts';
@@ -30,9 +30,9 @@ export interface Plan {
 /** What is to be done; nothing is changed yet. @throws ApiError */
 export async function planImport(
   { entries, problems }: SourceData,
-  context: Pick<Planning, 'client' | 'mapping' | 'target' | 'secrets' | 'now'>,
+  context: Pick<PlanContext, 'client' | 'mapping' | 'target' | 'secrets' | 'now'>,
 ): Promise<Plan> {
-  const planning: Planning = {
+  const planning: PlanContext = {
     ...context,
     providers: new Map(),
     problems: [...problems],
@@ -69,7 +69,7 @@ export async function planImport(
   return { steps, unchanged, problems: planning.problems };
 }
 
-function decideVariable({ target }: Planning, entry: JsonObject): Decision {
+function decideVariable({ target }: PlanContext, entry: JsonObject): Decision {
   const name = requiredText(entry, 'name');
   const { value } = entry;
   if (!isText(value)) throw new CannotCome('invalid', 'Its value is no text.');
@@ -86,7 +86,7 @@ function decideVariable({ target }: Planning, entry: JsonObject): Decision {
 
 const integrationFields = ['display_name', 'forward_webhooks', 'integration_config', 'custom'];
 
-function decideIntegration(planning: Planning, entry: JsonObject): Decision {
+function decideIntegration(planning: PlanContext, entry: JsonObject): Decision {
   const { target, mapping, secrets } = planning;
   const uniqueKey = requiredName(entry, 'unique_key', integrationKeyPattern);
   const theirs = requiredText(entry, 'provider');
@@ -140,7 +140,7 @@ function decideIntegration(planning: Planning, entry: JsonObject): Decision {
   };
 }
 
-function decideSync(planning: Planning, entry: JsonObject): Decision {
+function decideSync(planning: PlanContext, entry: JsonObject): Decision {
   const { target, arriving } = planning;
   const key = requiredText(entry, 'provider_config_key');
   const name = requiredText(entry, 'name');
@@ -209,7 +209,7 @@ const endpointFields = [
 ];
 
 /** An endpoint is another one when its address or what it gets differs. */
-function decideEndpoint({ target }: Planning, entry: JsonObject): Decision {
+function decideEndpoint({ target }: PlanContext, entry: JsonObject): Decision {
   const url = requiredText(entry, 'url');
   const own = (from: JsonObject): Json =>
     ['url', 'provider_config_key', 'connection_id'].map((name) => from[name] ?? null);

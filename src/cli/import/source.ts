@@ -21,7 +21,7 @@ export class SourceFailure extends Error {
 }
 
 /** The entries of a section, with the fields of the mapping. */
-export interface Listed {
+export interface SectionEntries {
   readonly entries: readonly JsonObject[];
   /** What is missing from the list, as sentences. */
   readonly gaps: readonly string[];
@@ -32,7 +32,7 @@ export interface Source {
   /** As reports name it. */
   readonly name: string;
   /** @throws SourceFailure */
-  list(name: SectionName, values?: JsonObject): Promise<Listed>;
+  list(name: SectionName, values?: JsonObject): Promise<SectionEntries>;
   /** The entry with all of its fields. @throws SourceFailure */
   whole(name: SectionName, entry: JsonObject): Promise<JsonObject>;
 }
@@ -61,7 +61,7 @@ export function openFileSource(root: string, file: string, mapping: Mapping): So
   };
 }
 
-function mappedEntries({ fields }: Section, items: readonly Json[]): Listed {
+function mappedEntries({ fields }: Section, items: readonly Json[]): SectionEntries {
   const objects = items.filter((item) => isJsonObject(item));
   const others = items.length - objects.length;
   // The sealed part of our own export is opened before its fields are used.
@@ -99,7 +99,7 @@ export class HttpSource implements Source {
     this.name = new URL(options.url).host;
   }
 
-  async list(name: SectionName, values: JsonObject = {}): Promise<Listed> {
+  async list(name: SectionName, values: JsonObject = {}): Promise<SectionEntries> {
     const section = this.#options.mapping[name];
     if (section === undefined) return { entries: [], gaps: [] };
     const path = filledPath(section.list.path, values);
@@ -177,7 +177,7 @@ export class HttpSource implements Source {
   }
 
   /** @throws SourceFailure after the last try */
-  async #get(path: string): Promise<Received> {
+  async #get(path: string): Promise<SourceResponse> {
     const { signal, firstWaitMs } = this.#options;
     for (let tries = 1; ; tries += 1) {
       const outcome = await this.#tryOnce(path);
@@ -227,13 +227,13 @@ export class HttpSource implements Source {
   }
 }
 
-interface Received {
+interface SourceResponse {
   readonly body: Json;
   readonly bytes: number;
 }
 
 type Outcome =
-  | Received
+  | SourceResponse
   /** `waitMs` null: a repetition is useless. */
   | { readonly failure: string; readonly status: number | null; readonly waitMs: number | null };
 

@@ -6,7 +6,7 @@ import type { HeardWebhook } from './webhook-feed.ts';
 const timeoutMs = 20_000;
 
 /** The outcome: a status, or why there is none. */
-export type Forwarded = { readonly status: number } | { readonly error: string };
+export type ForwardResult = { readonly status: number } | { readonly error: string };
 
 /** Sends the webhook in the form of the service; without a key it is not signed. */
 export async function forward(
@@ -14,7 +14,7 @@ export async function forward(
   { id, payload }: Pick<HeardWebhook, 'id' | 'payload'>,
   signingKey: string | null,
   signal: AbortSignal,
-): Promise<Forwarded> {
+): Promise<ForwardResult> {
   const body = Buffer.from(JSON.stringify(payload));
   const message = { id, body, at: systemClock.now() };
   const signed =

@@ -2,7 +2,7 @@ import ts from 'typescript';
 import { importRefusal } from '../compiler/bundle.ts';
 
 /** Something in a file that a person has to look at. */
-export interface Manual {
+export interface ManualStep {
   readonly file: string;
   /** From 1; null: the file as a whole. */
   readonly line: number | null;
@@ -13,7 +13,7 @@ export interface Rewritten {
   readonly text: string;
   /** Number of places that differ. */
   readonly edits: number;
-  readonly manual: readonly Manual[];
+  readonly manual: readonly ManualStep[];
 }
 
 /** The package that functions are written for. */
@@ -93,7 +93,7 @@ export function rewrite(file: string, text: string, origin: Origin): Rewritten {
     return { text, edits: 0, manual };
   }
   const edits = new Map<number, { readonly end: number; readonly text: string }>();
-  const manual: Manual[] = [];
+  const manual: ManualStep[] = [];
   const replace = (node: ts.Node, by: string): void => {
     if (node.getText(source) === by) return;
     edits.set(node.getStart(source), { end: node.getEnd(), text: by });
@@ -146,7 +146,7 @@ export function rewrite(file: string, text: string, origin: Origin): Rewritten {
 }
 
 /** A file of a kind's folder in an older form. */
-function undefinedFunction(file: string, source: ts.SourceFile): Manual[] {
+function undefinedFunction(file: string, source: ts.SourceFile): ManualStep[] {
   const isFunction = /(^|\/)(syncs|actions|on-events)\/[^/]+\.ts$/.test(file);
   if (!isFunction || definedBy(source) !== null) return [];
   const message = `It has no default export of ${definers.join(', ')}: define it with one of them.`;

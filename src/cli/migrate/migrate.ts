@@ -9,7 +9,7 @@ import {
   kinds,
 } from '../project-layout.ts';
 import { projectFiles } from '../scaffold.ts';
-import { definingPackages, originOf, rewrite, type Manual } from './codemod.ts';
+import { definingPackages, originOf, rewrite, type ManualStep } from './codemod.ts';
 
 /** The outcome of a file of the new project. */
 export interface Move {
@@ -22,7 +22,7 @@ export interface Move {
 export interface Migration {
   readonly packageName: string;
   readonly moves: readonly Move[];
-  readonly manual: readonly Manual[];
+  readonly manual: readonly ManualStep[];
   /** Writes what is new or changed. */
   readonly write: () => void;
 }
@@ -53,7 +53,7 @@ export function planMigration(options: {
   );
   const origin = originOf(options.packageName ?? packageOf([...files.values()], source));
   const isInPlace = resolve(source) === resolve(target);
-  const manual: Manual[] = [];
+  const manual: ManualStep[] = [];
   const written = new Map<string, string>();
   const edits = new Map<string, number>();
   for (const [file, text] of files) {
@@ -138,8 +138,8 @@ function packageOf(texts: readonly string[], source: string): string {
 }
 
 /** What is beside the functions and does not move. */
-function besides(source: string, files: readonly string[], word: string): Manual[] {
-  const whole = (file: string, message: string): Manual => ({ file, line: null, message });
+function besides(source: string, files: readonly string[], word: string): ManualStep[] {
+  const whole = (file: string, message: string): ManualStep => ({ file, line: null, message });
   const yaml = [`${word}.yaml`, `${word}.yml`].filter((name) => existsSync(join(source, name)));
   return [
     ...yaml.map((name) =>
@@ -151,9 +151,9 @@ function besides(source: string, files: readonly string[], word: string): Manual
   ];
 }
 
-type Named = Parameters<typeof importLine>;
+type ImportLineInput = Parameters<typeof importLine>;
 
-function functionOf(file: string, manual: Manual[]): Named[] {
+function functionOf(file: string, manual: ManualStep[]): ImportLineInput[] {
   const [integration = '', folder = '', name = '', ...deeper] = file.split('/');
   const kind = kinds.find((one) => kindFolder[one] === folder);
   if (kind === undefined || deeper.length > 0) return [];

@@ -9,7 +9,7 @@ const askEveryMs = 500;
 /** Interval of lines without a terminal. */
 const lineEveryMs = 5_000;
 
-interface Following {
+interface WatchContext {
   readonly context: Context;
   readonly client: Client;
   readonly name: string;
@@ -19,7 +19,7 @@ interface Following {
 export async function projectionOf({
   client,
   name,
-}: Pick<Following, 'client' | 'name'>): Promise<Projection> {
+}: Pick<WatchContext, 'client' | 'name'>): Promise<Projection> {
   return (await client.request('GET /projections/{name}', { params: { name } })).data;
 }
 
@@ -31,7 +31,7 @@ export const besideOf = (projection: Projection): ProjectionGeneration | undefin
  * Shows the progress of the build until it has caught up.
  * @throws CommandFailure when it failed, was dropped, or the user stopped waiting
  */
-export async function followBuilding(following: Following): Promise<ProjectionGeneration> {
+export async function followBuilding(following: WatchContext): Promise<ProjectionGeneration> {
   const { context, name } = following;
   const { output } = context;
   const started = performance.now();
@@ -61,7 +61,7 @@ export async function followBuilding(following: Following): Promise<ProjectionGe
 }
 
 /** Waits for the outcome of the running comparison. */
-export async function followVerification(following: Following): Promise<Verification> {
+export async function followVerification(following: WatchContext): Promise<Verification> {
   const { output } = following.context;
   return watched(following, (beside) => {
     const verification = beside?.verification ?? null;
@@ -76,7 +76,7 @@ export async function followVerification(following: Following): Promise<Verifica
 
 /** Polls until there is a result; Ctrl-C ends the polling, not the operation. */
 async function watched<T>(
-  following: Following,
+  following: WatchContext,
   look: (beside: ProjectionGeneration | undefined) => T | null,
 ): Promise<T> {
   using stopping = stopOnInterrupt(following.context);

@@ -7,28 +7,28 @@ import { savedArgs, savedRequest, type RequestedCall } from '../mocks/identity.t
 import type { Mocks, SavedAnswer, SavedAnswers } from '../mocks/mocks.ts';
 
 /** Records by model, in order of arrival. */
-export type Written = Record<string, Json[]>;
+export type RecordsByModel = Record<string, Json[]>;
 
-export interface Replayed {
-  readonly batchSave: Written;
-  readonly batchUpdate: Written;
-  readonly batchDelete: Written;
+export interface ReplayResult {
+  readonly batchSave: RecordsByModel;
+  readonly batchUpdate: RecordsByModel;
+  readonly batchDelete: RecordsByModel;
 }
 
 /** Answers a function's calls from saved data. A call that was not saved is an error. */
 export function replayHost(mocks: Mocks): {
   readonly calls: HostCalls;
-  readonly written: Replayed;
+  readonly written: ReplayResult;
 } {
-  const written: Replayed = { batchSave: {}, batchUpdate: {}, batchDelete: {} };
-  const write = (method: keyof Replayed) => async (args: string) => {
+  const written: ReplayResult = { batchSave: {}, batchUpdate: {}, batchDelete: {} };
+  const write = (method: keyof ReplayResult) => async (args: string) => {
     const { model, records } = parseJson(args) as { model: string; records: Json[] };
     (written[method][model] ??= []).push(...records);
     return 'null';
   };
   const nothing = async (): Promise<string> => 'null';
   const { svc } = mocks;
-  const recorded = new Recorded(mocks);
+  const recorded = new ResponseRecording(mocks);
   const { getCheckpoint: checkpoint, getMetadata: metadata } = svc;
   const state = new InMemoryState({ checkpoint, metadata }, async () => metadata);
   const calls: HostCalls = {
@@ -62,7 +62,7 @@ export function replayHost(mocks: Mocks): {
 }
 
 /** Saved responses in order; the last response to a request is repeated. */
-class Recorded {
+class ResponseRecording {
   readonly #mocks: Mocks;
   readonly #given = new Map<string, number>();
 

@@ -1,9 +1,9 @@
 import type { Sandbox } from '#ports/sandbox.ts';
 import { runFunction, type BuiltFunction, type FunctionEnd } from '../dryrun/run-function.ts';
 import type { Mocks } from '../mocks/mocks.ts';
-import { replayHost, type Replayed } from './replay-host.ts';
+import { replayHost, type ReplayResult } from './replay-host.ts';
 
-export interface ReplayEnd extends Replayed, FunctionEnd {}
+export interface ReplayEnd extends ReplayResult, FunctionEnd {}
 
 /** Runs a function as it ran when the mocks were saved, without any outside access. */
 export async function replayRun(

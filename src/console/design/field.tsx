@@ -9,14 +9,14 @@ interface FieldProps {
   readonly isWide?: boolean;
 }
 
-interface Described {
+interface DescribedControl {
   readonly id: string;
   readonly 'aria-describedby'?: string;
   readonly 'aria-invalid'?: boolean;
 }
 
 function Field(
-  props: FieldProps & { readonly control: (described: Described) => ComponentChildren },
+  props: FieldProps & { readonly control: (described: DescribedControl) => ComponentChildren },
 ): JSX.Element {
   const { label, hint, problem, isWide, control } = props;
   const id = useId();

@@ -5,14 +5,14 @@ import type { ScrolledList } from '../data/scrolled-list.ts';
 import { LoadMore } from '../design/load-more.tsx';
 import { ErrorState, SkeletonRows } from '../design/states.tsx';
 
-interface Loaded {
+interface QueryState {
   readonly isPending: boolean;
   readonly error: unknown;
   readonly refetch: () => unknown;
 }
 
 interface LoadedStateProps<T> {
-  readonly query: Loaded & { readonly data: T | undefined };
+  readonly query: QueryState & { readonly data: T | undefined };
   readonly children: (data: T) => ComponentChildren;
 }
 

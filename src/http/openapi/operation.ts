@@ -9,7 +9,7 @@ import type { AnyStreamRoute } from '../stream-route.ts';
 import { type SchemaPool, resolved } from './schemas.ts';
 
 /** The location of a parameter. */
-type Place = 'path' | 'query' | 'header';
+type ParameterLocation = 'path' | 'query' | 'header';
 
 /** The document that operations are parts of. */
 interface Parts {
@@ -151,7 +151,11 @@ function security(route: AnyRoute | AnyStreamRoute): JsonObject {
 /** Parameters that OpenAPI does not allow: it describes them in other ways. */
 const reserved = new Set(['accept', 'authorization', 'content-type', 'connect_session_token']);
 
-function parameters(schema: z.ZodType | undefined, place: Place, pool: SchemaPool): Json[] {
+function parameters(
+  schema: z.ZodType | undefined,
+  place: ParameterLocation,
+  pool: SchemaPool,
+): Json[] {
   if (schema === undefined) return [];
   const { properties, required } = pool.input(schema);
   const needed = Array.isArray(required) ? required : [];

@@ -78,7 +78,7 @@ interface KeptResponse {
 }
 
 /** The result of an exchange: the response was forwarded, or needs handling here. */
-type Exchanged =
+type ExchangeResult =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   | KeptResponse
@@ -165,7 +165,7 @@ async function bodyToSend(
 const isReplayable = ({ body }: SentCall): boolean => body === null || body instanceof Uint8Array;
 
 function waitMs(
-  exchanged: Exchanged,
+  exchanged: ExchangeResult,
   { provider }: OpenedForCall,
   attempt: number,
   now: number,
@@ -178,7 +178,7 @@ const replyOf = ({
   status,
   headers,
   body,
-}: Pick<Extract<Exchanged, { kind: 'retry' }>, 'status' | 'headers' | 'body'>): HttpReply => ({
+}: Pick<Extract<ExchangeResult, { kind: 'retry' }>, 'status' | 'headers' | 'body'>): HttpReply => ({
   status,
   statusText: '',
   headers: joined(headers),
@@ -187,19 +187,19 @@ const replyOf = ({
 });
 
 /** The deadline of the call is before the next attempt. */
-function tooLate(exchanged: Exchanged, ms: number): HttpFailure {
+function tooLate(exchanged: ExchangeResult, ms: number): HttpFailure {
   if (exchanged.kind === 'failed') return exchanged.failure;
   const message = `The next attempt is due in ${ms} ms, after the deadline of the call.`;
   return new HttpFailure('ETIMEDOUT', message);
 }
 
-type Final = Exclude<Exchanged, { kind: 'redirect' }> & { readonly url: string };
+type FinalExchange = Exclude<ExchangeResult, { kind: 'redirect' }> & { readonly url: string };
 
 async function exchangeWithRedirects(
   call: SentCall,
   opened: OpenedForCall,
   isLast: boolean,
-): Promise<Final> {
+): Promise<FinalExchange> {
   let request = requestOf(call, opened);
   let { body } = call;
   for (let hops = 0; ; hops++) {
@@ -257,7 +257,7 @@ function builtRequest(call: SentCall, opened: OpenedForCall): ProxyRequest {
 const decodes = ({ requested: request }: SentCall, { provider }: OpenedForCall): boolean =>
   request.isDecompressed ?? provider.proxy?.decompress ?? false;
 
-interface Sending {
+interface Exchange {
   readonly request: ProxyRequest;
   readonly body: Readable | Uint8Array | null;
   /** Whether the response is forwarded, whatever its status. */
@@ -268,8 +268,8 @@ interface Sending {
 async function exchange(
   call: SentCall,
   opened: OpenedForCall,
-  sending: Sending,
-): Promise<Exchanged> {
+  sending: Exchange,
+): Promise<ExchangeResult> {
   const { request, body } = sending;
   let sink: DecidingSink | null = null;
   try {
@@ -311,15 +311,15 @@ interface Head {
 class DecidingSink implements AnswerSink {
   readonly #call: SentCall;
   readonly #opened: OpenedForCall;
-  readonly #sending: Sending;
+  readonly #sending: Exchange;
   readonly #flow: AnswerFlow;
-  #decided: Exchanged | null = null;
+  #decided: ExchangeResult | null = null;
   /** The head of a response whose body decides whether it is a limit. */
   #undecided: Head | null = null;
   #collected: Buffer[] = [];
   #bytes = 0;
 
-  constructor(call: SentCall, opened: OpenedForCall, sending: Sending, flow: AnswerFlow) {
+  constructor(call: SentCall, opened: OpenedForCall, sending: Exchange, flow: AnswerFlow) {
     this.#call = call;
     this.#opened = opened;
     this.#sending = sending;
@@ -387,7 +387,7 @@ class DecidingSink implements AnswerSink {
     return true;
   }
 
-  end(): Exchanged | null {
+  end(): ExchangeResult | null {
     const { response } = this.#call.stream;
     if (this.#undecided !== null) {
       this.#decide(this.#undecided, true);

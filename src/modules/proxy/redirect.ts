@@ -8,7 +8,7 @@ export interface ProxyRequest extends Omit<ProviderRequest, 'url' | 'headers'> {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface Redirected {
+export interface RedirectedRequest {
   readonly request: ProxyRequest;
   /** 303, and 301 or 302 for a POST, continue as GET (RFC 9110 section 15.4). */
   readonly isWithoutBody: boolean;
@@ -23,7 +23,7 @@ export function redirectedTo(
   request: ProxyRequest,
   { status, location }: { readonly status: number; readonly location: string },
   keepsHeaders: boolean,
-): Redirected {
+): RedirectedRequest {
   const url = URL.canParse(location, request.url.href) ? new URL(location, request.url.href) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     const message = 'The provider redirects to an address that is not an http URL.';

@@ -87,7 +87,7 @@ function bodyOf(request: IncomingMessage, method: string): IncomingMessage | nul
   return withBody.has(method) && hasBody ? request : null;
 }
 
-interface Noted {
+interface CallObservation {
   readonly outcome: CallOutcome | null;
   readonly failure: string | null;
   readonly method: string;
@@ -102,7 +102,7 @@ function noteCall(
     target,
   }: Pick<StreamCall<FunctionsServices>, 'caller' | 'services' | 'target'>,
   { integrationKey: integration, connectionId }: CallHeaders,
-  noted: Noted,
+  noted: CallObservation,
 ): void {
   const { logs }: Pick<FunctionsServices, 'logs'> = services;
   const ref = {
@@ -117,9 +117,9 @@ function noteCall(
 
 class NotedCall implements NotedOperation {
   readonly #target: string;
-  readonly #noted: Noted;
+  readonly #noted: CallObservation;
 
-  constructor(target: string, noted: Noted) {
+  constructor(target: string, noted: CallObservation) {
     this.#target = target;
     this.#noted = noted;
   }

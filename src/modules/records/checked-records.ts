@@ -13,7 +13,7 @@ export interface CheckedRecords {
 }
 
 /** The stored part of the records: all of it, or (for deletions) the id. */
-type Kept = 'whole' | 'id';
+type StoredPart = 'whole' | 'id';
 
 const metadataKey = '_svc_metadata';
 
@@ -21,7 +21,11 @@ const metadataKey = '_svc_metadata';
  * Validates the complete call before any part of it is sent. Of records with the same id the last counts.
  * @throws GatewayError `invalid_sync_record`, `record_too_large`; both with the record
  */
-export function checkRecords(records: readonly Json[], model: string, kept: Kept): CheckedRecords {
+export function checkRecords(
+  records: readonly Json[],
+  model: string,
+  kept: StoredPart,
+): CheckedRecords {
   const places = new Map<string, number>();
   const ids: string[] = [];
   const texts: string[] = [];

@@ -1,6 +1,6 @@
 import { growingCache } from '#kernel/cache.ts';
 import type { Micros } from '#kernel/time.ts';
-import type { Dropped } from './reader.ts';
+import type { DroppedStreams } from './reader.ts';
 import { RecentChanges } from './recent-changes.ts';
 
 /** The readable part of a stream. */
@@ -30,12 +30,12 @@ export interface HighWatermarks {
   /** Once the rows are readable; null where the newest has no generation. */
   advance(stream: string, watermark: HighWatermark | null): void;
   /** The streams lost rows or payloads: earlier reads are out of date. */
-  drop(streams: Dropped): void;
+  drop(streams: DroppedStreams): void;
   /** Grows with every drop. */
   readonly now: number;
   /** Whether the stream was dropped after `now` had the given value. */
   wasDroppedSince(stream: string, then: number): boolean;
-  onDropped(listener: (streams: Dropped) => void): void;
+  onDropped(listener: (streams: DroppedStreams) => void): void;
 }
 
 export function createHighWatermarks(recent = new RecentChanges()): HighWatermarks {
@@ -46,7 +46,7 @@ export function createHighWatermarks(recent = new RecentChanges()): HighWatermar
   /** The last query of the table that no insert has overtaken. */
   const questions = new Map<string, object>();
   const drops = growingCache<number>(streamsMax);
-  const listeners = [(streams: Dropped) => recent.dropped(streams)];
+  const listeners = [(streams: DroppedStreams) => recent.dropped(streams)];
   let now = 0;
   let allDroppedAt = 0;
 

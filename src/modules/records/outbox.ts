@@ -20,12 +20,12 @@ export interface Outbox {
   send(channel: CommandChannel, messages: Iterable<(n: number) => Message>): Promise<void>;
 }
 
-interface Sending extends PromiseWithResolvers<undefined> {
+interface PendingSend extends PromiseWithResolvers<undefined> {
   readonly messages: readonly Message[];
 }
 interface Queue {
   last: number;
-  waiting: Sending[];
+  waiting: PendingSend[];
   isSending: boolean;
 }
 

@@ -203,7 +203,7 @@ function payloadOf(row: Row, answer: Buffer, open: OpenPayload): Buffer | null {
   return open(keyId, { recordId, encoding, bytes });
 }
 
-function metadataOf(row: Standing, generation: bigint, timestamps: TimestampCache): string {
+function metadataOf(row: RecordMetadata, generation: bigint, timestamps: TimestampCache): string {
   const deleted = row.deletedAt === null ? 'null' : `"${timestamps.text(row.deletedAt)}"`;
   const pruned = row.prunedAt === null ? '' : `"pruned_at":"${timestamps.text(row.prunedAt)}",`;
   const cursor = encodeCursor({
@@ -219,14 +219,14 @@ function metadataOf(row: Standing, generation: bigint, timestamps: TimestampCach
 }
 
 /** Metadata of a record, without its payload. */
-export type Standing = Pick<
+export type RecordMetadata = Pick<
   Row,
   'recordId' | 'position' | 'firstSeenAt' | 'modifiedAt' | 'lastAction' | 'deletedAt' | 'prunedAt'
 >;
 
 /** The JSON of one record as a page has it; without a payload it is its id alone. */
 export function recordText(
-  standing: Standing,
+  standing: RecordMetadata,
   payload: Buffer | null,
   generation: bigint,
 ): Uint8Array {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Coordination } from '#ports/coordination.ts';
-import type { Dropped } from './reader.ts';
+import type { DroppedStreams } from './reader.ts';
 
 const channel = 'records';
 /** Published changes are collected into one message per this time. */
@@ -9,7 +9,7 @@ const gatherMs = 10;
 /** `name` is that of the projection's generation. */
 type Notification = { readonly from: string; readonly name: string } & (
   | { readonly published: readonly (readonly [partition: number, next: number])[] }
-  | { readonly dropped: Dropped }
+  | { readonly dropped: DroppedStreams }
 );
 
 /** A subscriber to one generation. */
@@ -17,7 +17,7 @@ export interface ProjectionListener {
   /** Another process has made the changes before the offset readable. */
   readonly published?: (partition: number, next: number) => void;
   /** Data read from these streams must be dropped. */
-  readonly dropped?: (streams: Dropped) => void;
+  readonly dropped?: (streams: DroppedStreams) => void;
 }
 
 /**
@@ -26,7 +26,7 @@ export interface ProjectionListener {
  */
 export interface ProjectionNotifications extends AsyncDisposable {
   notifyPublished(name: string, partition: number, next: number): void;
-  notifyDropped(name: string, streams: Dropped): void;
+  notifyDropped(name: string, streams: DroppedStreams): void;
   /** Until the returned function is called. */
   subscribe(name: string, listener: ProjectionListener): () => void;
 }

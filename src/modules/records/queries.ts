@@ -41,7 +41,7 @@ const inStream = 'log_partition = {partition:UInt16} AND stream_id = {stream:UIn
 const paramsOf = ({ partition, number }: StreamTable): SqlParams => ({ partition, stream: number });
 
 /** Where a page begins: strictly after the position, and not before the time. */
-export interface Bound {
+export interface PageBound {
   readonly after: number;
   readonly from: Micros;
 }
@@ -64,7 +64,7 @@ interface PageConditions extends Pick<PageQuery, 'actions' | 'limit'> {
 export function pageRows(
   store: ProjectionStore,
   table: StreamTable,
-  bound: Bound,
+  bound: PageBound,
   { actions, ids, limit, until }: PageConditions,
 ): Promise<Buffer> {
   const { sql, params } = where({
@@ -192,7 +192,7 @@ export function boundOf(
   cursor: Cursor | null,
   modifiedAfter: Micros | null,
   watermark: HighWatermark,
-): Bound {
+): PageBound {
   const from = modifiedAfter ?? 0;
   if (cursor === null) return { after: 0, from };
   if (cursor.generation === watermark.generation) return { after: cursor.position, from };

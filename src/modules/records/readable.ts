@@ -8,7 +8,7 @@ const recordsTopic = 'svc.records.v1';
 /** Usually some hundred milliseconds. */
 const readableWithinMs = 2_000;
 
-interface Place {
+interface LogPosition {
   readonly partition: number;
   readonly offset: number;
 }
@@ -18,8 +18,8 @@ interface Place {
  * end on `svc.runs.v1` is known, before the end of the log at that time. Null: it ended without a report.
  */
 export type ChangesEnd =
-  | { readonly places: readonly Place[] }
-  | { readonly reportedAt: Place }
+  | { readonly places: readonly LogPosition[] }
+  | { readonly reportedAt: LogPosition }
   | null;
 
 /** Whether all changes of ended runs are readable; null where their end is unknown. */
@@ -47,7 +47,7 @@ export function changesEnd({
 }: {
   readonly status: string;
   readonly models: readonly string[];
-  readonly positions: readonly (Place & { readonly model: string })[];
+  readonly positions: readonly (LogPosition & { readonly model: string })[];
 }): ChangesEnd {
   const isWhole = models.every((model) => positions.some((position) => position.model === model));
   return status === 'succeeded' || isWhole ? { places: positions } : null;
@@ -61,9 +61,12 @@ export function createReadableRuns(deps: {
   /**
    * Ends of both topics at one time: changes of a run that ended before these ends of runs are before those of records.
    */
-  let seen: { readonly runs: readonly Place[]; readonly records: readonly Place[] } | null = null;
+  let seen: {
+    readonly runs: readonly LogPosition[];
+    readonly records: readonly LogPosition[];
+  } | null = null;
 
-  const placesOf = async (end: ChangesEnd): Promise<readonly Place[] | null> => {
+  const placesOf = async (end: ChangesEnd): Promise<readonly LogPosition[] | null> => {
     if (end === null) return null;
     if ('places' in end) return end.places;
     const { partition, offset } = end.reportedAt;
@@ -74,7 +77,7 @@ export function createReadableRuns(deps: {
     }
     return seen.records;
   };
-  const isReadableWithin = async (place: Place, late: AbortSignal): Promise<boolean> => {
+  const isReadableWithin = async (place: LogPosition, late: AbortSignal): Promise<boolean> => {
     try {
       await reader.published(place.partition, place.offset, late);
       return true;
@@ -87,17 +90,17 @@ export function createReadableRuns(deps: {
   return {
     async now(ends) {
       // One after the other: the first read of the ends of the log serves all.
-      const found: (readonly Place[] | null)[] = [];
+      const found: (readonly LogPosition[] | null)[] = [];
       for (const end of ends) found.push(await placesOf(end));
       const isAsked = found.some((places) => places !== null && places.length > 0);
       const reached = isAsked ? await reader.reached() : [];
-      const isReadable = ({ partition, offset }: Place): boolean =>
+      const isReadable = ({ partition, offset }: LogPosition): boolean =>
         (reached[partition] ?? 0) >= offset;
       return found.map((places) => places?.every(isReadable) ?? null);
     },
     async soon(ends) {
       const late = AbortSignal.timeout(readableWithinMs);
-      const isReadable = (place: Place): Promise<boolean> => isReadableWithin(place, late);
+      const isReadable = (place: LogPosition): Promise<boolean> => isReadableWithin(place, late);
       return Promise.all(
         ends.map(async (end) => {
           const places = await placesOf(end);

@@ -55,7 +55,7 @@ export interface Slice {
 }
 
 /** Streams by number (`streamNumber`), or all of them. */
-export type Dropped = readonly string[] | 'all';
+export type DroppedStreams = readonly string[] | 'all';
 
 /** Requests of the reader's thread to the thread that owns the tables: the reader without its read-ahead. */
 export interface RecordSource extends Omit<RecordReader, 'page'> {
@@ -65,7 +65,7 @@ export interface RecordSource extends Omit<RecordReader, 'page'> {
    * Calls the listener with the streams that lost payloads or rows (deleted, pruned, purged) or were rebuilt, before
    * `published` resolves for these changes: rows read earlier must be dropped from memory.
    */
-  onDropped(listener: (streams: Dropped) => void): void;
+  onDropped(listener: (streams: DroppedStreams) => void): void;
 }
 
 /** Reads the tables of one generation. */

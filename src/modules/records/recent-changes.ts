@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Micros } from '#kernel/time.ts';
 import { lastActionOf, type RecordChange } from './events.ts';
 import { encodePageRow } from './page-json.ts';
-import type { Dropped, PageQuery } from './reader.ts';
+import type { DroppedStreams, PageQuery } from './reader.ts';
 
 /** Of one stream. */
 const rowsKept = 2_000;
@@ -90,7 +90,7 @@ export class RecentChanges {
   }
 
   /** Single streams lost what `add` has seen too. */
-  dropped(streams: Dropped): void {
+  dropped(streams: DroppedStreams): void {
     if (streams === 'all') this.#tails.clear();
   }
 

@@ -25,7 +25,7 @@ export type RecordPlan =
     };
 
 /** Writer of a change, and its number among the record's changes, from 1. */
-export interface Written {
+export interface ChangeWriter {
   readonly runId: string | null;
   readonly version: number;
   /** Of its payload. */
@@ -36,7 +36,7 @@ export interface Written {
 export function planOf(
   rows: readonly ChangeRow[],
   runId: string,
-  writtenAt: (offset: number) => Written | undefined,
+  writtenAt: (offset: number) => ChangeWriter | undefined,
 ): RecordPlan {
   const isOwn = ({ log_offset: offset }: ChangeRow): boolean =>
     writtenAt(Number(offset))?.runId === runId;

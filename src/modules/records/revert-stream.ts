@@ -6,7 +6,7 @@ import {
   type HistoryTable,
 } from './history-queries.ts';
 import { changesAt, changesByOffset, payloadsOf, untilShown } from './logged-changes.ts';
-import { planOf, type LeftReason, type RecordPlan, type Written } from './revert-plan.ts';
+import { planOf, type LeftReason, type RecordPlan, type ChangeWriter } from './revert-plan.ts';
 import type { RecordsServices } from './services.ts';
 import type { Stream } from './stream.ts';
 import type { FormerRecord, WriteOrigin } from './writer.ts';
@@ -47,7 +47,7 @@ type Deps = Pick<
   'control' | 'tables' | 'log' | 'schemas' | 'vault' | 'records' | 'settings'
 >;
 
-export interface Reverting {
+export interface StreamRevert {
   /** The run to revert, and the time of its changes, µs. */
   readonly id: string;
   readonly from: number;
@@ -63,7 +63,7 @@ const leftMax = 1_000;
 const sliceRecords = 1_000;
 const chunkRecords = 100;
 
-interface Planned {
+interface PlannedRecord {
   readonly id: string;
   readonly plan: RecordPlan;
 }
@@ -78,7 +78,7 @@ export interface RevertedStream {
 export async function revertStream(
   deps: Deps,
   stream: Stream,
-  reverting: Reverting,
+  reverting: StreamRevert,
 ): Promise<RevertedStream> {
   const table = historyTable(deps, stream);
   await untilShown(deps, table.partition);
@@ -103,18 +103,18 @@ interface Slices {
   readonly deps: Deps;
   readonly stream: Stream;
   readonly table: HistoryTable;
-  readonly reverting: Reverting;
+  readonly reverting: StreamRevert;
   readonly counts: RevertCounts;
 }
 
 async function plansOf(
   { deps, table, reverting }: Slices,
   rows: readonly ChangeRow[],
-): Promise<Planned[]> {
+): Promise<PlannedRecord[]> {
   const isWithin = ({ at }: ChangeRow): boolean =>
     Number(at) >= reverting.from && Number(at) <= reverting.until;
   const offsets = rows.filter(isWithin).map(({ log_offset: offset }) => Number(offset));
-  const written = new Map<number, Written>();
+  const written = new Map<number, ChangeWriter>();
   for await (const [offset, change] of changesAt(deps, table.partition, offsets)) {
     if (change === null) continue;
     const { run_id: runId, version, payload_hash: hash } = change;
@@ -128,7 +128,7 @@ async function plansOf(
 }
 
 /** Reads the former state of a chunk of records, and restores it. */
-async function settle(slices: Slices, planned: readonly Planned[]): Promise<void> {
+async function settle(slices: Slices, planned: readonly PlannedRecord[]): Promise<void> {
   const { deps, stream, table, reverting, counts } = slices;
   const offsets = planned.flatMap(({ plan }) =>
     'offset' in plan && plan.offset !== null ? [plan.offset] : [],

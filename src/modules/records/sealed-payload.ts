@@ -76,7 +76,7 @@ const inflateState = { chunkSize: 1024 };
 const dictionaryBytesMax = 16_384;
 
 /** Dictionary state of one stream. */
-interface Learning {
+interface DictionaryState {
   dictionary: Dictionary;
   sealed: number;
   learnAt: number;
@@ -97,7 +97,7 @@ const sampleCharsMax = 4096;
  */
 export class PayloadSealer {
   readonly #vault: Pick<Vault, 'sealBytes'>;
-  readonly #streams = new LRUCache<string, Learning>({ max: streamsMax });
+  readonly #streams = new LRUCache<string, DictionaryState>({ max: streamsMax });
 
   constructor(vault: Pick<Vault, 'sealBytes'>) {
     this.#vault = vault;
@@ -114,7 +114,7 @@ export class PayloadSealer {
     return Buffer.concat([head, sealed], head.length + sealed.length);
   }
 
-  #learning(streamKey: string): Learning {
+  #learning(streamKey: string): DictionaryState {
     const existing = this.#streams.get(streamKey);
     if (existing !== undefined) return existing;
     const made = { dictionary: noDictionary, sealed: 0, learnAt: learnFirstAt, samples: [] };
@@ -122,7 +122,7 @@ export class PayloadSealer {
     return made;
   }
 
-  #learn(owner: PayloadOwner, learning: Learning, json: Uint8Array): void {
+  #learn(owner: PayloadOwner, learning: DictionaryState, json: Uint8Array): void {
     learning.sealed++;
     if (learning.sealed <= learning.learnAt - samplesMax) return;
     const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString();

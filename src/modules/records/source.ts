@@ -9,7 +9,7 @@ import type { HighWatermark, HighWatermarks } from './high-watermarks.ts';
 import type { OpenPayload } from './page-json.ts';
 import { RowCutter, sealedKeys } from './page-json.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
-import type { Bound, StreamTable } from './queries.ts';
+import type { PageBound, StreamTable } from './queries.ts';
 import {
   answerBytesMax,
   boundOf,
@@ -60,10 +60,10 @@ const directoriesKept = 1000;
 type Directories = ReturnType<typeof expiringCache<Float64Array>>;
 
 /** A query, and where its page begins in the stream. */
-interface Asked {
+interface BoundQuery {
   readonly table: StreamTable;
   readonly watermark: HighWatermark;
-  readonly bound: Bound;
+  readonly bound: PageBound;
   readonly query: PageQuery;
 }
 
@@ -77,7 +77,7 @@ export function createRecordSource(deps: SourceDeps): TableSource {
   });
 
   /** From memory, near the start, or from anywhere after it. */
-  async function sliceAfter({ table, watermark, bound, query }: Asked) {
+  async function sliceAfter({ table, watermark, bound, query }: BoundQuery) {
     const cutRows = (answer: Buffer) =>
       cut(deps.vault, opener, table, answer, { limit: query.limit, watermark });
     const recent = recentRows(deps, table, watermark, bound, query);
@@ -157,7 +157,7 @@ function recentRows(
   { watermarks, isCurrent = () => true }: SourceDeps,
   table: StreamTable,
   watermark: HighWatermark,
-  bound: Bound,
+  bound: PageBound,
   query: PageQuery,
 ): Buffer | null {
   if (query.ids !== null || !isCurrent(table.partition)) return null;
@@ -172,7 +172,7 @@ const positionsPerRow = 4;
  * Where most positions are alive, the rows of a page are near its start: a query of these opens few parts of the table,
  * and needs no directory of segments. Null where that is everything, or where rows are left out by the query.
  */
-function nearOf(bound: Bound, watermark: HighWatermark, { ids, actions, limit }: PageQuery) {
+function nearOf(bound: PageBound, watermark: HighWatermark, { ids, actions, limit }: PageQuery) {
   const until = bound.after + positionsPerRow * (limit + 1);
   if (ids !== null || actions !== null || bound.from > 0 || until >= watermark.position)
     return null;
@@ -184,9 +184,9 @@ async function startOf(
   store: ProjectionStore,
   directories: Directories,
   table: StreamTable,
-  bound: Bound,
+  bound: PageBound,
   watermark: HighWatermark,
-): Promise<Bound> {
+): Promise<PageBound> {
   let { after } = bound;
   if (watermark.position - after < directoryWorthPositions) return bound;
   if (bound.from > 0) {
@@ -204,7 +204,7 @@ async function startOf(
 async function rowsOf(
   { store, watermarks }: SourceDeps,
   table: StreamTable,
-  bound: Bound,
+  bound: PageBound,
   { ids: input, actions, limit }: PageQuery,
 ): Promise<Buffer> {
   const conditions = { actions, limit, until: null };

@@ -2,7 +2,7 @@ import type { JsonObject } from '#kernel/stable-json.ts';
 import { systemClock } from '#kernel/time.ts';
 import type {
   ModeContext,
-  Obtained,
+  ObtainedCredentials,
   RedirectContext,
 } from '#modules/connections/credentials/modes/mode.ts';
 import { authModeRules } from '#modules/connections/credentials/modes/registry.ts';
@@ -20,14 +20,14 @@ export interface Caller {
   readonly context: (connectionConfig?: JsonObject) => ModeContext;
   readonly redirectContext: (more?: Partial<RedirectContext>) => RedirectContext;
   /** Through the redirect: the person visits, and comes back. */
-  readonly connect: (more?: Partial<RedirectContext>) => Promise<Obtained>;
+  readonly connect: (more?: Partial<RedirectContext>) => Promise<ObtainedCredentials>;
   /** Imports what the provider takes; `more` is laid over it. */
-  readonly import: (more?: JsonObject) => Promise<Obtained>;
+  readonly import: (more?: JsonObject) => Promise<ObtainedCredentials>;
   /** The status that the API answers to a call with the credentials. */
-  readonly call: (obtained: Obtained, options?: CallOptions) => Promise<number>;
+  readonly call: (obtained: ObtainedCredentials, options?: CallOptions) => Promise<number>;
   /** The whole answer to a call as functions write it. */
   readonly ask: (
-    obtained: Obtained,
+    obtained: ObtainedCredentials,
     config: Pick<ProviderCall, 'endpoint' | 'params' | 'data' | 'headers' | 'baseUrlOverride'> & {
       readonly method?: string;
     },

@@ -4,12 +4,12 @@ import { GatewayError } from '#kernel/errors.ts';
 import { systemClock, type Clock } from '#kernel/time.ts';
 import type {
   Batch,
-  Consumed,
+  GroupPositions,
   EventLog,
   FollowOptions,
   GroupHandler,
   Membership,
-  Placed,
+  PartitionMessages,
   Position,
   TopicSpec,
   TransactionalWriter,
@@ -22,7 +22,12 @@ import { isLogCorruption, type OnCorruption } from './corruption.ts';
 import { EncodeQueue } from './encode-queue.ts';
 import { LogReader } from './log-reader.ts';
 import { Member } from './member.ts';
-import type { Assigned, EncodedPlaced, JoinRequest, Revoked } from './protocol.ts';
+import type {
+  PartitionAssignment,
+  EncodedPlaced,
+  JoinRequest,
+  PartitionRevocation,
+} from './protocol.ts';
 import { Watcher } from './watcher.ts';
 
 interface EmbeddedLogClientOptions {
@@ -80,10 +85,12 @@ class ClientLog implements EventLog {
     this.#peer = connect(port);
     this.#watcher = new Watcher(this.#peer);
     this.#queue = new EncodeQueue(clock, (topic) => this.#open().isKept(topic));
-    this.#peer.on('assigned', (event: Assigned) =>
+    this.#peer.on('assigned', (event: PartitionAssignment) =>
       this.#members.get(event.member)?.assigned(event),
     );
-    this.#peer.on('revoked', (event: Revoked) => this.#members.get(event.member)?.revoked(event));
+    this.#peer.on('revoked', (event: PartitionRevocation) =>
+      this.#members.get(event.member)?.revoked(event),
+    );
     port.on('close', () => this.#ended());
   }
 
@@ -107,7 +114,7 @@ class ClientLog implements EventLog {
     return this.#open().topic(topic).length;
   }
 
-  append(batch: readonly Placed[], options: { readonly timeoutMs?: number } = {}) {
+  append(batch: readonly PartitionMessages[], options: { readonly timeoutMs?: number } = {}) {
     return this.#send(batch, options.timeoutMs ?? appendTimeoutMs, 'append', (placed) => placed);
   }
 
@@ -190,7 +197,7 @@ class ClientLog implements EventLog {
     return this.#open().committed(group, topic);
   }
 
-  commit(consumed: Consumed): Promise<void> {
+  commit(consumed: GroupPositions): Promise<void> {
     return this.call('commitPositions', [consumed]);
   }
 
@@ -206,7 +213,7 @@ class ClientLog implements EventLog {
   }
 
   #send(
-    batch: readonly Placed[],
+    batch: readonly PartitionMessages[],
     timeoutMs: number,
     method: 'append' | 'commit',
     request: (placed: readonly EncodedPlaced[]) => unknown,

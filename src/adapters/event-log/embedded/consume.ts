@@ -1,10 +1,10 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Batch } from '#ports/event-log.ts';
-import type { Cursor, LogReader, Place } from './log-reader.ts';
+import type { Cursor, LogReader, LogPartition } from './log-reader.ts';
 import type { Watcher } from './watcher.ts';
 
-export interface Followed {
-  readonly place: Place;
+export interface PartitionPosition {
+  readonly place: LogPartition;
   readonly offset: number;
 }
 
@@ -14,7 +14,7 @@ interface FollowContext {
   readonly maxBytes: number;
 }
 
-const openCursor = ({ place, offset }: Followed): Cursor => ({
+const openCursor = ({ place, offset }: PartitionPosition): Cursor => ({
   place,
   position: offset,
   pending: [],
@@ -26,7 +26,7 @@ const openCursor = ({ place, offset }: Followed): Cursor => ({
  * work of the thread between batches.
  */
 export async function* followPlaces(
-  from: readonly Followed[],
+  from: readonly PartitionPosition[],
   { reader, watcher, maxBytes }: FollowContext,
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
@@ -56,7 +56,7 @@ const hasMore = (cursor: Cursor, end = 0): boolean =>
 
 /** Reads from the offset to `end`, the end at the time of the call. */
 export async function* readPlace(
-  from: Followed,
+  from: PartitionPosition,
   end: number,
   { reader, maxBytes }: Omit<FollowContext, 'watcher'>,
   signal: AbortSignal | undefined,

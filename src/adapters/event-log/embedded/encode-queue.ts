@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock } from '#kernel/time.ts';
-import type { Placed } from '#ports/event-log.ts';
+import type { PartitionMessages } from '#ports/event-log.ts';
 import type { EncodedPlaced } from './protocol.ts';
 import { encodeRow, type EncodedRow } from './row-format.ts';
 
@@ -26,7 +26,7 @@ export class EncodeQueue {
     this.#isKept = isKept;
   }
 
-  async run<T>(batch: readonly Placed[], send: Send<T>): Promise<T> {
+  async run<T>(batch: readonly PartitionMessages[], send: Send<T>): Promise<T> {
     if (this.#waiting === 0 && isSmall(batch)) {
       const placed = batch.map((one) => {
         const rows: EncodedRow[] = [];
@@ -49,7 +49,7 @@ export class EncodeQueue {
     return turn.then(({ sent }) => sent);
   }
 
-  async #inSteps(batch: readonly Placed[]): Promise<EncodedPlaced[]> {
+  async #inSteps(batch: readonly PartitionMessages[]): Promise<EncodedPlaced[]> {
     const placed: EncodedPlaced[] = [];
     for (const one of batch) {
       const rows: EncodedRow[] = [];
@@ -62,7 +62,7 @@ export class EncodeQueue {
     return placed;
   }
 
-  *#rows({ topic, messages }: Placed): Generator<EncodedRow> {
+  *#rows({ topic, messages }: PartitionMessages): Generator<EncodedRow> {
     const isKept = this.#isKept(topic);
     const now = this.#clock.now();
     let from = 0;
@@ -80,7 +80,7 @@ export class EncodeQueue {
   }
 }
 
-function isSmall(batch: readonly Placed[]): boolean {
+function isSmall(batch: readonly PartitionMessages[]): boolean {
   let bytes = 0;
   for (const { messages } of batch) {
     for (const { value } of messages) bytes += value === null ? 0 : value.length;

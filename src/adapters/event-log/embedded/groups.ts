@@ -1,14 +1,14 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { assignSticky } from '../sticky-assignment.ts';
-import type { Assigned, JoinRequest, Revoked } from './protocol.ts';
+import type { PartitionAssignment, JoinRequest, PartitionRevocation } from './protocol.ts';
 
 /** How long a member may take to release a partition (ports/event-log.ts). */
 export const releaseTimeoutMs = 10_000;
 
 /** The connection to the thread of one client's members. */
 export interface MemberLink {
-  assigned(event: Assigned): void;
-  revoked(event: Revoked): void;
+  assigned(event: PartitionAssignment): void;
+  revoked(event: PartitionRevocation): void;
 }
 
 interface Member {

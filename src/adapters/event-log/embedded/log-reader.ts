@@ -10,7 +10,7 @@ import { asLogFailure } from './sqlite-failure.ts';
 import { openReadConnection } from './tables.ts';
 
 /** A partition in the form that a reader uses. */
-export interface Place {
+export interface LogPartition {
   readonly id: number;
   readonly topic: string;
   readonly partition: number;
@@ -20,7 +20,7 @@ export interface Place {
 
 /** A reader's position in a partition. `pending` are messages of a decoded row that did not fit the last batch. */
 export interface Cursor {
-  readonly place: Place;
+  readonly place: LogPartition;
   position: number;
   pending: readonly ReadMessage[];
   /** Offset to continue from after `pending`. */
@@ -41,7 +41,7 @@ const fetchMs = 3;
 export class LogReader {
   readonly #db: DatabaseSync;
   readonly #rowKeys: RowKeyReader;
-  readonly #places = new Map<string, readonly Place[]>();
+  readonly #places = new Map<string, readonly LogPartition[]>();
   readonly #bounds: StatementSync;
   readonly #rowAfter: StatementSync;
   readonly #peakAfter: StatementSync;
@@ -64,7 +64,7 @@ export class LogReader {
   }
 
   /** All partitions of the topic, in order. @throws GatewayError `unknown_topic` */
-  topic(name: string): readonly Place[] {
+  topic(name: string): readonly LogPartition[] {
     const existing = this.#places.get(name);
     if (existing !== undefined) return existing;
     const found = this.#db
@@ -87,7 +87,7 @@ export class LogReader {
   }
 
   /** @throws GatewayError `unknown_topic` */
-  place(topic: string, partition: number): Place {
+  place(topic: string, partition: number): LogPartition {
     const position = this.topic(topic)[partition];
     if (position !== undefined) return position;
     throw new GatewayError('unknown_topic', {
@@ -107,18 +107,18 @@ export class LogReader {
     return String(this.#db.prepare('SELECT identity FROM log').get()?.['identity']);
   }
 
-  endOffset({ id }: Place): number {
+  endOffset({ id }: LogPartition): number {
     return this.#boundsOf(id).next;
   }
 
   /** Offset of the oldest retained message, or the end. */
-  startOffset(place: Place): number {
+  startOffset(place: LogPartition): number {
     const { start, next } = this.#boundsOf(place.id);
     const row = this.#after(place, start);
     return row === null ? next : (decodeRow(row, start)[0]?.offset ?? row.next);
   }
 
-  offsetAt(place: Place, timestamp: number): number {
+  offsetAt(place: LogPartition, timestamp: number): number {
     const { start, next } = this.#boundsOf(place.id);
     const after = (position: number): PeakedRow | undefined =>
       this.#peakAfter.get(place.id, position) as unknown as PeakedRow | undefined;
@@ -198,7 +198,7 @@ export class LogReader {
     return true;
   }
 
-  #after({ id, topic, partition }: Place, position: number): Row | null {
+  #after({ id, topic, partition }: LogPartition, position: number): Row | null {
     try {
       for (let former: Row | null = null; ;) {
         const row = this.#rowAfter.get(id, position) as unknown as Row | undefined;

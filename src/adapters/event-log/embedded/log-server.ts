@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
 import { GatewayError } from '#kernel/errors.ts';
-import type { Consumed, TopicSpec } from '#ports/event-log.ts';
+import type { GroupPositions, TopicSpec } from '#ports/event-log.ts';
 import { connect, type Peer } from '../../threads/rpc.ts';
 import type { Committer } from './committer.ts';
 import { Groups, type MemberLink } from './groups.ts';
@@ -141,7 +141,7 @@ export class LogServer {
     });
   }
 
-  #check(consumed: Consumed | undefined): void {
+  #check(consumed: GroupPositions | undefined): void {
     for (const { topic, partition } of consumed?.positions ?? []) {
       this.#state.partition(topic, partition);
     }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { GatewayError } from '#kernel/errors.ts';
 import { stableJson } from '#kernel/stable-json.ts';
-import { isErasable, type Cleanup, type Consumed, type TopicSpec } from '#ports/event-log.ts';
+import { isErasable, type Cleanup, type GroupPositions, type TopicSpec } from '#ports/event-log.ts';
 import type { AcknowledgedEnds } from './acknowledged-ends.ts';
 import type { EncodedRow } from './row-format.ts';
 import type { RowKeys } from './row-keys.ts';
@@ -187,7 +187,7 @@ export class LogState {
   }
 
   /** The partitions must exist: check them before anything is written. */
-  movePositions(consumed: Consumed): void {
+  movePositions(consumed: GroupPositions): void {
     for (const { topic: name, partition, offset } of consumed.positions) {
       const topic = this.topic(name);
       this.registerGroup(consumed.group, topic);

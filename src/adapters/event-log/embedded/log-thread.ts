@@ -28,7 +28,7 @@ export interface LogThreadData extends PeerData {
   readonly release: Release | null;
 }
 
-interface Running {
+interface RunningLog {
   readonly server: LogServer;
   readonly cleaner: Cleaner;
   readonly committer: Committer;
@@ -48,7 +48,7 @@ const cleanSoonMs = 250;
 function start(
   { directory, cleanEveryMs, maxPages, erasable, release }: LogThreadData,
   { report, warn }: Reports,
-): Running {
+): RunningLog {
   const lock = lockDirectory(directory);
   const corruption = mustHaveAcknowledged(directory);
   if (corruption !== null) warn(corruption);
@@ -99,9 +99,9 @@ function start(
 }
 
 const data = workerData as LogThreadData;
-let running: Running | null = null;
+let running: RunningLog | null = null;
 
-function started(): Running {
+function started(): RunningLog {
   if (running !== null) return running;
   throw new GatewayError('log_unavailable', { message: 'The event log is not open.' });
 }

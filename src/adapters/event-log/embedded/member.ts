@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GroupHandler, Membership } from '#ports/event-log.ts';
 import type { Peer } from '../../threads/rpc.ts';
 import { releaseTimeoutMs } from './groups.ts';
-import type { Assigned, Revoked } from './protocol.ts';
+import type { PartitionAssignment, PartitionRevocation } from './protocol.ts';
 
 /** A member's side of a group: calls its handler, sequentially. */
 export class Member implements Membership {
@@ -26,13 +26,13 @@ export class Member implements Membership {
     return this.#leaving !== null;
   }
 
-  assigned({ partitions, generation }: Assigned): void {
+  assigned({ partitions, generation }: PartitionAssignment): void {
     if (this.#leaving !== null) return;
     for (const partition of partitions) this.#held.add(partition);
     this.#calls = this.#calls.then(() => this.#handler.assigned(partitions, generation));
   }
 
-  revoked({ partitions, ticket }: Revoked): void {
+  revoked({ partitions, ticket }: PartitionRevocation): void {
     if (this.#leaving !== null) return;
     for (const partition of partitions) this.#held.delete(partition);
     this.#calls = this.#calls

@@ -1,4 +1,4 @@
-import type { Consumed, TopicSpec } from '#ports/event-log.ts';
+import type { GroupPositions, TopicSpec } from '#ports/event-log.ts';
 import type { EncodedRow } from './row-format.ts';
 
 /** Encoded messages for one partition. The rows' data is transferred to the log thread. */
@@ -12,16 +12,16 @@ interface EncodedCommit {
   readonly writer: string;
   readonly epoch: number;
   readonly placed: readonly EncodedPlaced[];
-  readonly consumed?: Consumed;
+  readonly consumed?: GroupPositions;
 }
 
 /** A message of the log thread to a member; `ticket` is returned with `released`. */
-export interface Assigned {
+export interface PartitionAssignment {
   readonly member: string;
   readonly partitions: readonly number[];
   readonly generation: number;
 }
-export interface Revoked {
+export interface PartitionRevocation {
   readonly member: string;
   readonly partitions: readonly number[];
   readonly ticket: number;
@@ -43,7 +43,7 @@ export interface ClientMethods {
   append(placed: readonly EncodedPlaced[]): Promise<number[]>;
   commit(request: EncodedCommit): Promise<number[]>;
   openWriter(name: string): Promise<number>;
-  commitPositions(consumed: Consumed): Promise<void>;
+  commitPositions(consumed: GroupPositions): Promise<void>;
   deleteBefore(topic: string, partition: number, offset: number): Promise<void>;
   registerSchema(subject: string, definition: string): Promise<number>;
   /** From now on the client is notified when these grow. */

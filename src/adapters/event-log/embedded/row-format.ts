@@ -42,7 +42,7 @@ export interface StoredRow {
   readonly body: Uint8Array;
 }
 
-interface Encodable {
+interface RowInput {
   readonly key: string;
   readonly value: Uint8Array | null;
   readonly headers: Headers;
@@ -72,7 +72,7 @@ export interface EncodeOptions {
 
 /** Encodes messages [from, to). */
 export function encodeRow(
-  messages: readonly Encodable[],
+  messages: readonly RowInput[],
   from: number,
   target: number,
   now: number,
@@ -103,7 +103,7 @@ export function encodeRow(
 
 /** Fills the directory and the body up to its values; returns the newest timestamp. */
 function writeDirectory(
-  messages: readonly Encodable[],
+  messages: readonly RowInput[],
   from: number,
   target: number,
   now: number,
@@ -117,7 +117,7 @@ function writeDirectory(
   let newest = -Infinity;
   let keyEnd = 0;
   for (let i = 0; i < count; i++) {
-    const message = messages[from + i] as Encodable;
+    const message = messages[from + i] as RowInput;
     const timestamp = message.timestamp ?? now;
     if (timestamp > newest) newest = timestamp;
     keyEnd += directory.text(message.key);
@@ -137,7 +137,7 @@ function writeDirectory(
   return newest;
 }
 
-function valuesOf(messages: readonly Encodable[], from: number, target: number): Uint8Array[] {
+function valuesOf(messages: readonly RowInput[], from: number, target: number): Uint8Array[] {
   const values: Uint8Array[] = [];
   for (let i = from; i < target; i++) {
     const value = messages[i]?.value ?? null;

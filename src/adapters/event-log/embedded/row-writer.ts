@@ -11,7 +11,7 @@ import {
   type StoredRow,
 } from './row-format.ts';
 import type { RowKeys } from './row-keys.ts';
-import { isSealed, openRow, sealRow, slotOf, type Place } from './sealed-row.ts';
+import { isSealed, openRow, sealRow, slotOf, type OffsetRange } from './sealed-row.ts';
 
 /** A row as in its table. */
 type Row = StoredRow & { readonly id: number; readonly horizon: number | null };
@@ -22,7 +22,7 @@ interface Target {
 }
 
 /** Position of the newest message of a key. */
-interface Newest {
+interface NewestRow {
   readonly rowId: number;
   readonly offset: number;
 }
@@ -36,7 +36,7 @@ export class RowWriter {
   readonly #db: DatabaseSync;
   readonly #keys: RowKeys;
   /** Per erasable partition id: the newest message of each key. */
-  readonly #newest = new Map<number, Map<string, Newest>>();
+  readonly #newest = new Map<number, Map<string, NewestRow>>();
   /** Rows with superseded messages, and their partitions. */
   readonly #superseded = new Map<number, number>();
   readonly #insertRow: StatementSync;
@@ -149,7 +149,7 @@ export class RowWriter {
   }
 
   /** The columns of a row at its position, sealed under a new key if requested. */
-  #stored(row: EncodedRow, place: Place, isToBeSealed: boolean) {
+  #stored(row: EncodedRow, place: OffsetRange, isToBeSealed: boolean) {
     const plain = {
       codec: row.codec,
       crc: crcAtPlace(row.crc, place.partition, place.base, place.next),
@@ -179,7 +179,7 @@ export class RowWriter {
 
   /** Records the row's messages, the newest so far, and those that they supersede. */
   #note(partition: number, row: Pick<Row, 'id' | 'base' | 'codec' | 'directory'>): void {
-    const newest = this.#newest.get(partition) ?? new Map<string, Newest>();
+    const newest = this.#newest.get(partition) ?? new Map<string, NewestRow>();
     this.#newest.set(partition, newest);
     const view = new DirectoryView(row);
     for (let i = 0; i < view.count; i++) {

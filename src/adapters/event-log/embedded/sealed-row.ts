@@ -6,7 +6,7 @@ import { bodySealed, crcAtPlace, type StoredRow } from './row-format.ts';
 /** A sealed body: u32 slot of its key (row-keys.ts), then nonce, ciphertext and tag of AES-256-GCM. */
 const slotBytes = 4;
 
-export interface Place {
+export interface OffsetRange {
   readonly partition: number;
   readonly base: number;
   readonly next: number;
@@ -23,7 +23,7 @@ export const slotOf = (body: Uint8Array): number =>
 /** The row with its body sealed, and the checksum for its position. */
 export function sealRow<Row extends Parts>(
   row: Row,
-  place: Place,
+  place: OffsetRange,
   { slot, key }: { readonly slot: number; readonly key: Buffer },
 ): Row & Pick<StoredRow, 'crc'> {
   const head = Buffer.alloc(slotBytes);
@@ -40,7 +40,7 @@ export function sealRow<Row extends Parts>(
 }
 
 /** The row with its body decrypted; null when the key is not, or no longer, the one that sealed it. */
-export function openRow<Row extends Parts>(row: Row, place: Place, key: Buffer): Row | null {
+export function openRow<Row extends Parts>(row: Row, place: OffsetRange, key: Buffer): Row | null {
   try {
     const body = createAesGcm(key).open(row.body.subarray(slotBytes), contextOf(place));
     return { ...row, codec: row.codec & ~bodySealed, body };
@@ -50,4 +50,4 @@ export function openRow<Row extends Parts>(row: Row, place: Place, key: Buffer):
   }
 }
 
-const contextOf = ({ partition, base }: Place): string => `row ${partition} ${base}`;
+const contextOf = ({ partition, base }: OffsetRange): string => `row ${partition} ${base}`;

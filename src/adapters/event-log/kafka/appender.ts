@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock } from '#kernel/time.ts';
-import type { Placed } from '#ports/event-log.ts';
+import type { PartitionMessages } from '#ports/event-log.ts';
 import type { BrokerConnection } from './broker-connection.ts';
 import { requestTimeoutMs } from './broker-socket.ts';
 import type { ClusterMetadata } from './cluster-metadata.ts';
@@ -12,7 +12,7 @@ import {
   logClosed,
   logUnavailable,
 } from './failure.ts';
-import { PartitionBatcher, Pending } from './partition-batcher.ts';
+import { PartitionBatcher, PendingAppend } from './partition-batcher.ts';
 import { Identities } from './producer-identity.ts';
 import { produceCall, type ProduceAnswer, type ProducedBatch } from './protocol.ts';
 import { recordBatch } from './record-encoder.ts';
@@ -57,10 +57,10 @@ export class Appender {
   }
 
   /** Topics by their Kafka names, known to the metadata. Resolves with the first offset of each. */
-  append(batch: readonly Placed[], timeoutMs: number): Promise<number[]> {
+  append(batch: readonly PartitionMessages[], timeoutMs: number): Promise<number[]> {
     if (this.#isClosed) return Promise.reject(logClosed());
     const all = batch.map(({ topic, partition, messages }) => {
-      const pending = new Pending(messages);
+      const pending = new PendingAppend(messages);
       const batcher = this.#batcherOf(topic, partition);
       if (messages.length === 0) pending.written.resolve(batcher.end);
       else batcher.add(pending);

@@ -31,7 +31,7 @@ interface BrokerSocketOptions {
   readonly sasl?: SASLOptions | undefined;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly answer: PromiseWithResolvers<Buffer>;
   readonly timer: NodeJS.Timeout;
 }
@@ -48,7 +48,7 @@ export class BrokerSocket implements ConnectionPool {
   readonly connectionTimeout = connectTimeoutMs;
   readonly #options: BrokerSocketOptions;
   readonly #frames = new Frames();
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingRequest>();
   #socket: Socket | null = null;
   #opening: Promise<void> | null = null;
   #isOpen = false;

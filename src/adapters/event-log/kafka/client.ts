@@ -4,12 +4,12 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
 import type {
   Batch,
-  Consumed,
+  GroupPositions,
   EventLog,
   FollowOptions,
   GroupHandler,
   Membership,
-  Placed,
+  PartitionMessages,
   Position,
   TopicSpec,
   TransactionalWriter,
@@ -19,7 +19,7 @@ import { Addresses, BrokerConnection, type BrokerConnectionOptions } from './bro
 import { ClusterMetadata } from './cluster-metadata.ts';
 import { ensureTopics } from './ensure-topics.ts';
 import { asLogError, logClosed } from './failure.ts';
-import { Feed } from './feed.ts';
+import { PartitionFeed } from './feed.ts';
 import { Fetcher } from './fetcher.ts';
 import type { GroupTrouble } from './group-trouble.ts';
 import { KafkaMembership } from './membership.ts';
@@ -118,7 +118,7 @@ export class KafkaClient implements EventLog {
   }
 
   async append(
-    batch: readonly Placed[],
+    batch: readonly PartitionMessages[],
     options: { readonly timeoutMs?: number } = {},
   ): Promise<Position[]> {
     const placed = batch.map((one) => ({ ...one, topic: this.#inKafka(one.topic) }));
@@ -171,11 +171,11 @@ export class KafkaClient implements EventLog {
   }
 
   async *follow(from: readonly Position[], options: FollowOptions): AsyncGenerator<Batch> {
-    const feeds: Feed[] = [];
+    const feeds: PartitionFeed[] = [];
     for (const { topic, partition, offset } of from) {
       const name = this.#inKafka(topic);
       await this.#call(() => this.#metadata.mustHave(name, partition));
-      feeds.push(new Feed(topic, name, partition, offset));
+      feeds.push(new PartitionFeed(topic, name, partition, offset));
     }
     const { maxBytes = batchBytesDefault, signal } = options;
     yield* follow(feeds, this.#following, maxBytes, signal);
@@ -227,7 +227,7 @@ export class KafkaClient implements EventLog {
     return this.#call(() => this.#positions.committed(this.#inKafka(group), this.#inKafka(topic)));
   }
 
-  commit(consumed: Consumed): Promise<void> {
+  commit(consumed: GroupPositions): Promise<void> {
     const member = [...this.#memberships].find(({ group }) => group === consumed.group);
     const identity = member?.identity ?? null;
     return this.#call(() => this.#positions.commit(this.#consumedInKafka(consumed), identity));
@@ -254,7 +254,7 @@ export class KafkaClient implements EventLog {
     end: Promise<number>,
     { maxBytes = batchBytesDefault, signal }: Partial<FollowOptions>,
   ): AsyncGenerator<Batch> {
-    const feed = new Feed(topic, this.#inKafka(topic), partition, offset, await end);
+    const feed = new PartitionFeed(topic, this.#inKafka(topic), partition, offset, await end);
     yield* follow([feed], this.#reading, maxBytes, signal);
   }
 
@@ -271,7 +271,7 @@ export class KafkaClient implements EventLog {
   }
 
   /** Through a writer that only this client uses. */
-  async #commitApart(consumed: Consumed): Promise<void> {
+  async #commitApart(consumed: GroupPositions): Promise<void> {
     this.#positionWriter ??= this.#writer(`positions/${randomUUID()}`);
     try {
       await (await this.#positionWriter).commit({ placed: [], consumed });
@@ -287,7 +287,7 @@ export class KafkaClient implements EventLog {
     return this.#options.names.inKafka(name);
   }
 
-  #consumedInKafka({ group, positions }: Consumed): Consumed {
+  #consumedInKafka({ group, positions }: GroupPositions): GroupPositions {
     return {
       group: this.#inKafka(group),
       positions: positions.map((at) => ({ ...at, topic: this.#inKafka(at.topic) })),
@@ -314,7 +314,7 @@ export class KafkaClient implements EventLog {
   }
 }
 
-const placesOf = (batch: readonly Placed[], offsets: readonly number[]): Position[] =>
+const placesOf = (batch: readonly PartitionMessages[], offsets: readonly number[]): Position[] =>
   batch.map(({ topic, partition }, i) => ({ topic, partition, offset: offsets[i] ?? 0 }));
 
 /**
@@ -322,7 +322,7 @@ const placesOf = (batch: readonly Placed[], offsets: readonly number[]): Positio
  * reached its end. Yields to other work of the thread between batches.
  */
 async function* follow(
-  feeds: readonly Feed[],
+  feeds: readonly PartitionFeed[],
   fetcher: Fetcher,
   maxBytes: number,
   signal: AbortSignal | undefined,
@@ -341,7 +341,7 @@ async function* follow(
         rung = Promise.withResolvers();
         continue;
       }
-      const [feed] = waiting.splice(index, 1) as [Feed];
+      const [feed] = waiting.splice(index, 1) as [PartitionFeed];
       waiting.push(feed);
       const batch = feed.take(maxBytes);
       fetcher.taken();

@@ -2,7 +2,7 @@ import type { Batch, ReadMessage } from '#ports/event-log.ts';
 import type { RecordSet } from './record-decoder.ts';
 
 /** One partition that is being read: the fetched messages that were not returned yet. */
-export class Feed {
+export class PartitionFeed {
   /** Name at the port. */
   readonly name: string;
   /** Name in Kafka. */

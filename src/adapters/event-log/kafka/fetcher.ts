@@ -1,9 +1,9 @@
 import type { BrokerConnection } from './broker-connection.ts';
 import type { ClusterMetadata } from './cluster-metadata.ts';
 import { isTransient, KafkaFailure, kafkaError, logUnavailable } from './failure.ts';
-import type { Feed } from './feed.ts';
+import type { PartitionFeed } from './feed.ts';
 import type { Offsets } from './offsets.ts';
-import { fetchCall, type Fetched } from './protocol.ts';
+import { fetchCall, type FetchedPartition } from './protocol.ts';
 import { RecordSet } from './record-decoder.ts';
 import { pauseMs } from './retry.ts';
 
@@ -22,7 +22,7 @@ export class Fetcher {
   readonly #metadata: ClusterMetadata;
   readonly #offsets: Offsets;
   readonly #maxWaitMs: number;
-  readonly #feeds = new Map<Feed, () => void>();
+  readonly #feeds = new Map<PartitionFeed, () => void>();
   readonly #busyNodes = new Set<number>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #isScheduled = false;
@@ -42,12 +42,12 @@ export class Fetcher {
   }
 
   /** Fetches for the feed until it is removed; `wake` is called when it has become ready. */
-  add(feed: Feed, wake: () => void): void {
+  add(feed: PartitionFeed, wake: () => void): void {
     this.#feeds.set(feed, wake);
     this.#schedule();
   }
 
-  remove(feed: Feed): void {
+  remove(feed: PartitionFeed): void {
     this.#feeds.delete(feed);
   }
 
@@ -80,7 +80,7 @@ export class Fetcher {
   }
 
   #startFetches(): void {
-    const byLeader = new Map<number, Feed[]>();
+    const byLeader = new Map<number, PartitionFeed[]>();
     for (const feed of this.#feeds.keys()) {
       if (feed.isBusy || feed.isFetched || feed.bufferedBytes >= this.#partitionBytes) continue;
       const leader = this.#metadata.leader(feed.topic, feed.partition);
@@ -99,7 +99,10 @@ export class Fetcher {
   }
 
   /** `places`: the feeds by partition; those of one partition begin at the same offset. */
-  async #fetch(leader: number, places: ReadonlyMap<string, readonly Feed[]>): Promise<void> {
+  async #fetch(
+    leader: number,
+    places: ReadonlyMap<string, readonly PartitionFeed[]>,
+  ): Promise<void> {
     const feeds = [...places.values()].flat();
     for (const feed of feeds) feed.isBusy = true;
     const limits = {
@@ -122,14 +125,14 @@ export class Fetcher {
     }
   }
 
-  #toTheBack(feed: Feed): void {
+  #toTheBack(feed: PartitionFeed): void {
     const wake = this.#feeds.get(feed);
     if (wake === undefined) return;
     this.#feeds.delete(feed);
     this.#feeds.set(feed, wake);
   }
 
-  #accept(feed: Feed, { errorCode, records, aborted }: Fetched): void {
+  #accept(feed: PartitionFeed, { errorCode, records, aborted }: FetchedPartition): void {
     if (errorCode !== kafkaError.none) {
       this.#later(feed, new KafkaFailure(errorCode, placeOf(feed)));
       return;
@@ -140,17 +143,17 @@ export class Fetcher {
     this.#wake(feed);
   }
 
-  #wake(feed: Feed): void {
+  #wake(feed: PartitionFeed): void {
     if (feed.isReady) this.#feeds.get(feed)?.();
   }
 
-  #fail(feed: Feed, error: unknown): void {
+  #fail(feed: PartitionFeed, error: unknown): void {
     feed.fail(error);
     this.#feeds.get(feed)?.();
   }
 
   /** Fetches for the feed again a little later, once the cause is known. */
-  #later(feed: Feed, error: unknown): void {
+  #later(feed: PartitionFeed, error: unknown): void {
     const isOutOfRange =
       error instanceof KafkaFailure && error.code === kafkaError.offsetOutOfRange;
     if (!isOutOfRange && !isTransient(error)) {
@@ -169,7 +172,7 @@ export class Fetcher {
     this.#timers.add(timer);
   }
 
-  async #recover(feed: Feed, isOutOfRange: boolean): Promise<void> {
+  async #recover(feed: PartitionFeed, isOutOfRange: boolean): Promise<void> {
     try {
       if (isOutOfRange) {
         feed.skipTo(await this.#offsets.start(feed.topic, feed.partition));
@@ -193,8 +196,8 @@ const placeOf = ({ topic, partition }: { topic: string; partition: number }): st
  * A request may name each partition once: of its feeds, those furthest behind. Data exists for them, so that the
  * response is not delayed.
  */
-function hindmost(feeds: readonly Feed[]): Map<string, Feed[]> {
-  const places = new Map<string, Feed[]>();
+function hindmost(feeds: readonly PartitionFeed[]): Map<string, PartitionFeed[]> {
+  const places = new Map<string, PartitionFeed[]>();
   for (const feed of feeds) {
     const position = placeOf(feed);
     const [first] = places.get(position) ?? [];
@@ -204,7 +207,7 @@ function hindmost(feeds: readonly Feed[]): Map<string, Feed[]> {
   return places;
 }
 
-const placesOf = (places: ReadonlyMap<string, readonly Feed[]>) =>
+const placesOf = (places: ReadonlyMap<string, readonly PartitionFeed[]>) =>
   [...places.values()].flatMap(([feed]) =>
     feed === undefined
       ? []

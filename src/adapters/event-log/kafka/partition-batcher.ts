@@ -4,8 +4,8 @@ import { fitting, batchBytesMax } from './batches.ts';
 import type { Identities, ProducerIdentity } from './producer-identity.ts';
 import { encodeRecords, type EncodedRecords } from './record-encoder.ts';
 
-/** The messages of one `Placed`. */
-export class Pending {
+/** The messages of one `PartitionMessages`. */
+export class PendingAppend {
   readonly messages: readonly Message[];
   readonly written = Promise.withResolvers<number>();
   /** Number of messages already in batches. */
@@ -41,12 +41,12 @@ export class Pending {
 }
 
 interface Part {
-  readonly pending: Pending;
+  readonly pending: PendingAppend;
   readonly count: number;
 }
 
 /** One record batch in flight, with its place in the sequence of the producer. */
-export interface Outgoing {
+export interface BatchInFlight {
   readonly parts: readonly Part[];
   readonly records: EncodedRecords;
   readonly identity: ProducerIdentity;
@@ -61,8 +61,8 @@ const sequences = 2 ** 31;
 export class PartitionBatcher {
   readonly topic: string;
   readonly partition: number;
-  readonly #queue: Pending[] = [];
-  outgoing: Outgoing | null = null;
+  readonly #queue: PendingAppend[] = [];
+  outgoing: BatchInFlight | null = null;
   /** Part of a request right now, or waiting after a failure. */
   isBusy = false;
   failures = 0;
@@ -88,7 +88,7 @@ export class PartitionBatcher {
     return this.#lastOffset + 1;
   }
 
-  add(pending: Pending): void {
+  add(pending: PendingAppend): void {
     this.#queue.push(pending);
   }
 
@@ -96,7 +96,7 @@ export class PartitionBatcher {
    * The batch to send next: the previous one while it has no response, or a new one. Null when there is none, or
    * when the identity cannot be used here.
    */
-  next(identity: ProducerIdentity, now: number): Outgoing | null {
+  next(identity: ProducerIdentity, now: number): BatchInFlight | null {
     if (this.outgoing !== null && this.#isGivenUp(this.outgoing)) this.#giveUp();
     if (identity !== this.#spent) this.outgoing ??= this.#gather(identity, now);
     return this.outgoing;
@@ -157,7 +157,7 @@ export class PartitionBatcher {
     for (const pending of this.#queue.splice(0)) pending.fail(error);
   }
 
-  #requeue({ parts }: Outgoing, isAlone: boolean): void {
+  #requeue({ parts }: BatchInFlight, isAlone: boolean): void {
     for (const { pending, count } of [...parts].reverse()) {
       pending.isAlone = isAlone;
       pending.taken -= count;
@@ -165,7 +165,7 @@ export class PartitionBatcher {
     }
   }
 
-  #isGivenUp({ parts }: Outgoing): boolean {
+  #isGivenUp({ parts }: BatchInFlight): boolean {
     return parts.every(({ pending }) => pending.isOver);
   }
 
@@ -181,7 +181,7 @@ export class PartitionBatcher {
     this.#identities.renew();
   }
 
-  #gather(identity: ProducerIdentity, now: number): Outgoing | null {
+  #gather(identity: ProducerIdentity, now: number): BatchInFlight | null {
     const parts: Part[] = [];
     const messages: Message[] = [];
     let room = batchBytesMax;
@@ -203,7 +203,7 @@ export class PartitionBatcher {
     return { parts, records, identity, sequence: this.#sequence, isUncertain: false };
   }
 
-  #head(): Pending | undefined {
+  #head(): PendingAppend | undefined {
     while (this.#queue[0] !== undefined && (this.#queue[0].isTaken || this.#queue[0].isOver)) {
       this.#queue.shift();
     }

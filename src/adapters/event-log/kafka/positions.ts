@@ -1,4 +1,4 @@
-import type { Consumed, Position } from '#ports/event-log.ts';
+import type { GroupPositions, Position } from '#ports/event-log.ts';
 import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import type { ClusterMetadata } from './cluster-metadata.ts';
 import { codeOf, kafkaError, KafkaFailure } from './failure.ts';
@@ -30,13 +30,13 @@ export const topicOffsets = (positions: readonly Position[]) =>
 export class Positions {
   readonly #connection: BrokerConnection;
   readonly #metadata: ClusterMetadata;
-  readonly #commitInTransaction: (consumed: Consumed) => Promise<unknown>;
+  readonly #commitInTransaction: (consumed: GroupPositions) => Promise<unknown>;
 
   /** A group with members accepts a position from outside only in a transaction. */
   constructor(
     connection: BrokerConnection,
     clusterMetadata: ClusterMetadata,
-    commitInTransaction: (consumed: Consumed) => Promise<unknown>,
+    commitInTransaction: (consumed: GroupPositions) => Promise<unknown>,
   ) {
     this.#connection = connection;
     this.#metadata = clusterMetadata;
@@ -49,7 +49,7 @@ export class Positions {
   }
 
   /** `member`: the group's member that commits, if this process has one. */
-  async commit(consumed: Consumed, member: MemberIdentity | null): Promise<void> {
+  async commit(consumed: GroupPositions, member: MemberIdentity | null): Promise<void> {
     const { group, positions } = consumed;
     if (positions.length === 0) return;
     for (const { topic, partition } of positions) await this.#metadata.mustHave(topic, partition);

@@ -216,7 +216,7 @@ export interface FetchOptions {
   readonly partitionBytes: number;
 }
 
-export interface Fetched {
+export interface FetchedPartition {
   readonly topic: string;
   readonly partition: number;
   readonly errorCode: number;
@@ -230,7 +230,7 @@ const readCommitted = 1;
 export const fetchCall = (
   places: readonly FetchPlace[],
   { maxWaitMs, maxBytes, partitionBytes }: FetchOptions,
-): ProtocolCall<Fetched[]> =>
+): ProtocolCall<FetchedPartition[]> =>
   protocolCall({
     name: 'Fetch',
     key: 1,
@@ -255,7 +255,7 @@ export const fetchCall = (
     },
   });
 
-function fetchedPartition(from: Decoder, topic: string, errorOfAll: number): Fetched {
+function fetchedPartition(from: Decoder, topic: string, errorOfAll: number): FetchedPartition {
   const partition = from.readInt32();
   const errorCode = from.readInt16();
   for (let offsets = 0; offsets < 3; offsets++) from.readInt64();

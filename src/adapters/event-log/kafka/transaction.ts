@@ -1,5 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
-import type { Consumed, Message, Placed, Position } from '#ports/event-log.ts';
+import type { GroupPositions, Message, PartitionMessages, Position } from '#ports/event-log.ts';
 import { fitting } from './batches.ts';
 import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import { requestTimeoutMs } from './broker-socket.ts';
@@ -38,11 +38,11 @@ export interface TransactionContext {
 }
 
 export interface Commit {
-  readonly placed: readonly Placed[];
-  readonly consumed: Consumed | undefined;
+  readonly placed: readonly PartitionMessages[];
+  readonly consumed: GroupPositions | undefined;
 }
 
-/** Position of the messages of one `Placed` among those of the transaction for its partition. */
+/** Position of the messages of one `PartitionMessages` among those of the transaction for its partition. */
 interface Share {
   readonly count: number;
   readonly wrote: (offset: number) => void;
@@ -86,7 +86,7 @@ export class Transaction {
   }
 
   /**
-   * Resolves with the first offset of each `Placed` of each commit.
+   * Resolves with the first offset of each `PartitionMessages` of each commit.
    * @throws GatewayError `writer_fenced`, `request_too_large`: the transaction has no effect; another error:
    *   unknown outcome
    */
@@ -239,7 +239,7 @@ async function settled(parts: readonly Promise<unknown>[]): Promise<void> {
   }
 }
 
-interface Waiting {
+interface PendingBatch {
   readonly batch: ProducedBatch;
   readonly answer: PromiseWithResolvers<ProduceAnswer>;
 }
@@ -251,7 +251,7 @@ interface Waiting {
 class GatheredProduce {
   readonly #connection: BrokerConnection;
   readonly #transactionalId: string;
-  readonly #waiting = new Map<number, Waiting[]>();
+  readonly #waiting = new Map<number, PendingBatch[]>();
 
   constructor(connection: BrokerConnection, transactionalId: string) {
     this.#connection = connection;

@@ -11,7 +11,7 @@ const endTimeoutMs = 5_000;
 /** Bytes of one transaction, so that a follower does not wait long for its end. A single commit may exceed it. */
 const groupBytesMax = 4 * 1024 ** 2;
 
-interface Queued extends Commit {
+interface QueuedCommit extends Commit {
   readonly bytes: number;
   readonly answer: PromiseWithResolvers<number[]>;
 }
@@ -25,7 +25,7 @@ export class KafkaWriter implements AsyncDisposable {
   readonly #context: TransactionContext;
   readonly #metadata: ClusterMetadata;
   readonly #clock: Clock;
-  readonly #queue: Queued[] = [];
+  readonly #queue: QueuedCommit[] = [];
   #running: Promise<void> | null = null;
   #failure: GatewayError | null = null;
 
@@ -63,7 +63,7 @@ export class KafkaWriter implements AsyncDisposable {
     this.#running = null;
   }
 
-  #takeGroup(): Queued[] {
+  #takeGroup(): QueuedCommit[] {
     let bytes = 0;
     let count = 0;
     for (const queued of this.#queue) {
@@ -74,7 +74,7 @@ export class KafkaWriter implements AsyncDisposable {
     return this.#queue.splice(0, count);
   }
 
-  async #together(group: readonly Queued[]): Promise<void> {
+  async #together(group: readonly QueuedCommit[]): Promise<void> {
     const existing = await this.#withKnownTopics(group);
     if (existing.length === 0) return;
     const transaction = new Transaction(this.#context, existing, this.#clock.now());
@@ -86,7 +86,7 @@ export class KafkaWriter implements AsyncDisposable {
     }
   }
 
-  async #failed(group: readonly Queued[], error: unknown): Promise<void> {
+  async #failed(group: readonly QueuedCommit[], error: unknown): Promise<void> {
     if (!isRefusal(error)) this.#failure = asFinal(error);
     else if (group.length > 1) {
       for (const queued of group) if (this.#failure === null) await this.#together([queued]);
@@ -96,8 +96,8 @@ export class KafkaWriter implements AsyncDisposable {
     for (const { answer } of group) answer.reject(failure ?? error);
   }
 
-  async #withKnownTopics(group: readonly Queued[]): Promise<Queued[]> {
-    const existing: Queued[] = [];
+  async #withKnownTopics(group: readonly QueuedCommit[]): Promise<QueuedCommit[]> {
+    const existing: QueuedCommit[] = [];
     for (const queued of group) {
       try {
         for (const { topic, partition } of [

@@ -51,7 +51,7 @@ export function parseAnswerHead(text: string, method: string): AnswerHead {
   let end = lineEnd(text, 0);
   const { status, statusText, isHttp11 } = readStatusLine(text, end);
   const headers: string[] = [];
-  const fields: Said = { length: null, coding: null, connection: '', keepAlive: '' };
+  const fields: MessageFraming = { length: null, coding: null, connection: '', keepAlive: '' };
   for (let at = end + 2; at <= text.length; at = end + 2) {
     end = lineEnd(text, at);
     const colon = text.indexOf(':', at);
@@ -111,7 +111,7 @@ function trimmed(text: string, from: number, target: number): string {
 const isBlank = (char: number): boolean => char === code.space || char === code.tab;
 
 /** Facts about the message and the connection from the fields. */
-interface Said {
+interface MessageFraming {
   length: string | null;
   coding: string | null;
   connection: string;
@@ -128,7 +128,7 @@ function nameOf(sent: string): string {
   return name;
 }
 
-function note(fields: Said, name: string, value: string): void {
+function note(fields: MessageFraming, name: string, value: string): void {
   switch (name) {
     case 'content-length':
       if (fields.length !== null) throw notHttp('more than one Content-Length');
@@ -148,7 +148,12 @@ function note(fields: Said, name: string, value: string): void {
   }
 }
 
-function framingOf(status: number, method: string, isHttp11: boolean, fields: Said): Framing {
+function framingOf(
+  status: number,
+  method: string,
+  isHttp11: boolean,
+  fields: MessageFraming,
+): Framing {
   if (
     fields.coding !== null &&
     (fields.coding !== 'chunked' || fields.length !== null || !isHttp11)

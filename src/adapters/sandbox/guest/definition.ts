@@ -2,22 +2,24 @@ import { z } from 'zod';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { FunctionDefinition } from '#ports/sandbox.ts';
 
-type Given = Readonly<Record<string, unknown>>;
+type DefinitionInput = Readonly<Record<string, unknown>>;
 
 const notOurs = 'Invalid default export: should be createAction(), createSync() or createOnEvent()';
 
 /** @throws Error when the bundle's default export was not made with a `create*` function */
-export function definitionOf(exported: unknown): Given & { type: FunctionDefinition['type'] } {
+export function definitionOf(
+  exported: unknown,
+): DefinitionInput & { type: FunctionDefinition['type'] } {
   if (typeof exported !== 'object' || exported === null) throw new Error(notOurs);
-  const { type } = exported as Given;
+  const { type } = exported as DefinitionInput;
   if (type !== 'sync' && type !== 'action' && type !== 'onEvent') throw new Error(notOurs);
-  return exported as Given & { type: FunctionDefinition['type'] };
+  return exported as DefinitionInput & { type: FunctionDefinition['type'] };
 }
 
 /** The definition as data; schemas by `z.toJSONSchema` for draft 7. */
 export function describeDefinition(exported: unknown): FunctionDefinition {
   const input = definitionOf(exported);
-  const models = Object.entries((input['models'] ?? {}) as Given);
+  const models = Object.entries((input['models'] ?? {}) as DefinitionInput);
   return {
     type: input.type,
     description: text(input['description']) ?? '',

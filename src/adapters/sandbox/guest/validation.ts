@@ -85,14 +85,14 @@ export async function reportValidation(): Promise<void> {
   }
 }
 
-interface Checked {
+interface ValidationSubject {
   readonly what: string;
   readonly schema: unknown;
   readonly isPart?: boolean;
   readonly code: InvalidCode;
 }
 
-function check(checked: Checked, value: Json): void {
+function check(checked: ValidationSubject, value: Json): void {
   // A definition may omit schemas; a value that is no schema is not checked.
   if (mode === 'off' || !(checked.schema instanceof z.ZodType)) return;
   if (quicklyValid(checked.schema, value)) return;
@@ -107,7 +107,7 @@ function check(checked: Checked, value: Json): void {
   for (const one of wrong) if (tally.paths.size < pathsMax) tally.paths.add(one);
 }
 
-function tallyOf({ what, schema, isPart = false }: Checked): Tally {
+function tallyOf({ what, schema, isPart = false }: ValidationSubject): Tally {
   const key = `${what}${isPart ? ' in part' : ''}`;
   const existing = tallies.get(key);
   if (existing !== undefined) return existing;

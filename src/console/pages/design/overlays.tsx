@@ -7,10 +7,10 @@ import { Dialog, Drawer } from '../../design/overlay.tsx';
 import { toast } from '../../design/toast.tsx';
 import { Section } from './section.tsx';
 
-type Shown = 'dialog' | 'confirm' | 'drawer' | null;
+type OverlayName = 'dialog' | 'confirm' | 'drawer' | null;
 
 export function Overlays(): JSX.Element {
-  const [shown, setShown] = useState<Shown>(null);
+  const [shown, setShown] = useState<OverlayName>(null);
   const close = (): void => setShown(null);
   return (
     <Section title="Overlays">

@@ -26,7 +26,7 @@ const defaultThemes = [
 function changedBy(saved: ConnectUi, patch: Patch): ConnectUi {
   const { logo = saved.logo ?? '', texts = {}, theme = {}, ...rest } = patch;
   const names = new Set([...Object.keys(saved.texts ?? {}), ...Object.keys(texts)]);
-  const changed: Texts = texts;
+  const changed: TextsByLanguage = texts;
   return {
     ...saved,
     ...rest,
@@ -97,9 +97,9 @@ export function ConnectPage({ environment }: ConnectPageProps): JSX.Element {
   );
 }
 
-type Texts = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
+type TextsByLanguage = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
 
-const withText = (texts: Texts, language: string, name: string, sentence: string) => ({
+const withText = (texts: TextsByLanguage, language: string, name: string, sentence: string) => ({
   ...texts,
   [language]: { ...texts[language], [name]: sentence },
 });

@@ -211,9 +211,13 @@ function Generation({ generation: shown, isRead }: GenerationProps): JSX.Element
   );
 }
 
-type Verified = NonNullable<ProjectionGeneration['verification']>;
+type GenerationVerification = NonNullable<ProjectionGeneration['verification']>;
 
-function Verification({ verification }: { readonly verification: Verified }): JSX.Element {
+function Verification({
+  verification,
+}: {
+  readonly verification: GenerationVerification;
+}): JSX.Element {
   const { state, differences, expected_rows: expected, found_rows: found, failure } = verification;
   return (
     <Notice tone={differences > 0 || failure !== null ? 'bad' : 'info'}>

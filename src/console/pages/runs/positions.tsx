@@ -6,7 +6,7 @@ import { Table } from '../../design/table.tsx';
 import { accountKeyOf, useAccessOf, useSession } from '../../session/context.tsx';
 import type { RunDetail } from './run-detail.ts';
 
-type Written = RunDetail['events'][number];
+type RunEvent = RunDetail['events'][number];
 
 /** Where the run wrote on the topics, with links to the messages for those who may read them. */
 export function Positions({ run }: { readonly run: RunDetail }): JSX.Element {
@@ -39,13 +39,13 @@ export function Positions({ run }: { readonly run: RunDetail }): JSX.Element {
   );
 }
 
-function positionOf({ partition, first_offset: first, last_offset: last }: Written): string {
+function positionOf({ partition, first_offset: first, last_offset: last }: RunEvent): string {
   if (first === null) return `${partition}/ up to ${last}`;
   return first === last ? `${partition}/${last}` : `${partition}/${first} to ${last}`;
 }
 
 /** The messages from the first one on; where it is not known, from the start of the run on. */
-function messagesOf({ topic, partition, first_offset: first }: Written, run: RunDetail): string {
+function messagesOf({ topic, partition, first_offset: first }: RunEvent, run: RunDetail): string {
   const from: Record<string, string> =
     first === null
       ? { by: 'since', since: localTimeOf(new Date(run.started_at ?? run.queued_at)) }

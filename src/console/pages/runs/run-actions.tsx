@@ -77,11 +77,11 @@ const startAgain = (client: Client, run: RunDetail) =>
     },
   });
 
-type Reverted = Answer<'POST /runs/{id}/revert'>['data'];
+type RevertResult = Answer<'POST /runs/{id}/revert'>['data'];
 
 /** Takes the writes of a run back, after a preview. */
 export function Revert({ runId }: { readonly runId: string }): JSX.Element {
-  const [plan, setPlan] = useState<Reverted | null>(null);
+  const [plan, setPlan] = useState<RevertResult | null>(null);
   const preview = useChange(
     (client) =>
       client.request('POST /runs/{id}/revert', { params: { id: runId }, body: { dry_run: true } }),
@@ -115,7 +115,7 @@ export function Revert({ runId }: { readonly runId: string }): JSX.Element {
   );
 }
 
-function RevertPlan({ plan }: { readonly plan: Reverted }): JSX.Element {
+function RevertPlan({ plan }: { readonly plan: RevertResult }): JSX.Element {
   return (
     <>
       <p>A run of its own changes the records back. Nothing has been changed yet.</p>

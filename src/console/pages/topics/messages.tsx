@@ -116,14 +116,14 @@ function positionOf(filters: UrlState) {
   };
 }
 
-interface Place {
+interface MessagePosition {
   readonly partition: number;
   readonly offset: number;
 }
 
-const idOf = ({ partition, offset }: Place): string => `${partition}/${offset}`;
+const idOf = ({ partition, offset }: MessagePosition): string => `${partition}/${offset}`;
 
-function placeOf(text: string): Place | null {
+function placeOf(text: string): MessagePosition | null {
   const [partition, offset] = text.split('/').map(numberOf);
   return partition === undefined || offset === undefined ? null : { partition, offset };
 }
@@ -165,7 +165,7 @@ const shownChars = 300;
 
 interface MessageDrawerProps {
   readonly topic: string;
-  readonly place: Place;
+  readonly place: MessagePosition;
   readonly onClose: () => void;
 }
 

@@ -13,7 +13,7 @@ import { FailureNotice, Notice } from '../../design/states.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { queryOf } from './message-query.ts';
 
-type Sent = Answer<'POST /webhook-messages/recover'>;
+type RecoveryResult = Answer<'POST /webhook-messages/recover'>;
 
 /** Sends once more what failed since a time and was not recovered yet. */
 export function Recover({ filters }: { readonly filters: UrlState }): JSX.Element {
@@ -105,15 +105,16 @@ interface SendAgainProps {
   /** The fields; a preview of others does not count. */
   readonly children: ComponentChildren;
   readonly input: string;
-  readonly send: (client: Client, isPreview: boolean) => Promise<Sent>;
+  readonly send: (client: Client, isPreview: boolean) => Promise<RecoveryResult>;
   readonly onClose: () => void;
 }
 
 /** Counts first, and sends after that. */
 function SendAgain({ title, children, input, send, onClose }: SendAgainProps): JSX.Element {
-  const [plan, setPlan] = useState<{ readonly input: string; readonly data: Sent['data'] } | null>(
-    null,
-  );
+  const [plan, setPlan] = useState<{
+    readonly input: string;
+    readonly data: RecoveryResult['data'];
+  } | null>(null);
   const preview = useChange((client) => send(client, true), {
     onDone: ({ data }) => setPlan({ input, data }),
     showsFailure: true,
@@ -145,7 +146,7 @@ function SendAgain({ title, children, input, send, onClose }: SendAgainProps): J
   );
 }
 
-const Plan = ({ plan }: { readonly plan: Sent['data'] }): JSX.Element => (
+const Plan = ({ plan }: { readonly plan: RecoveryResult['data'] }): JSX.Element => (
   <Notice>
     {plan.matched === 0
       ? 'There is none.'

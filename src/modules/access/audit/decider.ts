@@ -1,13 +1,13 @@
 import { chainHash, chainStart } from '#kernel/audit-chain.ts';
 import type { Decider } from '#kernel/decider.ts';
 import type { Instant } from '#kernel/time.ts';
-import type { AuditChainEvent, Published } from './events.ts';
+import type { AuditChainEvent, UnchainedEntry } from './events.ts';
 import type { AuditChain } from './state.ts';
 
 export interface AuditCommand {
   readonly type: 'Append';
   readonly environment: string;
-  readonly told: Published;
+  readonly told: UnchainedEntry;
   readonly at: Instant;
 }
 

@@ -2,7 +2,7 @@ import type { ChainedEntry } from '#kernel/audit-chain.ts';
 import type * as values from '#streams/values.ts';
 
 /** An event before it has its position in the chain. */
-export type Published = Omit<ChainedEntry, 'seq' | 'environment'>;
+export type UnchainedEntry = Omit<ChainedEntry, 'seq' | 'environment'>;
 
 export interface AuditChainEvent {
   readonly type: 'Chained';

@@ -2,14 +2,14 @@ import type { Logger } from 'pino';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { Clock } from '#kernel/time.ts';
 import { auditChainRef } from './entity.ts';
-import type { Published } from './events.ts';
+import type { UnchainedEntry } from './events.ts';
 
 /** How long further reads of the same thing by the same caller are collected into one event. */
 const togetherMs = 60_000;
 /** How many pairs of caller and object are counted; beyond, each read is published. */
 const countedMax = 10_000;
 
-export type Said = Omit<Published, 'occurred_at'>;
+export type EntryInput = Omit<UnchainedEntry, 'occurred_at'>;
 
 /** Sends audit events to the owners of the chains. */
 export interface AuditRecorder extends AsyncDisposable {
@@ -18,12 +18,12 @@ export interface AuditRecorder extends AsyncDisposable {
    * @param environment uid, or `account`
    * @throws GatewayError `log_unavailable`
    */
-  change(environment: string, fields: Said): Promise<void>;
+  change(environment: string, fields: EntryInput): Promise<void>;
   /**
    * A frequent read: the first is published at once in the background, those of the next minute as one event with their
    * number (`details.reads`).
    */
-  read(environment: string, details: Said): void;
+  read(environment: string, details: EntryInput): void;
 }
 
 export function createAuditRecorder({
@@ -38,12 +38,12 @@ export function createAuditRecorder({
   const counted = new Map<string, { reads: number; readonly end: () => Promise<void> }>();
   const pending = new Set<Promise<void>>();
 
-  const change = (environment: string, fields: Said): Promise<void> => {
-    const published: Published = { ...fields, occurred_at: clock.nowMicros() };
+  const change = (environment: string, fields: EntryInput): Promise<void> => {
+    const published: UnchainedEntry = { ...fields, occurred_at: clock.nowMicros() };
     const body = { type: 'Append', environment, told: published };
     return control.enqueue(auditChainRef(environment), body, { actor: fields.actor });
   };
-  const inBackground = (environment: string, details: Said): void => {
+  const inBackground = (environment: string, details: EntryInput): void => {
     const telling = change(environment, details).catch((err: unknown) => {
       // The complete event, because it is stored nowhere else.
       logger.error({ err, environment, audit: details }, 'an audit event was lost');

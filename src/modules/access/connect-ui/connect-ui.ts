@@ -84,10 +84,13 @@ export function changedConnectUi(
   };
 }
 
-type Texts = NonNullable<ConnectUi['texts']>;
+type ConfiguredTexts = NonNullable<ConnectUi['texts']>;
 
 /** Merged into the existing texts by language and name; an empty text deletes one. */
-function mergedTexts(existing: Texts, sent: NonNullable<z.output<typeof connectUiShape>['texts']>) {
+function mergedTexts(
+  existing: ConfiguredTexts,
+  sent: NonNullable<z.output<typeof connectUiShape>['texts']>,
+) {
   const merged = languageCodes.map((code) => {
     const all = Object.entries({ ...existing[code], ...sent[code] });
     return [code, Object.fromEntries(all.filter(([, sentence]) => sentence !== ''))] as const;

@@ -1,5 +1,9 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { type Executed, type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import {
+  type CommandRequest,
+  type ExecuteOptions,
+  findCaughtUp,
+} from '#control-plane/control-plane.ts';
 import type { Caller } from '#http/define-route.ts';
 import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
@@ -39,7 +43,7 @@ export async function createSession(
   const id = randomUUID();
   const hash = hashOf(vault, token);
   const create = { type: 'Create', id, hash, keys, replaces: replaces?.id };
-  const commands: readonly Executed[] = [
+  const commands: readonly CommandRequest[] = [
     { ref: consoleSessionRef(id), body: create },
     ...(replaces === null ? [] : [{ ref: consoleSessionRef(replaces.id), body: { type: 'End' } }]),
   ];

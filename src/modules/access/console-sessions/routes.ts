@@ -175,13 +175,16 @@ async function keyOf(services: AccessServices, secret: string): Promise<readonly
   return [{ environmentUid: key.environmentUid, id: key.id }];
 }
 
-interface Current {
+interface CurrentSession {
   readonly session: ConsoleSession;
   readonly token: string;
 }
 
 /** The session of the cookie, while one of its keys exists. */
-async function current(services: AccessServices, headers: BrowserHeaders): Promise<Current | null> {
+async function current(
+  services: AccessServices,
+  headers: BrowserHeaders,
+): Promise<CurrentSession | null> {
   const token = tokenOf(services.vault, headers);
   const session = token === null ? null : await findSession(services, token);
   if (token === null || session === null || keysOf(services, session).length === 0) return null;
@@ -189,13 +192,16 @@ async function current(services: AccessServices, headers: BrowserHeaders): Promi
 }
 
 /** @throws GatewayError `unknown_console_session` */
-async function requireCurrent(services: AccessServices, headers: BrowserHeaders): Promise<Current> {
+async function requireCurrent(
+  services: AccessServices,
+  headers: BrowserHeaders,
+): Promise<CurrentSession> {
   const found = await current(services, headers);
   if (found === null) throw new GatewayError('unknown_console_session');
   return found;
 }
 
-const shown = (services: AccessServices, { session, token }: Current) =>
+const shown = (services: AccessServices, { session, token }: CurrentSession) =>
   presentSession({
     session,
     keys: keysOf(services, session),

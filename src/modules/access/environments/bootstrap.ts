@@ -13,7 +13,7 @@ export interface BootstrapSecrets {
 }
 
 /** The result of the first start, shown once. */
-export interface Bootstrapped {
+export interface BootstrapResult {
   readonly accountKey: string;
   readonly environments: readonly {
     readonly name: string;
@@ -34,7 +34,7 @@ const options = { actor: 'system' } as const;
 export async function bootstrap(
   services: FirstServices,
   secrets: BootstrapSecrets,
-): Promise<Bootstrapped | null> {
+): Promise<BootstrapResult | null> {
   const { control, coordination } = services;
   await control.view.caughtUp();
   while (listKeys(control, null).length === 0) {
@@ -57,7 +57,7 @@ export async function bootstrap(
 async function firstStart(
   services: FirstServices,
   secrets: BootstrapSecrets,
-): Promise<Bootstrapped> {
+): Promise<BootstrapResult> {
   const dev = await environmentWithKey(services, 'dev', secrets.keyDev);
   const prod = await environmentWithKey(services, 'prod', secrets.keyProd);
   const wanted = {

@@ -34,12 +34,12 @@ const primary = z.strictObject({ primary: color });
 
 const periods = { prune_after_days: z.int(), delete_after_days: z.int() };
 
-interface Opened extends Environment {
+interface OpenedEnvironment extends Environment {
   readonly opened: { readonly primary: string | null; readonly secondary: string | null };
 }
 
 /** An environment with its settings; the uuid is the one in webhook addresses. */
-const environment = representation<Opened>()({
+const environment = representation<OpenedEnvironment>()({
   id: id.describe('Number of the environment.'),
   uuid: [
     z.uuid().describe('UUID of the environment, part of the addresses of provider webhooks.'),

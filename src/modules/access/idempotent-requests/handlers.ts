@@ -38,7 +38,7 @@ export async function withIdempotencyKey(
   const owner = caller.environmentUid === '' ? 'account' : caller.environmentUid;
   const keyHash = deps.vault.fingerprint('idempotency-key', idempotency.idempotencyKey);
   const ref = idempotentRequestRef([owner, caller.keyId, keyHash]);
-  const keyed: Of = { ...deps, ref, owner, token: randomUUID(), actor: caller.actor };
+  const keyed: RequestContext = { ...deps, ref, owner, token: randomUUID(), actor: caller.actor };
   const { answer: first, workId = keyed.token } = await taken(keyed, call);
   if (first !== null) return answerOf(keyed, first);
   using _ = keepExtending(keyed);
@@ -53,7 +53,7 @@ export async function withIdempotencyKey(
   }
 }
 
-interface Of extends Deps {
+interface RequestContext extends Deps {
   readonly ref: ReturnType<typeof idempotentRequestRef>;
   /** Id of the key that seals the response. */
   readonly owner: string;
@@ -63,7 +63,7 @@ interface Of extends Deps {
 
 /** Without an outcome this request does the work. Otherwise the outcome of the first request, once it has finished. */
 async function taken(
-  { control, ref, token, actor }: Of,
+  { control, ref, token, actor }: RequestContext,
   { idempotency, signal }: Parameters<typeof withIdempotencyKey>[1],
 ): Promise<Pick<IdempotentRequest, 'answer' | 'workId'>> {
   const { requestHash } = idempotency;
@@ -82,19 +82,26 @@ async function taken(
 }
 
 /** @throws GatewayError of the first request; `conflict` */
-async function answerOf({ vault, ref, owner }: Of, kept: KeptAnswer): Promise<RouteAnswer> {
+async function answerOf(
+  { vault, ref, owner }: RequestContext,
+  kept: KeptAnswer,
+): Promise<RouteAnswer> {
   if (kept.kind === 'too-large') {
     const message =
       'The response to the first request with this Idempotency-Key was too large to store; the request was not repeated.';
     throw new GatewayError('conflict', { message });
   }
   await vault.ready(owner);
-  const { error, answer } = vault.open(owner, kept.sealed, contextOf(owner, ref.path)) as Kept;
+  const { error, answer } = vault.open(
+    owner,
+    kept.sealed,
+    contextOf(owner, ref.path),
+  ) as StoredOutcome;
   if (error !== undefined) throw GatewayError.from(error);
   return fromJson(answer ?? { status: 204, headers: {}, text: null });
 }
 
-type Kept = {
+type StoredOutcome = {
   readonly error?: ReturnType<GatewayError['toJSON']>;
   readonly answer?: AnswerJson;
 };
@@ -124,7 +131,7 @@ const mayPass = (status: number): boolean => status >= 500 || passes.has(status)
 const isUnknown = ({ code }: GatewayError): boolean => code === 'run_interrupted';
 
 /** @param outcome null: deleted, so that the key can be used again */
-async function end(keyed: Of, outcome: Kept | null): Promise<void> {
+async function end(keyed: RequestContext, outcome: StoredOutcome | null): Promise<void> {
   const { control, vault, ref, owner, token, actor } = keyed;
   if (outcome === null) {
     await control.execute(ref, { type: 'Release', token }, { actor });
@@ -138,7 +145,7 @@ async function end(keyed: Of, outcome: Kept | null): Promise<void> {
   await control.execute(ref, { type: 'End', token, answer }, { actor });
 }
 
-function sealed({ vault, owner, ref }: Of, outcome: Kept): Sealed<JsonObject> {
+function sealed({ vault, owner, ref }: RequestContext, outcome: StoredOutcome): Sealed<JsonObject> {
   const value = JSON.parse(JSON.stringify(outcome)) as JsonObject;
   return vault.seal(owner, value, contextOf(owner, ref.path));
 }
@@ -147,7 +154,7 @@ const contextOf = (owner: string, path: readonly string[]): string =>
   sealingContext(owner, path.join('/'), 'idempotent_answer');
 
 /** Renews the lease while the handler runs. */
-function keepExtending({ control, ref, token, actor, logger }: Of): Disposable {
+function keepExtending({ control, ref, token, actor, logger }: RequestContext): Disposable {
   const extend = (): void => {
     control.enqueue(ref, { type: 'Extend', token }, { actor }).catch((err: unknown) => {
       logger.warn({ err }, 'a request could not keep its lease');

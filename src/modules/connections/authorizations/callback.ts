@@ -6,7 +6,7 @@ import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { findConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { modeContext } from '../credentials/mode-context.ts';
-import type { Obtained, ModeContext } from '../credentials/modes/mode.ts';
+import type { ObtainedCredentials, ModeContext } from '../credentials/modes/mode.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import { addressOf, tokenValues } from '../credentials/modes/token-request.ts';
@@ -165,7 +165,7 @@ async function finishRedirect(
 }
 
 /** Callbacks without an authorization code cause no request to the provider. */
-async function traded(finish: () => Promise<Obtained>): Promise<Obtained> {
+async function traded(finish: () => Promise<ObtainedCredentials>): Promise<ObtainedCredentials> {
   try {
     return await finish();
   } catch (error) {

@@ -9,7 +9,7 @@ import type { JsonObject } from '#kernel/stable-json.ts';
 import { requireSession } from '../connect-sessions/handlers.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { modeContext } from '../credentials/mode-context.ts';
-import type { Obtained } from '../credentials/modes/mode.ts';
+import type { ObtainedCredentials } from '../credentials/modes/mode.ts';
 import type { AuthMode, Provider } from '../providers/definition.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { beginAttempt, type Attempt } from './attempt.ts';
@@ -49,11 +49,11 @@ interface FormEndpoint {
    * @param sent the body
    * @throws GatewayError `invalid_body`
    */
-  readonly obtain: (attempt: Attempt, sent: JsonObject) => Obtaining;
+  readonly obtain: (attempt: Attempt, sent: JsonObject) => ObtainCredentials;
 }
 
 /** The validated body, and the work that runs as an operation of the log. */
-type Obtaining = (services: ConnectionsServices) => Promise<Obtained>;
+type ObtainCredentials = (services: ConnectionsServices) => Promise<ObtainedCredentials>;
 
 /** A way to send credentials without leaving the page (docs/reference/http.md#credential-forms). */
 const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>
@@ -115,7 +115,7 @@ const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>
   });
 
 /** By the form of the mode: its shape defines the fields, and the provider verifies the credentials. */
-function submitted(attempt: Attempt, sent: JsonObject): Obtaining {
+function submitted(attempt: Attempt, sent: JsonObject): ObtainCredentials {
   const { rules, provider, integration, connectionConfig } = attempt;
   if (rules.form === null) throw new GatewayError('invalid_auth_mode');
   const { form } = rules;

@@ -5,10 +5,17 @@ import type { ConnectionsServices } from '../services.ts';
 import type { Authorization } from './state.ts';
 
 type Deps = Pick<ConnectionsServices, 'logs' | 'logger'>;
-type Named = Pick<Authorization, 'id' | 'environmentUid' | 'integrationKey' | 'connectionId'>;
+type AuthorizationIdentity = Pick<
+  Authorization,
+  'id' | 'environmentUid' | 'integrationKey' | 'connectionId'
+>;
 
 /** The operation `auth:create_connection` of an authorization; starting it again continues it. */
-export function beginOperation({ logs }: Deps, named: Named, message: string): Operation {
+export function beginOperation(
+  { logs }: Deps,
+  named: AuthorizationIdentity,
+  message: string,
+): Operation {
   const { id, environmentUid, integrationKey: integration, connectionId } = named;
   const operationType = 'auth:create_connection';
   return logs.begin(
@@ -24,7 +31,7 @@ export function beginOperation({ logs }: Deps, named: Named, message: string): O
  */
 export async function logged<T>(
   deps: Deps,
-  named: Named,
+  named: AuthorizationIdentity,
   task: () => Promise<T>,
   { isEndedLater = false } = {},
 ): Promise<T> {

@@ -9,7 +9,7 @@ import type { ConnectionsServices } from '../services.ts';
 type Deps = Pick<ConnectionsServices, 'coordination' | 'vault' | 'logger' | 'settings'>;
 
 /** The subscriber to the outcome, and the connection. */
-interface Waiting {
+interface OutcomeSubscriber {
   readonly socketId: string | null;
   readonly integrationKey: string;
   readonly connectionId: string;
@@ -18,7 +18,7 @@ interface Waiting {
 /** Notifies the socket and creates the page for the user. */
 export async function notifySuccess(
   deps: Deps,
-  { socketId, integrationKey, connectionId }: Waiting,
+  { socketId, integrationKey, connectionId }: OutcomeSubscriber,
   connection: Connection,
 ): Promise<RouteAnswer> {
   const config = await openConnectionConfig(deps.vault, connection);
@@ -36,7 +36,7 @@ export async function notifySuccess(
 /** Notifies the socket and creates the page for the user. */
 export async function showFailure(
   deps: Deps,
-  waiting: Waiting,
+  waiting: OutcomeSubscriber,
   error: GatewayError,
 ): Promise<RouteAnswer> {
   await notifyFailure(deps, waiting, error);
@@ -45,7 +45,7 @@ export async function showFailure(
 
 export async function notifyFailure(
   deps: Deps,
-  { socketId, integrationKey, connectionId }: Waiting,
+  { socketId, integrationKey, connectionId }: OutcomeSubscriber,
   error: GatewayError,
 ): Promise<void> {
   const { errorType, message, logId, providerCode } = failureOf(error);

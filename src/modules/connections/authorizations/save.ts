@@ -3,14 +3,14 @@ import type { JsonObject } from '#kernel/stable-json.ts';
 import { openUrl, urlOfSession } from '#modules/access/vault/webhook-urls.ts';
 import { connectValidated, type ConnectDeps } from '../connections/lifecycle.ts';
 import type { Connection } from '../connections/state.ts';
-import type { Obtained } from '../credentials/modes/mode.ts';
+import type { ObtainedCredentials } from '../credentials/modes/mode.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
 import type { Provider } from '../providers/definition.ts';
 import { withoutEmpty } from './attempt.ts';
 import type { Authorization } from './state.ts';
 
 /** The owner of the connection. */
-type Owned = Pick<
+type ConnectionOwner = Pick<
   Authorization,
   'environmentUid' | 'integrationKey' | 'connectionId' | 'endUser' | 'tags' | 'webhookUrlOverride'
 >;
@@ -22,8 +22,8 @@ type Owned = Pick<
  */
 export async function saveAuthorized(
   services: ConnectDeps,
-  ref: Owned & { readonly provider: Provider; readonly known: Connection | null },
-  request: { readonly obtained: Obtained; readonly askedConfig: JsonObject },
+  ref: ConnectionOwner & { readonly provider: Provider; readonly known: Connection | null },
+  request: { readonly obtained: ObtainedCredentials; readonly askedConfig: JsonObject },
   options: RequestOptions,
 ): Promise<Connection> {
   const { provider, known, tags, endUser, webhookUrlOverride, ...name } = ref;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { ModeContext, Obtained } from '../credentials/modes/mode.ts';
+import type { ModeContext, ObtainedCredentials } from '../credentials/modes/mode.ts';
 import type { Integration } from '../integrations/state.ts';
 import { callAfterConnecting } from '../providers/post-connection.ts';
 import { verifyCredentials } from '../providers/verify.ts';
@@ -15,10 +15,10 @@ export async function acceptCredentials(
   obtained: {
     readonly integration: Pick<Integration, 'integrationConfig'>;
     readonly context: ModeContext;
-    readonly credentials: Obtained;
+    readonly credentials: ObtainedCredentials;
     readonly metadata?: JsonObject | undefined;
   },
-): Promise<Obtained> {
+): Promise<ObtainedCredentials> {
   const { integration, context, credentials, metadata = {} } = obtained;
   const { provider, client } = context;
   const connection = {

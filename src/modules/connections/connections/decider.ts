@@ -8,8 +8,8 @@ import type {
   ConnectionError,
   ConnectionEvent,
   ConnectionProfile,
-  Erased,
-  Held,
+  Erasure,
+  StoredCredentials,
   SealedMetadata,
 } from './events.ts';
 import { plainValues, setFields } from './fields.ts';
@@ -51,7 +51,7 @@ export type ImportConnection = {
   readonly createdAt?: Instant;
   readonly at: Instant;
   readonly numericId: number;
-} & Held &
+} & StoredCredentials &
   Partial<ConnectionProfile>;
 
 /**
@@ -109,7 +109,7 @@ export type ConnectionCommand =
       readonly rotatesToken?: boolean | null;
       readonly connectionConfig?: Sealed<JsonObject> | null;
       readonly at: Instant;
-    } & Held)
+    } & StoredCredentials)
   | BeginRefresh
   | RefreshFailed
   | MarkError
@@ -131,7 +131,7 @@ export type ConnectionCommand =
   | { readonly type: 'Refuse'; readonly uid: string; readonly logId: string; readonly at: Instant }
   | { readonly type: 'Tick'; readonly at: Instant }
   | { readonly type: 'MarkDeleting'; readonly at: Instant }
-  | ({ readonly type: 'Delete'; readonly uid: string; readonly at: Instant } & Erased);
+  | ({ readonly type: 'Delete'; readonly uid: string; readonly at: Instant } & Erasure);
 
 export const connection: Decider<Connection | null, ConnectionCommand, ConnectionEvent> = {
   initial: null,
@@ -252,7 +252,10 @@ const wellAgain = ({ refresh: { rotatesToken, askedAt } }: Connection): Connecti
 });
 
 /** New credentials clear the auth error of the old ones. */
-function withCredentials(state: Connection, event: Held & { readonly at: Instant }): Connection {
+function withCredentials(
+  state: Connection,
+  event: StoredCredentials & { readonly at: Instant },
+): Connection {
   return {
     ...state,
     credentials: event.credentials,

@@ -1,4 +1,4 @@
-import type { Executed } from '#control-plane/control-plane.ts';
+import type { CommandRequest } from '#control-plane/control-plane.ts';
 import type { ErasedStream } from './events.ts';
 import type { LifecycleEvent } from './lifecycle-event.ts';
 import type { Connection } from './state.ts';
@@ -11,7 +11,7 @@ export interface ConnectionDependents {
 
 export interface ConnectionRemoval {
   /** Commands for the owner of the connection that delete the state in this node's view. */
-  commands(): readonly Executed[];
+  commands(): readonly CommandRequest[];
   /** Destroys the records of the connection, including streams that were created since. */
   eraseRecords(actor: string): Promise<readonly ErasedStream[]>;
 }

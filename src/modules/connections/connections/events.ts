@@ -5,7 +5,7 @@ import type { PlainFields } from './fields.ts';
 import type { Connection, Credentials } from './state.ts';
 
 /** Stored credentials: `fingerprint` is a keyed hash that distinguishes renewed credentials. */
-export interface Held {
+export interface StoredCredentials {
   readonly credentials: Sealed<Credentials> | null;
   readonly fingerprint: string | null;
   readonly expiresAt: Instant | null;
@@ -49,7 +49,7 @@ export type ErasureReceipt = {
 };
 
 /** The erased data; absent from nodes of earlier releases. */
-export interface Erased {
+export interface Erasure {
   readonly receipt?: ErasureReceipt;
 }
 
@@ -62,7 +62,7 @@ export type ConnectionEvent =
           Pick<Connection, 'metadata' | 'connectionConfig' | 'validating' | 'isTested'>
       >;
       readonly at: Instant;
-    } & Held)
+    } & StoredCredentials)
   /** The validation functions accepted it. */
   | { readonly type: 'ConnectionValidated'; readonly isNew: boolean; readonly at: Instant }
   | {
@@ -82,7 +82,7 @@ export type ConnectionEvent =
       readonly rotatesToken: boolean | null;
       /** Null: unchanged. */
       readonly connectionConfig: Sealed<JsonObject> | null;
-    } & Held)
+    } & StoredCredentials)
   | {
       /** The check was inconclusive: the provider was unavailable, or its response was invalid. */
       readonly type: 'RefreshPostponed';

@@ -10,12 +10,12 @@ export const plainFields = {
   tags: { input: tags, shown: z.record(z.string(), z.string()), initial: {} },
 };
 
-type Declared = typeof plainFields;
-type FieldName = keyof Declared;
+type DeclaredFields = typeof plainFields;
+type FieldName = keyof DeclaredFields;
 
 /** As the state of a connection holds them. */
 export type PlainFields = {
-  readonly [Name in FieldName]: Readonly<z.output<Declared[Name]['shown']>>;
+  readonly [Name in FieldName]: Readonly<z.output<DeclaredFields[Name]['shown']>>;
 };
 
 const names = Object.keys(plainFields) as FieldName[];
@@ -28,7 +28,7 @@ export type PlainInput = { readonly [Name in FieldName]?: PlainFields[Name] | un
 
 /** In the body of a request. */
 export const plainInputs = mapFields((name) => plainFields[name].input.optional()) as {
-  readonly [Name in FieldName]: z.ZodOptional<Declared[Name]['input']>;
+  readonly [Name in FieldName]: z.ZodOptional<DeclaredFields[Name]['input']>;
 };
 
 /** All of them; states of earlier releases lack the later ones. */
@@ -47,7 +47,7 @@ export const plainRows = mapFields((name) => [
   (fields: Partial<PlainFields>) => plainValues(fields)[name],
 ]) as {
   readonly [Name in FieldName]: readonly [
-    Declared[Name]['shown'],
+    DeclaredFields[Name]['shown'],
     (fields: Partial<PlainFields>) => PlainFields[Name],
   ];
 };

@@ -3,13 +3,13 @@ import type { Instant } from '#kernel/time.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { Connection } from './state.ts';
 
-type Held = Pick<Connection, 'expiresAt' | 'credentialsAt' | 'refresh' | 'errors'>;
+type CredentialState = Pick<Connection, 'expiresAt' | 'credentialsAt' | 'refresh' | 'errors'>;
 
 /**
  * Whether the credentials expire soon and must be refreshed first: within the provider's buffer, by default 15 minutes,
  * but at most a quarter of their lifetime (docs/reference/limits.md#credentials). Without an expiry they are fresh.
  */
-export function isDue(held: Held, provider: Provider, now: Instant): boolean {
+export function isDue(held: CredentialState, provider: Provider, now: Instant): boolean {
   const { expiresAt, credentialsAt } = held;
   if (expiresAt === null) return false;
   const buffer = provider.token_expiration_buffer;
@@ -18,13 +18,13 @@ export function isDue(held: Held, provider: Provider, now: Instant): boolean {
   return expiresAt - now < Math.min(wanted, lifetime / 4);
 }
 
-export const isExpired = ({ expiresAt }: Held, now: Instant): boolean =>
+export const isExpired = ({ expiresAt }: CredentialState, now: Instant): boolean =>
   expiresAt !== null && expiresAt <= now;
 
 /** No refresh within 30 seconds after a failure. */
-export function isBackingOff({ refresh: { failedAt } }: Held, now: Instant): boolean {
+export function isBackingOff({ refresh: { failedAt } }: CredentialState, now: Instant): boolean {
   return failedAt !== null && now - failedAt < limits.refreshBackoffMs;
 }
 
-export const isExhausted = ({ refresh }: Held): boolean =>
+export const isExhausted = ({ refresh }: CredentialState): boolean =>
   refresh.failureDays >= limits.refreshFailureDaysMax;

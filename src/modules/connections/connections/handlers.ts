@@ -6,7 +6,7 @@ import { limits } from '#kernel/limits.ts';
 import { stableJson, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import { changedUrl, sealUrl, urlOfConnection } from '#modules/access/vault/webhook-urls.ts';
-import type { Obtained } from '../credentials/modes/mode.ts';
+import type { ObtainedCredentials } from '../credentials/modes/mode.ts';
 import { connectionSealer, openConnectionConfig } from '../credentials/sealing.ts';
 import type { Provider } from '../providers/definition.ts';
 import { isVerifiable } from '../providers/verify.ts';
@@ -35,7 +35,7 @@ export interface ConnectionImport extends ProfileInput {
   /** Uid of the only connection that may get the credentials; no other is created. */
   readonly reconnects?: string | undefined;
   readonly provider: Provider;
-  readonly credentials: Obtained;
+  readonly credentials: ObtainedCredentials;
   readonly metadata?: JsonObject | undefined;
   readonly connectionConfig?: JsonObject | undefined;
   /** At another gateway; ignored for a connection that exists. */
@@ -250,7 +250,7 @@ export async function writeMetadata(
 export async function storeCredentials(
   { control, vault }: Deps,
   existing: Connection,
-  renewed: Obtained & { readonly rotatesToken?: boolean | null },
+  renewed: ObtainedCredentials & { readonly rotatesToken?: boolean | null },
   options: ExecuteOptions,
 ): Promise<Connection> {
   const { environmentUid, integrationKey, connectionId, uid } = existing;

@@ -55,7 +55,7 @@ const credentials = jsonObject.meta({
 });
 
 /** A connection with what the response shows of its sealed values. */
-interface Opened extends Connection {
+interface OpenedConnection extends Connection {
   readonly opened: {
     readonly metadata: JsonObject;
     readonly config: JsonObject;
@@ -65,7 +65,7 @@ interface Opened extends Connection {
   };
 }
 
-const single = representation<Opened>()({
+const single = representation<OpenedConnection>()({
   id: z.int().describe('Number of the connection.'),
   connection_id: z.string(),
   provider_config_key: [z.string(), ({ integrationKey }) => integrationKey],

@@ -4,7 +4,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Lease } from '#ports/coordination.ts';
 import { modeContext } from '../credentials/mode-context.ts';
-import type { Obtained, Renewal } from '../credentials/modes/mode.ts';
+import type { ObtainedCredentials, Renewal } from '../credentials/modes/mode.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import { openConnectionConfig, openCredentials } from '../credentials/sealing.ts';
@@ -262,7 +262,7 @@ async function requestRefresh(
   existing: Connection,
   held: Credentials,
   { provider, renewal }: Plan,
-): Promise<Obtained> {
+): Promise<ObtainedCredentials> {
   const { environmentUid, integrationKey } = existing;
   const integration = await requireIntegration(deps.control, environmentUid, integrationKey);
   const config = await openConnectionConfig(deps.vault, existing);
@@ -270,7 +270,7 @@ async function requestRefresh(
 }
 
 /** Whether the provider returned another refresh token than the presented one; null when none was presented. */
-function rotationOf(held: Credentials, { credentials }: Obtained) {
+function rotationOf(held: Credentials, { credentials }: ObtainedCredentials) {
   const shown = held['refresh_token'];
   const input = credentials?.['refresh_token'];
   return { rotatesToken: shown === undefined || input === undefined ? null : shown !== input };
@@ -280,7 +280,7 @@ function rotationOf(held: Credentials, { credentials }: Obtained) {
 async function store(
   deps: RefreshDeps,
   existing: Connection,
-  renewed: Obtained & { readonly rotatesToken: boolean | null },
+  renewed: ObtainedCredentials & { readonly rotatesToken: boolean | null },
 ): Promise<Connection> {
   const giveUpAt = deps.clock.now() + storeTriesMs;
   for (;;) {

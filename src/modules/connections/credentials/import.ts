@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { GatewayError, type Issue } from '#kernel/errors.ts';
-import type { ModeContext, Obtained } from './modes/mode.ts';
+import type { ModeContext, ObtainedCredentials } from './modes/mode.ts';
 import { ProviderAuthError } from './modes/provider-auth-error.ts';
 import { authModeRules } from './modes/registry.ts';
 
@@ -9,7 +9,10 @@ import { authModeRules } from './modes/registry.ts';
  * fetch a token, the provider is called for it (docs/reference/auth-modes.md#credentials).
  * @throws GatewayError `invalid_body` with issues under `credentials`, or why the provider issued no token
  */
-export async function importCredentials(context: ModeContext, body: unknown): Promise<Obtained> {
+export async function importCredentials(
+  context: ModeContext,
+  body: unknown,
+): Promise<ObtainedCredentials> {
   const { provider } = context;
   const rules = authModeRules[provider.auth_mode];
   const sent = typeof body === 'object' && body !== null && 'type' in body ? body.type : undefined;

@@ -1,13 +1,13 @@
-import type { authModes, Parsed } from './schema-parts.ts';
+import type { authModes, SchemaOutput } from './schema-parts.ts';
 import type { definitionSchema, field } from './schema.ts';
 
 export type AuthMode = (typeof authModes)[number];
 
 /** One entry of the catalog with its name (docs/reference/provider-format.md#top-level-fields). */
-export type Provider = { readonly name: string } & Parsed<typeof definitionSchema>;
+export type Provider = { readonly name: string } & SchemaOutput<typeof definitionSchema>;
 
 /** A field of a connection or its credentials (docs/reference/provider-format.md#field-schemas). */
-export type FieldSchema = Parsed<typeof field>;
+export type FieldSchema = SchemaOutput<typeof field>;
 
 /** The same with its texts in one language. */
 export type LocalizedField = Omit<FieldSchema, 'title' | 'description'> & {

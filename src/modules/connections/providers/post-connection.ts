@@ -12,7 +12,7 @@ const timeoutMs = 15_000;
 const answerBytesMax = 1024 ** 2;
 
 /** How a script calls the provider: the credentials of the connection are injected. */
-interface Asking {
+interface ProviderAccess {
   readonly provider: Provider;
   /** The caller's values stay, and select one of several accounts. */
   readonly connectionConfig: JsonObject;
@@ -22,7 +22,7 @@ interface Asking {
 }
 
 /** Configuration that only the provider knows, read with the new credentials. */
-type Script = (asking: Asking) => Promise<JsonObject>;
+type Script = (asking: ProviderAccess) => Promise<JsonObject>;
 
 /** By the name in definitions (`post_connection_script`). */
 const scripts: Readonly<Record<string, Script>> = {
@@ -102,7 +102,7 @@ function noConfiguration({ name }: Provider, what: string, cause?: unknown): Gat
 
 /** The one that matches the caller's value, else the provider's first. */
 function accountOf(
-  { provider, connectionConfig }: Asking,
+  { provider, connectionConfig }: ProviderAccess,
   accounts: Json | undefined,
   fields: Readonly<Record<string, string>>,
   isPreferred: (account: JsonObject) => boolean = () => true,
@@ -122,7 +122,7 @@ function accountOf(
 }
 
 /** An address beside that of the token, such as `…/oauth/userinfo` beside `…/oauth/token`. */
-function besideToken({ provider, connectionConfig }: Asking, name: string): string {
+function besideToken({ provider, connectionConfig }: ProviderAccess, name: string): string {
   const { token_url: template } = provider;
   const values = { connectionConfig, metadata: {}, credentials: null, now: 0, random: '' };
   const address = typeof template === 'string' ? interpolateUrl(template, values) : null;
@@ -131,7 +131,7 @@ function besideToken({ provider, connectionConfig }: Asking, name: string): stri
 }
 
 /** The site behind the API of Jira and Confluence; a given `siteUrl` selects one of several. */
-async function atlassianCloudId(asking: Asking): Promise<JsonObject> {
+async function atlassianCloudId(asking: ProviderAccess): Promise<JsonObject> {
   const [root = ''] = (asking.provider.proxy?.base_url ?? '').split('/ex/');
   const sites = await asking.get(`${root}/oauth/token/accessible-resources`);
   const account = accountOf(asking, sites, { cloudId: 'id', siteUrl: 'url' });
@@ -140,7 +140,7 @@ async function atlassianCloudId(asking: Asking): Promise<JsonObject> {
 }
 
 /** The default account of the user, or the one with the given `accountId`. */
-async function docusignAccount(asking: Asking): Promise<JsonObject> {
+async function docusignAccount(asking: ProviderAccess): Promise<JsonObject> {
   const user = await asking.get(besideToken(asking, 'userinfo'));
   const accounts = isJsonObject(user) ? user['accounts'] : undefined;
   const fields = { accountId: 'account_id', baseUri: 'base_uri' };
@@ -148,7 +148,7 @@ async function docusignAccount(asking: Asking): Promise<JsonObject> {
 }
 
 /** The user who authorized an app that is not installed yet: the webhook of the installation names them. */
-async function githubHandle(asking: Asking): Promise<JsonObject> {
+async function githubHandle(asking: ProviderAccess): Promise<JsonObject> {
   const { provider, credentials } = asking;
   if (credentials['app'] !== null) return {};
   const user = await asking.get(`${provider.proxy?.base_url ?? ''}/user`);
@@ -158,7 +158,7 @@ async function githubHandle(asking: Asking): Promise<JsonObject> {
 }
 
 /** The address of the mailbox, as the hash by which its notifications find the connection. */
-async function gmailAddress(asking: Asking): Promise<JsonObject> {
+async function gmailAddress(asking: ProviderAccess): Promise<JsonObject> {
   const { provider } = asking;
   const profile = await asking.get(`${provider.proxy?.base_url ?? ''}/gmail/v1/users/me/profile`);
   const address = isJsonObject(profile) ? textAt(profile, 'emailAddress') : null;
@@ -166,14 +166,14 @@ async function gmailAddress(asking: Asking): Promise<JsonObject> {
   return { emailAddressHash: createHash('sha256').update(address).digest('hex') };
 }
 
-async function mailchimpDataCentre(asking: Asking): Promise<JsonObject> {
+async function mailchimpDataCentre(asking: ProviderAccess): Promise<JsonObject> {
   const authorization = `OAuth ${asking.accessToken}`;
   const user = await asking.get(besideToken(asking, 'metadata'), { authorization });
   return accountOf(asking, [user], { dc: 'dc' });
 }
 
 /** The first organization that the user gave access to, or the one with the given `tenant_id`. */
-async function xeroTenant(asking: Asking): Promise<JsonObject> {
+async function xeroTenant(asking: ProviderAccess): Promise<JsonObject> {
   const tenants = await asking.get(`${asking.provider.proxy?.base_url ?? ''}/connections`);
   return accountOf(asking, tenants, { tenant_id: 'tenantId' });
 }

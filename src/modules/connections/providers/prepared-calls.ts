@@ -36,7 +36,7 @@ export function prepareCalls(callParties: CallParties): PreparedCalls | null {
   if (isKeyed || provider.proxy?.query !== undefined || provider.proxy?.body !== undefined) {
     return null;
   }
-  const noted: Noted = { isOfOneCall: false };
+  const noted: ReadTracker = { isOfOneCall: false };
   let base: PlainBase | null;
   let injected: Readonly<Record<string, string>>;
   let type: string | null;
@@ -71,11 +71,11 @@ export function prepareCalls(callParties: CallParties): PreparedCalls | null {
 }
 
 /** Whether a value of one particular call was read. */
-interface Noted {
+interface ReadTracker {
   isOfOneCall: boolean;
 }
 
-function watchedValues({ provider, connection, integration }: CallParties, noted: Noted) {
+function watchedValues({ provider, connection, integration }: CallParties, noted: ReadTracker) {
   const values = {
     connectionConfig: connection.connectionConfig,
     metadata: connection.metadata,
@@ -106,7 +106,7 @@ function watchedValues({ provider, connection, integration }: CallParties, noted
 /** Without the parts of a call: a mode that needs them signs each call. */
 function watchedAuthorization(
   { provider, connection, integration }: CallParties,
-  noted: Noted,
+  noted: ReadTracker,
 ): AuthorizationCall {
   const nothing = <T>(value: T): T => {
     noted.isOfOneCall = true;

@@ -33,11 +33,11 @@ export const optional = <T extends z.ZodType>(schema: T, description: string) =>
   schema.optional().describe(description);
 
 /** The output of a schema, read-only at every level. Its optional fields are absent, never undefined. */
-export type Parsed<S extends z.ZodType> = Frozen<z.output<S>>;
-type Frozen<T> = T extends object
+export type SchemaOutput<S extends z.ZodType> = DeepFrozen<z.output<S>>;
+type DeepFrozen<T> = T extends object
   ? {
       readonly [Name in keyof T]: [Json] extends [T[Name]]
         ? T[Name]
-        : Frozen<Exclude<T[Name], undefined>>;
+        : DeepFrozen<Exclude<T[Name], undefined>>;
     }
   : T;

@@ -64,7 +64,7 @@ export function plainUrl(base: PlainBase, endpoint: string): Destination | null 
   return { href, origin, protocol, host, hostname, port, pathname, search };
 }
 
-interface Base {
+interface BaseUrl {
   /** Without its query and trailing slashes. */
   readonly root: string;
   readonly query: string;
@@ -73,10 +73,10 @@ interface Base {
 }
 
 /** Every call of a connection has the same base. */
-const bases = new LRUCache<string, Base>({ max: 1000 });
+const bases = new LRUCache<string, BaseUrl>({ max: 1000 });
 
 /** @throws as `joinUrl` */
-function knownBase(base: string): Base {
+function knownBase(base: string): BaseUrl {
   const existing = bases.get(base);
   if (existing !== undefined) return existing;
   const [path, query] = splitOnce(base, '?');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { optional, text, type Parsed } from './schema-parts.ts';
+import { optional, text, type SchemaOutput } from './schema-parts.ts';
 
 const taken = ['origin', 'first-label', 'sha256', 'calendar', 'calendar-sha256'] as const;
 
@@ -189,9 +189,9 @@ export const webhookRules = z.strictObject({
   ),
 });
 
-export type WebhookRules = Parsed<typeof webhookRules>;
-export type SignatureRule = Parsed<typeof signature>;
-export type Source = Parsed<typeof source>;
-export type ConnectionRule = Parsed<typeof connection>;
-export type Condition = Parsed<typeof condition>;
-export type KeySource = Parsed<typeof key>;
+export type WebhookRules = SchemaOutput<typeof webhookRules>;
+export type SignatureRule = SchemaOutput<typeof signature>;
+export type Source = SchemaOutput<typeof source>;
+export type ConnectionRule = SchemaOutput<typeof connection>;
+export type Condition = SchemaOutput<typeof condition>;
+export type KeySource = SchemaOutput<typeof key>;

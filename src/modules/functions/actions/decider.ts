@@ -14,11 +14,11 @@ const heartbeatTimeoutMs = 60_000;
 /** The retention of bodies (streams/topics.ts). */
 const outputKeptMs = 7 * dayMs;
 
-type At = { readonly at: Instant };
+type CommandTime = { readonly at: Instant };
 type OfAttempt = { readonly attempt: number };
 
 /** Commands to a run. The owner of the partition adds `at`. */
-export type ActionCommand = At &
+export type ActionCommand = CommandTime &
   /** `runner`: the requesting process starts the run itself, at once. */
   (
     | ({ readonly type: 'Queue'; readonly runner?: string } & ActionBorn)

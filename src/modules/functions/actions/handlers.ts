@@ -112,7 +112,7 @@ const eventCall = ({ connection, fn, event, actor }: EventRequest) =>
  */
 async function awaited(
   deps: RunsClientDeps,
-  called: Called,
+  called: FunctionCall,
   options: {
     readonly signal: AbortSignal;
     readonly waitMs: number;
@@ -160,7 +160,7 @@ async function findRunTarget(control: ControlPlane, request: ActionRequest): Pro
 }
 
 /** An invoked function with its input. */
-interface Called {
+interface FunctionCall {
   readonly connection: Connection;
   readonly fn: Pick<DeployedFunction, 'version'>;
   readonly kind: CalledKind;
@@ -172,7 +172,10 @@ interface Called {
   readonly depth?: number;
 }
 
-function calledRun({ connection, kind, name, event = 'api' }: Called, runId: string): CalledRun {
+function calledRun(
+  { connection, kind, name, event = 'api' }: FunctionCall,
+  runId: string,
+): CalledRun {
   return {
     kind,
     function: name,
@@ -204,7 +207,7 @@ interface QueuedRun {
  */
 async function queue(
   deps: RunsClientDeps,
-  called: Called,
+  called: FunctionCall,
   run: QueuedRun,
 ): Promise<ActionRun | null> {
   const { connection, fn, kind, name, event, models, actor } = called;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions, Executed, ControlPlane } from '#control-plane/control-plane.ts';
+import type { ExecuteOptions, CommandRequest, ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
@@ -28,7 +28,7 @@ export interface DeployWork {
   /** Throws if the plan must not be executed. */
   readonly approve?: (plan: DeployPlan) => void;
   /** Decided together with the functions. */
-  readonly along?: readonly Executed[];
+  readonly along?: readonly CommandRequest[];
 }
 
 interface Update {
@@ -150,13 +150,16 @@ async function differenceOf(
   };
 }
 
-type Named = Pick<DeployedParts, 'integrationKey' | 'kind' | 'name' | 'models'>;
+type FunctionIdentity = Pick<DeployedParts, 'integrationKey' | 'kind' | 'name' | 'models'>;
 
-const keyOf = ({ integrationKey, kind, name }: Named): string =>
+const keyOf = ({ integrationKey, kind, name }: FunctionIdentity): string =>
   `${integrationKey}\n${kind}\n${name}`;
 
 /** Models that a sync has now and no sync of the integration will have. */
-function modelsLost(before: readonly Named[], after: readonly Named[]): string[] {
+function modelsLost(
+  before: readonly FunctionIdentity[],
+  after: readonly FunctionIdentity[],
+): string[] {
   const left = new Set(
     after.flatMap(({ integrationKey, models }) =>
       models.map((model) => `${integrationKey}\n${model}`),
@@ -170,8 +173,8 @@ function modelsLost(before: readonly Named[], after: readonly Named[]): string[]
   return [...new Set(lost)].sort();
 }
 
-function commandsOf(environmentUid: string, difference: Difference): Executed[] {
-  const refOf = ({ integrationKey, kind, name }: Named) =>
+function commandsOf(environmentUid: string, difference: Difference): CommandRequest[] {
+  const refOf = ({ integrationKey, kind, name }: FunctionIdentity) =>
     functionRef(environmentUid, integrationKey, kind, name);
   return [
     ...difference.deleted.map((one) => ({ ref: refOf(one), body: { type: 'Delete' } })),
@@ -210,7 +213,7 @@ function presentPlan(
     return live.length;
   };
   const items = (
-    functions: readonly (Named & { readonly autoStart: boolean })[],
+    functions: readonly (FunctionIdentity & { readonly autoStart: boolean })[],
   ): DeployPlan['created'] =>
     functions.map(({ integrationKey, name, kind, autoStart }) => ({
       integrationId: integrationKey,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jsonObject } from '#http/fields.ts';
-import { representation, type Shown } from '#http/representation.ts';
+import { representation, type DeepReadonly } from '#http/representation.ts';
 import { data, timestamp } from '#http/responses.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis } from '#kernel/time.ts';
@@ -204,7 +204,7 @@ const plan = {
 
 /** The effects of a deployment. */
 export const planShape = z.strictObject(plan).meta({ id: 'DeployPlan' });
-export type DeployPlan = Shown<z.output<typeof planShape>>;
+export type DeployPlan = DeepReadonly<z.output<typeof planShape>>;
 
 /** Those of a dry run. */
 export const previewShape = z

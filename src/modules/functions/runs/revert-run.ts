@@ -19,7 +19,7 @@ import { isEnd, quietStep, type RunAction, type RunStep } from './events.ts';
 import { modelsOf } from './presenter.ts';
 
 /** The result of a revert, or of its dry run. */
-interface Reverted {
+interface RevertResult {
   readonly run_id: string;
   /** Id of the revert, contained in its changes; null for a dry run. */
   readonly revert_run_id: string | null;
@@ -56,7 +56,7 @@ export async function revertRun(
   caller: Caller,
   runId: string,
   isDry: boolean,
-): Promise<Reverted> {
+): Promise<RevertResult> {
   const run = await endedRun(services, caller, runId);
   const streams = await streamsOf(services, caller, run);
   const revertId = uuidV7(services.clock.now());
@@ -142,7 +142,7 @@ interface RevertLedger {
 type Deps = Pick<RecordsServices, 'publisher' | 'logs' | 'clock'>;
 
 /** The run to revert, and the run of the revert. */
-interface Reverting {
+interface RevertRun {
   /** Of the reverted run. */
   readonly id: string;
   readonly functionName: string;
@@ -157,7 +157,7 @@ interface Reverting {
 async function beginRevert(
   { publisher, logs, clock }: Deps,
   { environmentUid, actor }: Caller,
-  reverting: Reverting,
+  reverting: RevertRun,
 ): Promise<RevertLedger> {
   const { id, functionName, integration, connectionId, revertId } = reverting;
   const startedAt = clock.nowMicros();
@@ -200,7 +200,7 @@ async function beginRevert(
 
 function stepOf(
   environmentUid: string,
-  { functionName, integration, connectionId, variant, revertId, streams }: Reverting,
+  { functionName, integration, connectionId, variant, revertId, streams }: RevertRun,
   action: RunAction,
   more: Partial<RunStep>,
 ): PublicMessage {

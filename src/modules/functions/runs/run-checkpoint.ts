@@ -60,7 +60,7 @@ export function createCalledCheckpoint(
 type Value = JsonObject | null;
 
 /** The storage of a checkpoint. */
-interface Kept {
+interface CheckpointStorage {
   /** @throws GatewayError `checkpoint_conflict`: the version has changed */
   write(version: number, value: Value): Promise<void>;
   /** The current value in the view of this node; null = none. */
@@ -68,7 +68,7 @@ interface Kept {
 }
 
 /** Sequential writes: each contains the version of the previous one. */
-function versioned(first: Value, firstVersion: number, kept: Kept): RunCheckpoint {
+function versioned(first: Value, firstVersion: number, kept: CheckpointStorage): RunCheckpoint {
   let value = first;
   let version = firstVersion;
   let last: Promise<void> = Promise.resolve();

@@ -15,14 +15,14 @@ export interface RunCompletions extends AsyncDisposable {
 }
 
 /** By run: repeated requests wait for the same run. */
-type Waiting = Map<string, Set<(end: RunChanged) => void>>;
+type CompletionWaiters = Map<string, Set<(end: RunChanged) => void>>;
 
 /** Consumes `svc.runs.v1` from its end: one reader for all waiting callers on this node. */
 export async function consumeRunCompletions(
   deps: Pick<Ports, 'log' | 'schemas' | 'logger'>,
 ): Promise<RunCompletions> {
   const codec = await deps.schemas.codec<RunChanged>(topic);
-  const waiting: Waiting = new Map();
+  const waiting: CompletionWaiters = new Map();
   const positions = await endsOf(deps.log, topic);
   const stopping = new AbortController();
   const running = consume(

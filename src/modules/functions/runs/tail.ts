@@ -20,7 +20,7 @@ const slots = new EnvironmentSlots({
   code: 'too_many_request',
   noun: 'streams of runs',
 });
-type Wanted = z.output<typeof query>;
+type TailQuery = z.output<typeof query>;
 
 /**
  * Runs as they change: server-sent events named `run`, one each time a run is queued, starts or ends, with the run at
@@ -51,7 +51,7 @@ export const runsTailRoute: StreamRoute<FunctionsServices> = {
   },
 };
 
-function isWanted(change: RunChanged, wanted: Wanted): boolean {
+function isWanted(change: RunChanged, wanted: TailQuery): boolean {
   const isOne = (list: readonly string[] | undefined, value: string): boolean =>
     list === undefined || list.includes(value);
   const isSame = (name: string | undefined, value: string | null): boolean =>

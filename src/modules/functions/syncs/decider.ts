@@ -5,7 +5,7 @@ import { limits } from '#kernel/limits.ts';
 import { stableJson, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
-import type { Born, EndStatus, RunFailure, RunTrigger, SyncEvent } from './events.ts';
+import type { InstanceProperties, EndStatus, RunFailure, RunTrigger, SyncEvent } from './events.ts';
 import { evolveSync, isBeyondGrid, slotAfter } from './state.ts';
 import type { CurrentRun, SyncInstance } from './state.ts';
 
@@ -14,12 +14,12 @@ const heartbeatTimeoutMs = 60_000;
 /** Number of lost attempts after which a run ends as interrupted. */
 const attemptsMax = 5;
 
-type At = { readonly at: Instant };
+type CommandTime = { readonly at: Instant };
 /** Names one attempt of one run: reports of another attempt or run are refused as stale. */
 type OfAttempt = { readonly runId: string; readonly attempt: number };
 
 /** Commands of a sync instance. The owner of the partition adds `at`. */
-export type SyncCommand = At &
+export type SyncCommand = CommandTime &
   (
     | ({
         readonly type: 'Create';
@@ -27,7 +27,7 @@ export type SyncCommand = At &
         readonly runId: string;
         /** Added by the owner: whether the connection with `connectionUid` exists and is not being deleted. */
         readonly isConnectionLive: boolean;
-      } & Born)
+      } & InstanceProperties)
     | { readonly type: 'Remove' }
     | {
         readonly type: 'Redeploy';
@@ -88,9 +88,9 @@ export const sync: Decider<SyncInstance | null, SyncCommand, SyncEvent> = {
   evolve: evolveSync,
 };
 
-type Live = Exclude<SyncCommand, { type: 'Create' }>;
+type InstanceCommand = Exclude<SyncCommand, { type: 'Create' }>;
 
-function decideLive(command: Live, state: SyncInstance): SyncEvent[] {
+function decideLive(command: InstanceCommand, state: SyncInstance): SyncEvent[] {
   switch (command.type) {
     case 'Remove':
       return [...cancel(state, command.at), { type: 'InstanceRemoved', at: command.at }];
@@ -120,7 +120,7 @@ function decideLive(command: Live, state: SyncInstance): SyncEvent[] {
   }
 }
 
-type OfRun = Extract<Live, OfAttempt>;
+type OfRun = Extract<InstanceCommand, OfAttempt>;
 
 function decideRun(command: OfRun, state: SyncInstance): SyncEvent[] {
   const { runId, attempt, at } = command;
@@ -180,7 +180,7 @@ function create(
 }
 
 /** Without the fields of the command that the event does not declare. */
-function bornOnly(born: Born): Born {
+function bornOnly(born: InstanceProperties): InstanceProperties {
   const { id, environmentUid, integrationKey, connectionId, connectionUid } = born;
   const { syncName, variant, models, functionVersion, frequencyMs } = born;
   return {
@@ -197,7 +197,10 @@ function bornOnly(born: Born): Born {
   };
 }
 
-function redeploy(command: Extract<Live, { type: 'Redeploy' }>, state: SyncInstance): SyncEvent[] {
+function redeploy(
+  command: Extract<InstanceCommand, { type: 'Redeploy' }>,
+  state: SyncInstance,
+): SyncEvent[] {
   const { models, functionVersion, frequencyMs, at } = command;
   const isSame =
     frequencyMs === state.frequencyMs &&
@@ -229,7 +232,10 @@ function rescheduled(after: SyncInstance, before: SyncInstance, at: Instant): Sy
   return due.nextDueAt === dueAfter(before, at).nextDueAt ? [] : [due];
 }
 
-function trigger(command: Extract<Live, { type: 'Trigger' }>, state: SyncInstance): SyncEvent[] {
+function trigger(
+  command: Extract<InstanceCommand, { type: 'Trigger' }>,
+  state: SyncInstance,
+): SyncEvent[] {
   if (!command.reset) return queue(state, command, 'api');
   const cancelled = cancel(state, command.at);
   const isReset = state.checkpoint !== null || state.lastSyncDate !== null;

@@ -18,7 +18,7 @@ export type RunTrigger = 'creation' | 'start' | 'schedule' | 'api';
 export type RunFailure = { readonly code: string; readonly message: string };
 
 /** Properties of an instance; `functionVersion` is the label of the deployed function. */
-export type Born = {
+export type InstanceProperties = {
   readonly id: string;
   readonly environmentUid: string;
   readonly integrationKey: string;
@@ -33,7 +33,7 @@ export type Born = {
 
 /** Events of a sync of a connection and of its runs. */
 export type SyncEvent =
-  | ({ readonly type: 'InstanceCreated'; readonly at: Instant } & Born)
+  | ({ readonly type: 'InstanceCreated'; readonly at: Instant } & InstanceProperties)
   | { readonly type: 'InstanceRemoved'; readonly at: Instant }
   | {
       readonly type: 'FunctionRedeployed';

@@ -31,7 +31,7 @@ export interface SyncSelection {
 }
 
 /** The instances of one connection. */
-export interface Selected {
+export interface SelectedInstances {
   readonly connection: Connection;
   readonly instances: readonly SyncInstance[];
 }
@@ -44,7 +44,7 @@ export interface Selected {
 export async function selectSyncs(
   control: ControlPlane,
   wanted: SyncSelection,
-): Promise<Selected[]> {
+): Promise<SelectedInstances[]> {
   const { environmentUid, integrationKey, connectionId, actor } = wanted;
   const where = [control, environmentUid, integrationKey] as const;
   await requireIntegration(...where, { code: 'unknown_provider_config', status: 400 });
@@ -69,7 +69,7 @@ function selectOf(
   connection: Connection,
   syncs: readonly SyncName[],
   isStrict: boolean,
-): Selected {
+): SelectedInstances {
   const path = connectionPathOf(connection);
   const all = view.list<SyncInstance>('sync', path).map(({ state }) => state);
   if (syncs.length === 0) {

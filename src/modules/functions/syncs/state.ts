@@ -2,7 +2,7 @@ import { uuidV5 } from '#kernel/ids.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { ModelPosition } from '#modules/records/events.ts';
-import type { Born, RunStatus, RunTrigger, SyncEvent } from './events.ts';
+import type { InstanceProperties, RunStatus, RunTrigger, SyncEvent } from './events.ts';
 
 export type { EndStatus, RunStatus } from './events.ts';
 
@@ -42,7 +42,7 @@ export interface LastRun {
 }
 
 /** A sync of one connection. Scope = that of the connection; path [...connection path, sync name, variant]. */
-export interface SyncInstance extends Born {
+export interface SyncInstance extends InstanceProperties {
   /** Whether its schedule is active. */
   readonly state: 'started' | 'paused';
   /** Set by the API for this connection; kept across deployments. */
@@ -63,14 +63,17 @@ export function effectiveFrequencyMs(
   return instance.frequencyOverrideMs ?? instance.frequencyMs;
 }
 
-type Scheduled = Pick<SyncInstance, 'id' | 'createdAt' | 'frequencyMs' | 'frequencyOverrideMs'>;
+type ScheduleFields = Pick<
+  SyncInstance,
+  'id' | 'createdAt' | 'frequencyMs' | 'frequencyOverrideMs'
+>;
 
 /**
  * The first time after `at` on the instance's grid. The grid begins at the creation plus up to a tenth of the
  * frequency, derived from the id, so that instances created by one deployment do not run together. It depends on
  * nothing else, so that runs never drift.
  */
-export function slotAfter(instance: Scheduled, at: Instant): Instant {
+export function slotAfter(instance: ScheduleFields, at: Instant): Instant {
   const frequencyMs = effectiveFrequencyMs(instance);
   const anchor = instance.createdAt + spreadMs(instance.id, frequencyMs);
   const passed = Math.floor((at - anchor) / frequencyMs);

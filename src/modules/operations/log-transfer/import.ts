@@ -2,13 +2,13 @@ import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '#kernel/errors.ts';
 import { recordsTopic } from '#modules/records/stream-head.ts';
-import type { EventLog, Message, Placed, TopicSpec } from '#ports/event-log.ts';
+import type { EventLog, Message, PartitionMessages, TopicSpec } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { framedId, type Transfer } from './export.ts';
 import { corrupted, decodeBlock, magic, prefixBytes, unframed, type Entry } from './frames.ts';
 import { readManifest, type Manifest, type PartitionFile } from './manifest.ts';
 import { OffsetMaps } from './offset-map.ts';
-import { placingOf, type Placing, type Valued } from './placing.ts';
+import { placingOf, type Placement, type DecodedEntry } from './placing.ts';
 import type { Source, SourceTopic } from './source.ts';
 import { translations } from './translate.ts';
 
@@ -65,7 +65,7 @@ export async function fillLog(target: Target, source: Source): Promise<number> {
     const definition = JSON.parse(schema.definition) as object;
     const codec = await target.schemas.codecOf<unknown>(name, definition);
     for (let partition = 0; partition < partitions; partition += 1) {
-      const filling = new Filling(target, topic, partition, { codec, offsets, owned });
+      const filling = new PartitionFill(target, topic, partition, { codec, offsets, owned });
       for await (const entries of source.blocks(name, partition)) await filling.add(entries);
       await filling.end();
       total += filling.messages;
@@ -133,23 +133,23 @@ async function mustBeEmpty(log: EventLog, topics: readonly TopicSpec[]): Promise
   }
 }
 
-interface Rewriting {
+interface RewriteContext {
   readonly codec: Codec<unknown>;
   readonly offsets: OffsetMaps;
   readonly owned: number;
 }
 
 /** Writes the messages of one partition of the source. */
-class Filling {
+class PartitionFill {
   messages = 0;
   readonly #target: Target;
   readonly #topic: SourceTopic;
   readonly #from: number;
-  readonly #rewriting: Rewriting;
+  readonly #rewriting: RewriteContext;
   readonly #partitions: number;
-  readonly #placing: Placing;
+  readonly #placing: Placement;
 
-  constructor(target: Target, topic: SourceTopic, from: number, rewriting: Rewriting) {
+  constructor(target: Target, topic: SourceTopic, from: number, rewriting: RewriteContext) {
     const { name, partitions } = topic;
     this.#target = target;
     this.#topic = topic;
@@ -194,7 +194,7 @@ class Filling {
 
   async #append(batches: ReadonlyMap<number, { readonly messages: readonly Message[] }>) {
     const { name: topic } = this.#topic;
-    const placed = [...batches].map(([partition, { messages }]): Placed => {
+    const placed = [...batches].map(([partition, { messages }]): PartitionMessages => {
       this.messages += messages.length;
       return { topic, partition, messages };
     });
@@ -211,14 +211,14 @@ class Filling {
   }
 
   /** Decodes only what is placed or translated by its value. */
-  #decoded({ value }: Entry, framed: Uint8Array | null): Valued['value'] {
+  #decoded({ value }: Entry, framed: Uint8Array | null): DecodedEntry['value'] {
     if (framed === value || framed === null) return null;
     const isRead = translations[this.#topic.name] !== undefined || this.#placing.isByValue;
     return isRead ? (this.#rewriting.codec.decode(framed) as object) : null;
   }
 
   #message(
-    { key, headers, timestamp, value }: Valued,
+    { key, headers, timestamp, value }: DecodedEntry,
     framed: Uint8Array | null,
     to: number,
   ): Message {

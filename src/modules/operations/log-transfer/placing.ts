@@ -19,18 +19,18 @@ import { partitionOfKey } from '../topics/key-partition.ts';
 import type { Entry } from './frames.ts';
 
 /** An entry with its value; null: it is a tombstone, or was never readable. */
-export interface Valued extends Pick<Entry, 'key' | 'headers' | 'timestamp'> {
+export interface DecodedEntry extends Pick<Entry, 'key' | 'headers' | 'timestamp'> {
   readonly value: object | null;
 }
 
 /** Where the messages of one partition go in a log with more of them. */
-export interface Placing {
+export interface Placement {
   /** Whether messages are placed by their values, too. */
   readonly isByValue: boolean;
   /** Null: nowhere. */
-  to(message: Valued): number | null;
+  to(message: DecodedEntry): number | null;
   /** After the last message: what every one of the new partitions gets, as the state of the old one. */
-  last(): Valued | null;
+  last(): DecodedEntry | null;
 }
 
 /** From how many partitions of the topic to how many. */
@@ -40,7 +40,7 @@ export interface Growth {
 }
 
 /** One partition per message, and none for all: an owner's notes and the rest of its state are placed by themselves. */
-export function placingOf(topic: string, partition: number, growth: Growth): Placing {
+export function placingOf(topic: string, partition: number, growth: Growth): Placement {
   if (growth.from === growth.to) {
     return { isByValue: false, to: () => partition, last: () => null };
   }
@@ -50,7 +50,7 @@ export function placingOf(topic: string, partition: number, growth: Growth): Pla
   return { isByValue, to: (message) => placeOf(topic, message, growth), last: () => null };
 }
 
-function placeOf(topic: string, { key, value }: Valued, { to }: Growth): number | null {
+function placeOf(topic: string, { key, value }: DecodedEntry, { to }: Growth): number | null {
   // The filler of an old partition: the new ones get fillers of their own.
   if (topic === recordsTopic && key === reservedKey) return null;
   const placed = partitionOfKey(topic, key, to);
@@ -64,8 +64,8 @@ function placeOf(topic: string, { key, value }: Valued, { to }: Growth): number 
 }
 
 /** The state of the partition (epoch, last command, last time) is that of all its heads together. */
-function placeHeads({ to }: Growth): Placing {
-  let last: Valued | null = null;
+function placeHeads({ to }: Growth): Placement {
+  let last: DecodedEntry | null = null;
   let meta = { epoch: 0, command: -1, lastModifiedAt: 0 };
   return {
     isByValue: true,
@@ -87,9 +87,9 @@ function placeHeads({ to }: Growth): Placing {
 }
 
 /** An entity is placed by its scope, which a tombstone does not name; one of no known entity removes nothing. */
-function placeEntities({ from, to }: Growth): Placing {
+function placeEntities({ from, to }: Growth): Placement {
   const places = new Map<string, number>();
-  let note: Valued | null = null;
+  let note: DecodedEntry | null = null;
   return {
     isByValue: true,
     to(message) {

@@ -136,13 +136,13 @@ function timestampOf(input: string, field: string): Micros {
   );
 }
 
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+type DefinedFields<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Without undefined fields. */
-function present<T extends object>(input: T): Present<T> {
+function present<T extends object>(input: T): DefinedFields<T> {
   return Object.fromEntries(
     Object.entries(input).filter(([, value]) => value !== undefined),
-  ) as Present<T>;
+  ) as DefinedFields<T>;
 }
 
 function unknownOperation(operationId: string): GatewayError {

@@ -28,7 +28,7 @@ const slots = new EnvironmentSlots({
   code: 'too_many_request',
   noun: 'streams of the log',
 });
-type Wanted = z.output<typeof query>;
+type TailQuery = z.output<typeof query>;
 
 /** The live log: server-sent events named `message`, each with one message of the log (`tailTopic`). */
 export const logsTailRoute: StreamRoute<OperationsServices> = {
@@ -56,7 +56,7 @@ export const logsTailRoute: StreamRoute<OperationsServices> = {
   },
 };
 
-function isWanted(entry: LogEntry, wanted: Wanted): boolean {
+function isWanted(entry: LogEntry, wanted: TailQuery): boolean {
   const { integrations, connections, syncs, levels, operationId } = wanted;
   const isOne = (list: readonly unknown[] | undefined, value: string | null): boolean =>
     list === undefined || list.includes(value);

@@ -111,7 +111,7 @@ async function oldestUntaken(
   return Math.max(0, ...(await Promise.all(ages)));
 }
 
-interface Unread {
+interface UnreadRange {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
@@ -121,7 +121,7 @@ interface Unread {
 /** Seconds since the first message from the offset on was written; 0 where there is none. */
 async function ageOf(
   { log, clock }: { readonly log: Pick<EventLog, 'read'>; readonly clock: Deps['clock'] },
-  { topic, partition, offset, end }: Unread,
+  { topic, partition, offset, end }: UnreadRange,
 ): Promise<number> {
   if (offset >= end) return 0;
   const first = await firstMessage(log, { topic, partition, offset });

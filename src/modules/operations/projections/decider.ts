@@ -3,7 +3,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Instant } from '#kernel/time.ts';
 import type {
   Generation,
-  Place,
+  PartitionProgress,
   Projection,
   VerifiedPart,
 } from '#streams/projector/projection-state.ts';
@@ -29,7 +29,7 @@ export type ProjectionCommand = { readonly name: string; readonly at: Instant } 
   | {
       readonly type: 'ReportProgress';
       readonly generation: number;
-      readonly places: Readonly<Record<string, Place>>;
+      readonly places: Readonly<Record<string, PartitionProgress>>;
       readonly rows: number;
     }
   | { readonly type: 'ReportFailure'; readonly generation: number; readonly code: string }
@@ -48,7 +48,7 @@ export type ProjectionCommand = { readonly name: string; readonly at: Instant } 
   | { readonly type: 'ReportRetired'; readonly generation: number }
 );
 
-type Of<T extends ProjectionCommand['type']> = Extract<ProjectionCommand, { type: T }>;
+type CommandOf<T extends ProjectionCommand['type']> = Extract<ProjectionCommand, { type: T }>;
 
 export const projection: Decider<Projection | null, ProjectionCommand, ProjectionEvent> = {
   initial: null,
@@ -83,7 +83,7 @@ const other = ({ generations, active }: Projection): Generation | undefined =>
 
 const refusal = (message: string): GatewayError => new GatewayError('conflict', { message });
 
-function requested(command: Of<'Rebuild'>, existing: Projection): ProjectionEvent[] {
+function requested(command: CommandOf<'Rebuild'>, existing: Projection): ProjectionEvent[] {
   const { schemaVersion, partitions, pacePercent, name, at } = command;
   const [beside] = existing.generations.filter(({ number }) => number !== existing.active);
   if (beside !== undefined) {
@@ -109,7 +109,10 @@ function requested(command: Of<'Rebuild'>, existing: Projection): ProjectionEven
   return [{ type: 'GenerationRequested', name, partitions, generation, at }];
 }
 
-function verificationRequested(command: Of<'Verify'>, existing: Projection): ProjectionEvent[] {
+function verificationRequested(
+  command: CommandOf<'Verify'>,
+  existing: Projection,
+): ProjectionEvent[] {
   const { name, id, at } = command;
   const candidate = other(existing);
   if (candidate === undefined) throw refusal(`${name} has one generation: nothing to compare.`);
@@ -125,7 +128,7 @@ function verificationRequested(command: Of<'Verify'>, existing: Projection): Pro
   return [{ type: 'VerificationRequested', name, generation, id, against, at }];
 }
 
-function switched(command: Of<'Switch'>, existing: Projection): ProjectionEvent[] {
+function switched(command: CommandOf<'Switch'>, existing: Projection): ProjectionEvent[] {
   const { name, at, isForced } = command;
   const candidate = other(existing);
   if (candidate === undefined) throw refusal(`${name} has no other generation. Rebuild it first.`);
@@ -143,7 +146,7 @@ function switched(command: Of<'Switch'>, existing: Projection): ProjectionEvent[
   return [{ type: 'Switched', from: existing.active, to: number, at }];
 }
 
-function rolledBack({ name, at }: Of<'RollBack'>, existing: Projection): ProjectionEvent[] {
+function rolledBack({ name, at }: CommandOf<'RollBack'>, existing: Projection): ProjectionEvent[] {
   const former = other(existing);
   if (former?.state !== 'kept') {
     throw refusal(`${name} has no former generation to roll back to.`);
@@ -160,7 +163,7 @@ function refuseIfPaused({ name, generations }: Projection): void {
 }
 
 function pausedOrResumed(
-  command: Of<'Pause'> | Of<'Resume'>,
+  command: CommandOf<'Pause'> | CommandOf<'Resume'>,
   existing: Projection,
 ): ProjectionEvent[] {
   const { name, at } = command;
@@ -176,7 +179,10 @@ function pausedOrResumed(
   return [{ type, name, generation: number, at }];
 }
 
-function retired({ name, generation, at }: Of<'Retire'>, existing: Projection): ProjectionEvent[] {
+function retired(
+  { name, generation, at }: CommandOf<'Retire'>,
+  existing: Projection,
+): ProjectionEvent[] {
   const { state } = generationOf(existing, generation);
   if (state === 'active') {
     throw refusal(`Generation ${generation} of ${name} is read: it cannot be dropped.`);
@@ -217,7 +223,7 @@ function reported(command: Report, existing: Projection): ProjectionEvent[] {
 }
 
 function progressed(
-  { generation, rows, at, ...command }: Of<'ReportProgress'>,
+  { generation, rows, at, ...command }: CommandOf<'ReportProgress'>,
   { places }: Generation,
   partitions: number,
 ): ProjectionEvent[] {

@@ -1,5 +1,9 @@
 import type { Instant } from '#kernel/time.ts';
-import type { Generation, Place, VerifiedPart } from '#streams/projector/projection-state.ts';
+import type {
+  Generation,
+  PartitionProgress,
+  VerifiedPart,
+} from '#streams/projector/projection-state.ts';
 
 interface OfGeneration {
   readonly generation: number;
@@ -24,7 +28,7 @@ export type ProjectionEvent =
     }
   | ({
       readonly type: 'GenerationProgressed';
-      readonly places: Readonly<Record<string, Place>>;
+      readonly places: Readonly<Record<string, PartitionProgress>>;
       readonly rows: number;
     } & OfGeneration)
   | ({ readonly type: 'GenerationCaughtUp' } & OfGeneration)

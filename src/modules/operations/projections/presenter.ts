@@ -38,14 +38,14 @@ const difference = representation<Difference>()({
   ],
 });
 
-interface Verified {
+interface GenerationVerification {
   readonly verification: Verification;
   readonly parts: readonly VerifiedPart[];
   /** Number of partitions. */
   readonly partitions: number;
 }
 
-const verification = representation<Verified>()({
+const verification = representation<GenerationVerification>()({
   id: [z.string().describe('Id of the verification.'), (one) => one.verification.id],
   state: [
     z.string().meta({ description: 'State of the verification.', examples: ['matched'] }),
@@ -73,7 +73,7 @@ const verification = representation<Verified>()({
 interface ShownGeneration extends GenerationFigures {
   readonly position: number;
   readonly end: number;
-  readonly speed: Speed;
+  readonly speed: RebuildSpeed;
 }
 
 const generation = representation<ShownGeneration>()({
@@ -181,7 +181,7 @@ export function presentProjection(figures: ProjectionFigures, now: Instant) {
   return projection.of({ ...figures, shown, active });
 }
 
-interface Speed {
+interface RebuildSpeed {
   /** From 0 to 1. */
   readonly progress: number;
   readonly perSecond: number | null;
@@ -193,7 +193,7 @@ function speedOf(
   { state, requestedAt, isPaused }: Generation,
   partitions: readonly PartitionFigures[],
   now: Instant,
-): Speed {
+): RebuildSpeed {
   const done = sum(partitions.map(({ position, start }) => position - start));
   const all = sum(partitions.map(({ end, start }) => end - start));
   const progress = all === 0 ? 1 : done / all;

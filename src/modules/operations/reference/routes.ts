@@ -33,7 +33,7 @@ const asset = defineRoute({
   },
 });
 
-interface Texts {
+interface ReferenceTexts {
   readonly document: Buffer;
   readonly page: RouteAnswer;
   readonly llms: Buffer;
@@ -42,7 +42,7 @@ interface Texts {
 /** @param endpoints read at the first request, because they include these routes */
 export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[] {
   /** By address, which is known only when the server listens. */
-  const made = new Map<string, Promise<Texts>>();
+  const made = new Map<string, Promise<ReferenceTexts>>();
   const texts = ({ settings: { version, publicUrl } }: Pick<OperationsServices, 'settings'>) => {
     const existing = made.get(publicUrl) ?? textsOf(endpoints(), { version, publicUrl });
     made.set(publicUrl, existing);
@@ -93,7 +93,7 @@ export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[]
 async function textsOf(
   endpoints: Endpoints,
   info: { readonly version: string; readonly publicUrl: string },
-): Promise<Texts> {
+): Promise<ReferenceTexts> {
   const document = await openapiDocument(endpoints, info);
   return {
     document: Buffer.from(JSON.stringify(document)),

@@ -23,33 +23,36 @@ const range = representation<PartitionRange>()({
 });
 
 /** A topic, and the first part of the names of topics in this installation. */
-type Presented = TopicFacts & { readonly prefix: string };
+type PrefixedTopic = TopicFacts & { readonly prefix: string };
 
 const summaryFields = {
   name: z.string().meta({ description: 'Name of the topic.', examples: ['svc.records.v1'] }),
   address: [
     z.string().describe('Name of the topic in Kafka, with the prefix of this installation.'),
-    ({ name, prefix }: Presented) => prefixed(name, prefix),
+    ({ name, prefix }: PrefixedTopic) => prefixed(name, prefix),
   ],
   purpose: z.string().describe('Content of the topic.'),
   key: z.string().describe('Content of the key of its messages.'),
-  partitions: [z.int().describe('Number of partitions.'), ({ ranges }: Presented) => ranges.length],
+  partitions: [
+    z.int().describe('Number of partitions.'),
+    ({ ranges }: PrefixedTopic) => ranges.length,
+  ],
   settings: [
     jsonObject.describe('Settings of the topic in Kafka.'),
-    ({ cleanup }: Presented) => settingsOf(cleanup),
+    ({ cleanup }: PrefixedTopic) => settingsOf(cleanup),
   ],
   messages_max: [
     z.int().describe('Largest possible number of messages: compaction leaves gaps.'),
-    ({ ranges }: Presented) => ranges.reduce((sum, { start, end }) => sum + end - start, 0),
+    ({ ranges }: PrefixedTopic) => ranges.reduce((sum, { start, end }) => sum + end - start, 0),
   ],
   groups: [
     z.array(group.schema).describe('Consumer groups of the service that read it.'),
-    ({ groups }: Presented) => groups.map(group.of),
+    ({ groups }: PrefixedTopic) => groups.map(group.of),
   ],
 } as const;
 
-const summary = representation<Presented>()(summaryFields);
-const detail = representation<Presented>()({
+const summary = representation<PrefixedTopic>()(summaryFields);
+const detail = representation<PrefixedTopic>()({
   ...summaryFields,
   ranges: [z.array(range.schema), ({ ranges }) => ranges.map(range.of)],
   value_schema: [jsonObject.describe('Avro schema of the values.'), ({ schema }) => schema()],
@@ -59,7 +62,7 @@ const detail = representation<Presented>()({
   ],
 });
 
-function headersOf(kind: Presented['kind']): JsonObject {
+function headersOf(kind: PrefixedTopic['kind']): JsonObject {
   const { required, properties, ...rest } = headersSchema(kind);
   const fields = Object.entries(properties).map(([name, schema]) => [name, { ...schema }] as const);
   return { ...rest, required, properties: Object.fromEntries(fields) };

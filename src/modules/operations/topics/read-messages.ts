@@ -30,7 +30,7 @@ export interface Page {
 }
 
 /** What was found in one stretch, in the order of the page, and what was not searched. */
-interface Found {
+interface StretchResult {
   readonly messages: readonly PartitionMessage[];
   readonly rest: Stretch;
 }
@@ -63,7 +63,7 @@ export async function newestMessages(
 
 /** @param unlike the rest of a stretch when this message of it is not taken */
 function merged(
-  found: readonly Found[],
+  found: readonly StretchResult[],
   limit: number,
   isFirst: (a: ReadMessage, b: ReadMessage) => boolean,
   unlike: (rest: Stretch, message: ReadMessage) => Stretch,
@@ -100,7 +100,7 @@ async function forwards(
   log: Pick<EventLog, 'read'>,
   stretch: Stretch,
   { limit, signal, isWanted }: Bounds,
-): Promise<Found> {
+): Promise<StretchResult> {
   const { topic, partition, from, to } = stretch;
   const messages: PartitionMessage[] = [];
   let bytes = 0;
@@ -141,7 +141,7 @@ async function backwards(
   stretch: Stretch,
   { limit, signal, isWanted }: Bounds,
   windowBytes: number,
-): Promise<Found> {
+): Promise<StretchResult> {
   const messages: PartitionMessage[] = [];
   let bytes = 0;
   let to = stretch.to;

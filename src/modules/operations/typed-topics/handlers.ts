@@ -12,7 +12,7 @@ import type { TypedTopic } from './state.ts';
 type Deps = Pick<OperationsServices, 'control'>;
 
 /** A model of an integration in the environment of the caller. */
-interface Named {
+interface ModelIdentity {
   readonly environmentUid: string;
   readonly integrationKey: string;
   readonly model: string;
@@ -25,7 +25,7 @@ interface Named {
  */
 export async function enableTypedTopic(
   { control }: Deps,
-  named: Named,
+  named: ModelIdentity,
   options: ExecuteOptions,
 ): Promise<TypedTopic> {
   const { environmentUid, integrationKey, model } = named;
@@ -49,7 +49,7 @@ export async function enableTypedTopic(
 /** @throws GatewayError `not_found` */
 export async function endTypedTopic(
   { control }: Deps,
-  { environmentUid, integrationKey, model }: Named,
+  { environmentUid, integrationKey, model }: ModelIdentity,
   options: ExecuteOptions,
 ): Promise<void> {
   await control.execute(
@@ -59,7 +59,7 @@ export async function endTypedTopic(
   );
 }
 
-async function requireModel({ control }: Deps, named: Named): Promise<void> {
+async function requireModel({ control }: Deps, named: ModelIdentity): Promise<void> {
   const { environmentUid, integrationKey, model } = named;
   const isDeclared = () => schemaOfModel(control, environmentUid, integrationKey, model) !== null;
   if (isDeclared()) return;

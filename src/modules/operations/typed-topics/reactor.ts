@@ -6,7 +6,11 @@ import { HeldPartitions } from '#streams/held-partitions.ts';
 import { isFenced } from '#streams/owner/own-partition.ts';
 import { typedProgressTopic, type TypedTopicProgress } from './progress.ts';
 import { fillPartition } from './publishing/partition.ts';
-import { typedTopicsGroup, type Shared, type TypedTopicsDeps } from './publishing/shared.ts';
+import {
+  typedTopicsGroup,
+  type PublishingServices,
+  type TypedTopicsDeps,
+} from './publishing/shared.ts';
 import { Targets } from './publishing/targets.ts';
 
 const retryMaxMs = 10_000;
@@ -18,7 +22,7 @@ const retryMaxMs = 10_000;
 export async function startTypedTopics(deps: TypedTopicsDeps): Promise<AsyncDisposable> {
   const { schemas, control } = deps;
   const targets = new Targets(control);
-  const shared: Shared = {
+  const shared: PublishingServices = {
     ...deps,
     targets,
     changeCodec: await schemas.codec<RecordChange>(recordsTopic),
@@ -39,7 +43,7 @@ export async function startTypedTopics(deps: TypedTopicsDeps): Promise<AsyncDisp
   };
 }
 
-async function run(shared: Shared, signal: AbortSignal): Promise<void> {
+async function run(shared: PublishingServices, signal: AbortSignal): Promise<void> {
   await retryUntilDone(shared, signal, async () => {
     for (;;) {
       const { list, changed } = shared.targets.current();
@@ -59,7 +63,7 @@ async function run(shared: Shared, signal: AbortSignal): Promise<void> {
 
 /** Retries the work over failures of the log. A fenced writer gives up: another process has acquired the partition. */
 async function retryUntilDone(
-  { logger, retryMs = 200 }: Shared,
+  { logger, retryMs = 200 }: PublishingServices,
   signal: AbortSignal,
   task: () => Promise<void>,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { avroName } from './names.ts';
 const misfit: unique symbol = Symbol('misfit');
 
 /** An Avro type and the conversion of JSON to its values. The enclosing union handles null. */
-interface Mapped {
+interface AvroMapping {
   readonly avro: unknown;
   readonly convert: (value: Json) => unknown;
 }
@@ -27,20 +27,20 @@ export interface RowMapping {
   readonly convert: (record: JsonObject) => Record<string, unknown>;
 }
 
-const json: Mapped = { avro: 'string', convert: (value) => JSON.stringify(value) };
-const text: Mapped = {
+const json: AvroMapping = { avro: 'string', convert: (value) => JSON.stringify(value) };
+const text: AvroMapping = {
   avro: 'string',
   convert: (value) => (typeof value === 'string' ? value : misfit),
 };
-const bool: Mapped = {
+const bool: AvroMapping = {
   avro: 'boolean',
   convert: (value) => (typeof value === 'boolean' ? value : misfit),
 };
-const double: Mapped = {
+const double: AvroMapping = {
   avro: 'double',
   convert: (value) => (typeof value === 'number' ? value : misfit),
 };
-const long: Mapped = {
+const long: AvroMapping = {
   avro: 'long',
   convert: (value) =>
     typeof value === 'number' &&
@@ -50,7 +50,7 @@ const long: Mapped = {
       : misfit,
 };
 /** The name for Kafka Connect corresponds to Avro's logical type. */
-const timestamp: Mapped = {
+const timestamp: AvroMapping = {
   avro: {
     type: 'long',
     logicalType: 'timestamp-micros',
@@ -58,7 +58,7 @@ const timestamp: Mapped = {
   },
   convert: (value) => (typeof value === 'string' ? (microsOf(value) ?? misfit) : misfit),
 };
-const scalars: Readonly<Record<string, Mapped>> = {
+const scalars: Readonly<Record<string, AvroMapping>> = {
   integer: long,
   number: double,
   boolean: bool,
@@ -86,7 +86,7 @@ function mapFields(
   context: Context,
   reserved: readonly string[],
 ): RowMapping {
-  const columns = new Map<string, { readonly name: string; readonly mapped: Mapped }>();
+  const columns = new Map<string, { readonly name: string; readonly mapped: AvroMapping }>();
   const taken = new Set([...reserved, '_extra', '__proto__']);
   for (const [property, schema] of Object.entries(properties)) {
     const name = avroName(property);
@@ -129,7 +129,7 @@ function mapFields(
   };
 }
 
-function map(schema: Json, context: Context): Mapped {
+function map(schema: Json, context: Context): AvroMapping {
   if (!isJsonObject(schema)) return json;
   const [resolved, inside] = resolve(schema, context);
   const type = typeOf(resolved);
@@ -142,7 +142,7 @@ function map(schema: Json, context: Context): Mapped {
   return Object.keys(properties).length === 0 ? json : recordOf(properties, inside);
 }
 
-function listOf(items: JsonObject, context: Context): Mapped {
+function listOf(items: JsonObject, context: Context): AvroMapping {
   const item = map(items, context);
   return {
     avro: { type: 'array', items: ['null', item.avro] },
@@ -154,7 +154,7 @@ function listOf(items: JsonObject, context: Context): Mapped {
   };
 }
 
-function recordOf(properties: JsonObject, context: Context): Mapped {
+function recordOf(properties: JsonObject, context: Context): AvroMapping {
   const { fields, convert } = mapFields(properties, context, []);
   return {
     avro: { type: 'record', name: context.name, fields },

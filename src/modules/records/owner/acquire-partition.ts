@@ -2,14 +2,14 @@ import type { TransactionalWriter } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../commands.ts';
 import { headsTopic, reservedKey } from '../stream-head.ts';
 import { markSeen } from './decisions/delete-tracking.ts';
-import type { Shared } from './deps.ts';
+import type { OwnerServices } from './deps.ts';
 import { restore } from './state/restore.ts';
 import type { Progress, StateStore } from './state/state-store.ts';
 import { fromHead, partitionHead, type StreamState } from './state/stream-state.ts';
 import { Streams } from './state/streams.ts';
 
 /** A partition that this node owns. */
-export interface Held {
+export interface AcquiredPartition {
   readonly partition: number;
   readonly writer: TransactionalWriter;
   readonly store: StateStore;
@@ -23,10 +23,10 @@ export interface Held {
  * @throws GatewayError `writer_fenced` when another node has acquired it meanwhile
  */
 export async function acquirePartition(
-  shared: Shared,
+  shared: OwnerServices,
   partition: number,
   signal: AbortSignal,
-): Promise<Held> {
+): Promise<AcquiredPartition> {
   await using opened = new AsyncDisposableStack();
   const begun = performance.now();
   const writer = opened.use(await shared.log.openWriter(`records/${partition}`));
@@ -44,7 +44,7 @@ export async function acquirePartition(
 }
 
 async function raiseEpoch(
-  { headCodec }: Shared,
+  { headCodec }: OwnerServices,
   partition: number,
   writer: TransactionalWriter,
   restored: Progress,
@@ -61,7 +61,7 @@ async function raiseEpoch(
 
 /** Marks that no head has yet: the later commands are read again. */
 async function recoverSeen(
-  shared: Shared,
+  shared: OwnerServices,
   partition: number,
   streams: Streams,
   store: StateStore,
@@ -95,7 +95,7 @@ const nextOf = ({ savedOffset }: { readonly savedOffset: number }): number => sa
 
 /** A pass with later commands deleted from the log has incomplete marks. */
 async function loseUnreadable(
-  { log, logger }: Shared,
+  { log, logger }: OwnerServices,
   partition: number,
   streams: readonly StreamState[],
   command: number,
@@ -111,7 +111,7 @@ async function loseUnreadable(
 }
 
 function restoreSeen(
-  { commandCodec, logger }: Shared,
+  { commandCodec, logger }: OwnerServices,
   store: StateStore,
   stream: StreamState,
   offset: number,

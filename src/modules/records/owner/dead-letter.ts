@@ -6,11 +6,11 @@ import type { Message, Position, ReadMessage } from '#ports/event-log.ts';
 import { deadLetterHeader } from '#streams/dead-letters/events.ts';
 import { deadLetterStepMessage, stepMessage } from '#streams/dead-letters/messages.ts';
 import type { RecordCommandValue } from '../commands.ts';
-import { recordOwnersGroup, type Shared } from './deps.ts';
+import { recordOwnersGroup, type OwnerServices } from './deps.ts';
 
 /** Message about a command that could not be decided. */
 export function deadLetterMessage(
-  { deadLetterCodec, clock }: Shared,
+  { deadLetterCodec, clock }: OwnerServices,
   deadLetter: {
     readonly message: ReadMessage;
     readonly command: RecordCommandValue | null;
@@ -41,7 +41,7 @@ export const deadLetterOf = ({ headers }: ReadMessage): string | null =>
 
 /** Message about the outcome of a retry by an operator. */
 export function retriedMessage(
-  { deadLetterCodec, clock }: Shared,
+  { deadLetterCodec, clock }: OwnerServices,
   ref: {
     readonly letter: string;
     readonly message: ReadMessage;

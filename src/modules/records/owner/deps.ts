@@ -40,7 +40,7 @@ export interface RecordOwnersDeps extends Ports {
 }
 
 /** What all partitions of this thread share. */
-export interface Shared extends RecordOwnersDeps {
+export interface OwnerServices extends RecordOwnersDeps {
   readonly commandCodec: Codec<RecordCommandValue>;
   readonly changeCodec: Codec<RecordChange>;
   readonly headCodec: Codec<StreamHeadValue>;
@@ -55,7 +55,7 @@ export interface Shared extends RecordOwnersDeps {
   readonly snapshots: Snapshots | null;
 }
 
-export async function share(deps: RecordOwnersDeps): Promise<Shared> {
+export async function share(deps: RecordOwnersDeps): Promise<OwnerServices> {
   const { schemas, log, vault, copies, clock, logger } = deps;
   const origin = vault.fingerprint('state store', await log.identity()).slice(0, 32);
   const changeCodec = await schemas.codec<RecordChange>(recordsTopic);

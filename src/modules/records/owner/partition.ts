@@ -4,19 +4,19 @@ import { dayMs } from '#kernel/time.ts';
 import type { ReadMessage } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../commands.ts';
 import { createRecordHash, type RecordHash } from '../hash.ts';
-import type { Held } from './acquire-partition.ts';
+import type { AcquiredPartition } from './acquire-partition.ts';
 import { CommandQueue } from './command-queue.ts';
 import { ChangeEncoder } from './decisions/change-encoder.ts';
-import { decideCommand, decode, type Deciding } from './decisions/decide-command.ts';
+import { decideCommand, decode, type DecisionContext } from './decisions/decide-command.ts';
 import { RetentionSweep, slicePauseMs } from './decisions/retention.ts';
 import { Changes, Round } from './decisions/round.ts';
-import { recordOwnersGroup, tickMsDefault, type Shared } from './deps.ts';
+import { recordOwnersGroup, tickMsDefault, type OwnerServices } from './deps.ts';
 import { createOpening, type Opening } from './encryption/command-payloads.ts';
 import { PendingEncryption } from './encryption/pending-encryption.ts';
 import { RoundPace } from './round-pace.ts';
 import { resumableMs } from './state/store-file.ts';
 import { saveMarks } from './state/stream-state.ts';
-import { headsOf, transactionOf, type Decided, type Transaction } from './transaction.ts';
+import { headsOf, transactionOf, type DecidedRound, type Transaction } from './transaction.ts';
 
 /** Limits of a transaction: changes, and records read. */
 const roundChangesMax = 5000;
@@ -37,8 +37,8 @@ const atEndSavedEveryMs = 3_600_000;
  * commits only what the log has.
  */
 export class PartitionOwner implements AsyncDisposable {
-  readonly #shared: Shared;
-  readonly #held: Held;
+  readonly #shared: OwnerServices;
+  readonly #held: AcquiredPartition;
   readonly #queue: CommandQueue;
   readonly #changes: Changes;
   readonly #hash: RecordHash;
@@ -60,7 +60,7 @@ export class PartitionOwner implements AsyncDisposable {
   readonly #retention: RetentionSweep;
   readonly #pace = new RoundPace();
 
-  constructor(shared: Shared, held: Held) {
+  constructor(shared: OwnerServices, held: AcquiredPartition) {
     const { store, progress } = held;
     const { clock, log } = shared;
     const encoder = new ChangeEncoder(shared.encodedSample);
@@ -183,7 +183,7 @@ export class PartitionOwner implements AsyncDisposable {
     );
   }
 
-  #deciding(): Deciding {
+  #deciding(): DecisionContext {
     const { streams, partition } = this.#held;
     const rules = {
       changes: this.#changes,
@@ -217,7 +217,7 @@ export class PartitionOwner implements AsyncDisposable {
     streams.trim(round.touched);
   }
 
-  async #commit(decided: Decided): Promise<void> {
+  async #commit(decided: DecidedRound): Promise<void> {
     const { partition, writer } = this.#held;
     const { faultPoint } = this.#shared;
     await faultPoint?.('records:before-transaction');
@@ -315,7 +315,7 @@ const keptMs = dayMs;
 
 /** Offset before which commands are decided and older than a day; `next` is the first that is still needed. */
 async function deletableBefore(
-  { log, clock }: Shared,
+  { log, clock }: OwnerServices,
   partition: number,
   next: number,
 ): Promise<number> {

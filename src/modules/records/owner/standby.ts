@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { isOver, pause, retrying } from '#kernel/retry.ts';
-import type { Shared } from './deps.ts';
-import { Restoring } from './state/restore.ts';
+import type { OwnerServices } from './deps.ts';
+import { StoreUpdate } from './state/restore.ts';
 import { openStore } from './state/store-file.ts';
 
 const lookEveryMsDefault = 1_000;
@@ -9,7 +9,7 @@ const retryMs = 5_000;
 /** Messages per batch: owners in the same thread decide in between. */
 const batchBytes = 256 * 1024;
 
-interface Tailing {
+interface PartitionTail {
   readonly ending: AbortController;
   readonly done: Promise<void>;
 }
@@ -19,14 +19,14 @@ interface Tailing {
  * with little to read. It decides nothing, and writes nothing to the log.
  */
 export class Standbys {
-  readonly #shared: Shared;
-  readonly #tailing = new Map<number, Tailing>();
+  readonly #shared: OwnerServices;
+  readonly #tailing = new Map<number, PartitionTail>();
   /** The end of the last read that was begun: one partition is read at a time. */
   #lastLook: Promise<void> = Promise.resolve();
   /** When the store of a partition was last at the end of the log (ms). */
   readonly atEnd = new Map<number, number>();
 
-  constructor(shared: Shared) {
+  constructor(shared: OwnerServices) {
     this.#shared = shared;
   }
 
@@ -64,7 +64,10 @@ export class Standbys {
     const { clock, standby } = this.#shared;
     const { store, progress } = await openStore(this.#shared, partition, signal);
     using _ = store;
-    const restoring = new Restoring(this.#shared, store, progress, { maxBytes: batchBytes, turn });
+    const restoring = new StoreUpdate(this.#shared, store, progress, {
+      maxBytes: batchBytes,
+      turn,
+    });
     while (!isOver(signal)) {
       await this.#inTurn(signal, async () => {
         const at = clock.now();

@@ -1,27 +1,27 @@
 import { deadLettersTopic } from '#control-plane/message-codec.ts';
 import { replyMessage } from '#control-plane/replies.ts';
 import { partitionOf } from '#kernel/partition.ts';
-import type { Consumed, Message, Placed, Position } from '#ports/event-log.ts';
+import type { GroupPositions, Message, PartitionMessages, Position } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../commands.ts';
 import { headsTopic, recordsTopic, reservedKey } from '../stream-head.ts';
 import type { Round } from './decisions/round.ts';
-import { recordOwnersGroup, type Shared } from './deps.ts';
+import { recordOwnersGroup, type OwnerServices } from './deps.ts';
 import type { Progress, StateStore } from './state/state-store.ts';
 import { partitionHead, toHead, type HeadMeta } from './state/stream-state.ts';
 
 /** A round as one transaction of the log. */
 export interface Transaction {
-  readonly batch: readonly Placed[];
-  readonly consumed: Consumed;
+  readonly batch: readonly PartitionMessages[];
+  readonly consumed: GroupPositions;
   /** Positions of the log after it. */
-  reach(before: Reached, places: readonly Position[]): Reached;
-  readonly reaches: Reached;
+  reach(before: ReachedProgress, places: readonly Position[]): ReachedProgress;
+  readonly reaches: ReachedProgress;
 }
 
-type Reached = Omit<Progress, 'atEndAt'>;
+type ReachedProgress = Omit<Progress, 'atEndAt'>;
 
 /** A round, the heads of the streams that it touched, and its last command. */
-export interface Decided {
+export interface DecidedRound {
   readonly round: Round;
   readonly heads: readonly Message[];
   readonly meta: HeadMeta;
@@ -30,11 +30,11 @@ export interface Decided {
 const avroHeaders = { 'content-type': 'application/avro' };
 
 export function transactionOf(
-  shared: Shared,
+  shared: OwnerServices,
   partition: number,
-  { round, heads, meta }: Decided,
+  { round, heads, meta }: DecidedRound,
 ): Omit<Transaction, 'reaches'> {
-  const batch: Placed[] = [];
+  const batch: PartitionMessages[] = [];
   const put = (topic: string, target: number, messages: readonly Message[]): void => {
     if (messages.length > 0) batch.push({ topic, partition: target, messages });
   };
@@ -60,7 +60,7 @@ export function transactionOf(
 
 /** The heads go into the state store in the same form, so that a restored one is equal. */
 export function headsOf(
-  { headCodec }: Shared,
+  { headCodec }: OwnerServices,
   round: Round,
   meta: HeadMeta,
   store: StateStore,
@@ -76,7 +76,7 @@ export function headsOf(
   return [{ key: reservedKey, value: headCodec.encode(partitionHead(meta)), headers: avroHeaders }];
 }
 
-function repliesOf(shared: Shared, partition: number, round: Round): Placed[] {
+function repliesOf(shared: OwnerServices, partition: number, round: Round): PartitionMessages[] {
   return round.replies.map(({ commandId, node, answer }) => {
     const position = { partition, offset: 0 };
     const reply = replyMessage(shared.replyCodec, shared.replyPartitions, {

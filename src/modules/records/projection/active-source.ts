@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { partitionOf } from '#kernel/partition.ts';
 import type { EventLog } from '#ports/event-log.ts';
-import type { Dropped, PageQuery, RecordSource, TableSource } from '../reader.ts';
+import type { DroppedStreams, PageQuery, RecordSource, TableSource } from '../reader.ts';
 import { streamKey, type StreamId } from '../stream.ts';
 import { createReadAtEnd } from './read-at-end.ts';
 
@@ -25,12 +25,12 @@ export function createActiveSource(
   first: TableSource,
   { log, partitions }: { readonly log: Pick<EventLog, 'endOffset'>; readonly partitions: number },
 ): ActiveSource {
-  const listeners: ((streams: Dropped) => void)[] = [];
+  const listeners: ((streams: DroppedStreams) => void)[] = [];
   /** Sources that this node or another may read, and how each catches up with the log. */
   const readable = new Map<TableSource, (partition: number) => Promise<void>>();
   let active = first;
-  let former: Former | null = null;
-  const publish = (streams: Dropped): void => {
+  let former: FormerGeneration | null = null;
+  const publish = (streams: DroppedStreams): void => {
     for (const listener of listeners) listener(streams);
   };
 
@@ -86,13 +86,13 @@ export function createActiveSource(
 }
 
 /** A generation that other nodes may read until then. */
-interface Former {
+interface FormerGeneration {
   readonly source: RecordSource;
   readonly until: number;
 }
 
 /** The position up to which both can be read, while both may be. */
-async function reachedBy(active: RecordSource, former: Former | null): Promise<number[]> {
+async function reachedBy(active: RecordSource, former: FormerGeneration | null): Promise<number[]> {
   const isRead = former !== null && performance.now() < former.until;
   const [now, before] = await Promise.all([
     active.reached(),
@@ -103,7 +103,7 @@ async function reachedBy(active: RecordSource, former: Former | null): Promise<n
 
 /** Resolves when the former generation has the changes, or is no longer read. */
 async function whileRead(
-  { source, until }: Former,
+  { source, until }: FormerGeneration,
   partition: number,
   offset: number,
 ): Promise<void> {

@@ -13,7 +13,7 @@ const none = 0;
 const some = 2;
 
 /** Common fields of the changes of one command; contiguous. */
-type Who = Pick<
+type CommandFields = Pick<
   RecordChange,
   | 'environment_id'
   | 'integration'
@@ -36,7 +36,7 @@ export class ChangeDecoder implements Pick<Codec<RecordChange>, 'decode'> {
   #bytes: Buffer = Buffer.alloc(0);
   #at = 0;
   #whoBytes: Buffer = Buffer.alloc(0);
-  #who: Who | null = null;
+  #who: CommandFields | null = null;
   readonly #types = new LastText();
   readonly #actions = new LastText();
   readonly #generations = new LastText();
@@ -116,7 +116,7 @@ export class ChangeDecoder implements Pick<Codec<RecordChange>, 'decode'> {
     };
   }
 
-  #readWho(): Who {
+  #readWho(): CommandFields {
     const start = this.#at;
     const end = start + this.#whoBytes.length;
     if (this.#who !== null && end <= this.#bytes.length) {
@@ -125,7 +125,7 @@ export class ChangeDecoder implements Pick<Codec<RecordChange>, 'decode'> {
         return this.#who;
       }
     }
-    const who: Who = {
+    const who: CommandFields = {
       environment_id: this.#text(),
       integration: this.#isSome() ? this.#text() : null,
       connection_id: this.#isSome() ? this.#text() : null,

@@ -15,7 +15,7 @@ const quietMs = 100;
  */
 const fillGatherMs = 2_000;
 
-interface Recent {
+interface RecentInsert {
   /** When the insert began. */
   readonly at: number;
   readonly changes: number;
@@ -26,7 +26,7 @@ interface Recent {
  * `changes` those of the open batch.
  */
 export class Gathering {
-  #recent: readonly Recent[] = [];
+  #recent: readonly RecentInsert[] = [];
   #begunAt = 0;
   #grewAt = 0;
   #changes = 0;
@@ -54,7 +54,7 @@ export class Gathering {
     return at - this.#begunAt >= gatherMs || at - this.#grewAt >= quietMs;
   }
 
-  #since(at: number): readonly Recent[] {
+  #since(at: number): readonly RecentInsert[] {
     return this.#recent.filter((recent) => recent.at > at);
   }
 }

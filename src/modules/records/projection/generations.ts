@@ -1,4 +1,4 @@
-import type { Feed, FeedDeps, FeedOptions } from '#streams/projector/generation-feed.ts';
+import type { TableFeed, FeedDeps, FeedOptions } from '#streams/projector/generation-feed.ts';
 import {
   startGenerations,
   type GenerationsDeps,
@@ -15,12 +15,16 @@ export interface RecordFeedOptions extends FeedOptions<RecordTableSet> {
   readonly watermarks: HighWatermarks;
 }
 
-type General = GenerationsDeps<TableSource, ReturnType<typeof createActiveSource>, RecordTableSet>;
-type Given = 'topic' | 'tableSet' | 'openActive' | 'dropCopies' | 'openFeed' | 'openSource';
+type GeneralDeps = GenerationsDeps<
+  TableSource,
+  ReturnType<typeof createActiveSource>,
+  RecordTableSet
+>;
+type DerivedDep = 'topic' | 'tableSet' | 'openActive' | 'dropCopies' | 'openFeed' | 'openSource';
 
-export interface RecordGenerationsDeps extends Omit<General, Given> {
+export interface RecordGenerationsDeps extends Omit<GeneralDeps, DerivedDep> {
   readonly openReach: FeedDeps<TableSource, RecordTableSet>['openReach'];
-  readonly openFeed: (options: RecordFeedOptions) => Promise<Feed>;
+  readonly openFeed: (options: RecordFeedOptions) => Promise<TableFeed>;
   readonly openSource: (
     ref: Required<
       Pick<

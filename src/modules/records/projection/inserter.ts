@@ -13,7 +13,7 @@ interface InserterDeps {
   readonly queryClass?: () => QueryClass;
 }
 
-type Retrying = (task: () => Promise<void>) => Promise<void>;
+type RetryTask = (task: () => Promise<void>) => Promise<void>;
 
 export interface Inserter {
   /**
@@ -23,7 +23,7 @@ export interface Inserter {
 }
 
 /** Writes batches into the first table of the set; `retrying` repeats temporary failures. */
-export function createInserter(deps: InserterDeps, retrying: Retrying): Inserter {
+export function createInserter(deps: InserterDeps, retrying: RetryTask): Inserter {
   const { store, tables, logger } = deps;
   const { columns, topic } = records;
   const [table] = tables.tables;

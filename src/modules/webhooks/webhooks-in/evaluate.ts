@@ -16,14 +16,14 @@ import {
   readRequest,
   valueAt,
   valueOf,
-  type Incoming,
+  type IncomingRequest,
   type ReadRequest,
 } from './request.ts';
 import { verifyToken, type TokenAround } from './verifiers/jwt.ts';
 import { headerOf, holdsKey, invalid, isBlank, isEqual, verify } from './verifiers/signed.ts';
 
 /** The context of the rules beside the request. */
-export interface Surroundings extends TokenAround {
+export interface EvaluationContext extends TokenAround {
   readonly rules: WebhookRules;
   readonly credentials: IntegrationCredentials | null;
   connections(property: string, value: string): Promise<readonly Connection[]>;
@@ -68,7 +68,10 @@ export interface Installation {
  * Verifies and attributes a webhook by the provider's rules.
  * @throws GatewayError the rejection (docs/reference/webhooks-in.md#answers)
  */
-export async function evaluate(incoming: Incoming, context: Surroundings): Promise<Verdict> {
+export async function evaluate(
+  incoming: IncomingRequest,
+  context: EvaluationContext,
+): Promise<Verdict> {
   const { rules } = context;
   const rule = signatureOf(incoming, rules);
   const isOfConnection = rule?.keys.some((key) => typeof key === 'object') === true;
@@ -160,7 +163,10 @@ function installationIn(request: ReadRequest, { installation }: WebhookRules): I
 const mayBeUnsigned = (rules: WebhookRules): boolean => rules.unsigned.length > 0;
 
 /** The rule whose header is present, otherwise the first; null when the provider signs nothing. */
-function signatureOf({ headers }: Incoming, { signatures }: WebhookRules): SignatureRule | null {
+function signatureOf(
+  { headers }: IncomingRequest,
+  { signatures }: WebhookRules,
+): SignatureRule | null {
   const present = signatures.find((rule) => headers[headerOf(rule)] !== undefined);
   return present ?? signatures[0] ?? null;
 }
@@ -171,8 +177,8 @@ function signatureOf({ headers }: Incoming, { signatures }: WebhookRules): Signa
  */
 async function check(
   rule: SignatureRule,
-  incoming: Incoming,
-  context: Surroundings,
+  incoming: IncomingRequest,
+  context: EvaluationContext,
 ): Promise<boolean> {
   if (rule.scheme === 'jwt') {
     const token = incoming.headers[headerOf(rule)];
@@ -225,9 +231,9 @@ function secretOfIntegration(
  */
 async function checkedConnections(
   rule: SignatureRule,
-  incoming: Incoming,
-  context: Surroundings,
-  { connections, identifier }: Attributed,
+  incoming: IncomingRequest,
+  context: EvaluationContext,
+  { connections, identifier }: Attribution,
 ): Promise<{ readonly genuine: readonly Connection[]; readonly isVerified: boolean }> {
   const genuine: Connection[] = [];
   let verified = 0;
@@ -268,7 +274,7 @@ function secretIn(metadata: JsonObject, key: KeySource, identifier: string | nul
 }
 
 /** The connections of an event. */
-interface Attributed {
+interface Attribution {
   readonly connections: readonly Connection[];
   /** The identifier that found them. */
   readonly identifier: string | null;
@@ -278,9 +284,9 @@ interface Attributed {
 
 async function connectionsOf(
   part: ReadRequest,
-  context: Surroundings,
+  context: EvaluationContext,
   whole: ReadRequest,
-): Promise<Attributed> {
+): Promise<Attribution> {
   const { connection: rules, is_for_all: isForAll } = context.rules;
   if (rules === undefined) {
     const connections = isForAll ? context.allConnections() : [];
@@ -333,7 +339,7 @@ function eventsOf({ body }: ReadRequest, { events }: WebhookRules): readonly Jso
  */
 function withToken(
   parts: readonly Json[],
-  { rules: { event_token: path }, credentials }: Surroundings,
+  { rules: { event_token: path }, credentials }: EvaluationContext,
 ): readonly Json[] {
   const secret = credentials?.webhookSecret ?? '';
   if (path === undefined || secret === '' || parts.length === 0) return parts;
@@ -347,7 +353,10 @@ function withToken(
 }
 
 /** Whether `withToken` has compared the events with a secret. */
-const repeatsSecret = (parts: readonly Json[], { rules, credentials }: Surroundings): boolean =>
+const repeatsSecret = (
+  parts: readonly Json[],
+  { rules, credentials }: EvaluationContext,
+): boolean =>
   rules.event_token !== undefined && (credentials?.webhookSecret ?? '') !== '' && parts.length > 0;
 
 const typeOf = (part: ReadRequest, { type }: WebhookRules): string | null =>

@@ -29,13 +29,13 @@ export interface ConnectionFinder extends Disposable {
   ): Promise<Connection[]>;
 }
 
-interface Of {
+interface IntegrationScope {
   readonly environmentUid: string;
   readonly integrationKey: string;
 }
 
 interface Index {
-  readonly lookup: Of;
+  readonly lookup: IntegrationScope;
   readonly property: string;
   /** Ids of connections by value. */
   readonly byValue: Map<string, Set<string>>;
@@ -62,7 +62,7 @@ export function createConnectionFinder(deps: Deps): ConnectionFinder {
     const connections = changed.filter(({ kind }) => kind === 'connection');
     if (connections.length > 0) for (const index of indexes.values()) note(index, connections);
   });
-  const indexOf = (lookup: Of, property: string): Index => {
+  const indexOf = (lookup: IntegrationScope, property: string): Index => {
     const name = joinKey(lookup.environmentUid, lookup.integrationKey, property);
     const existing = indexes.get(name);
     if (existing !== undefined) return existing;
@@ -70,7 +70,11 @@ export function createConnectionFinder(deps: Deps): ConnectionFinder {
     indexes.set(name, made);
     return made;
   };
-  const read = async (lookup: Of, property: string, value: string): Promise<Connection[]> => {
+  const read = async (
+    lookup: IntegrationScope,
+    property: string,
+    value: string,
+  ): Promise<Connection[]> => {
     const find = (id: string): Connection[] => {
       const found = findConnection(control, lookup.environmentUid, lookup.integrationKey, id);
       return found === null ? [] : [found];
@@ -94,7 +98,7 @@ export function createConnectionFinder(deps: Deps): ConnectionFinder {
   };
 }
 
-function newIndex(control: ControlPlane, lookup: Of, property: string): Index {
+function newIndex(control: ControlPlane, lookup: IntegrationScope, property: string): Index {
   const all = connectionsOfIntegration(control, lookup.environmentUid, lookup.integrationKey);
   const changed = new Set(all.map(({ connectionId }) => connectionId));
   const empty = { byValue: new Map(), valuesOf: new Map(), looking: Promise.resolve() };

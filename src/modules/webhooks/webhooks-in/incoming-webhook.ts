@@ -60,15 +60,15 @@ async function evaluateAgain(
   }
 }
 
-type Incoming = IncomingWebhookDeps['incoming'];
+type IncomingTopics = IncomingWebhookDeps['incoming'];
 
 /** Waits for the outcomes that nodes publish of their stored webhooks. */
 class Outcomes implements Disposable {
-  readonly #incoming: Incoming;
+  readonly #incoming: IncomingTopics;
   readonly #waiting = new Map<WebhookIn, () => void>();
   readonly #stop: () => void;
 
-  constructor(incoming: Incoming) {
+  constructor(incoming: IncomingTopics) {
     this.#incoming = incoming;
     this.#stop = incoming.onChange(() => {
       for (const [step, publish] of this.#waiting) if (this.#isKnown(step)) publish();

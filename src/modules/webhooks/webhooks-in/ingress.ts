@@ -75,7 +75,7 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
  */
 async function checkRate(
   { services, setHeader }: StreamCall<WebhooksServices>,
-  named: Named,
+  named: WebhookAddress,
   what: 'all' | 'verified' | 'unverified',
 ): Promise<void> {
   const integration = `${named.environmentUid}/${named.integrationKey}`;
@@ -98,14 +98,14 @@ function answer({ response, begin }: StreamCall<WebhooksServices>, text: string 
   response.end(text);
 }
 
-interface Named {
+interface WebhookAddress {
   readonly environmentUid: string;
   readonly integrationKey: string;
   readonly search: string;
 }
 
 /** @throws GatewayError `invalid_uri_params`, `not_found` */
-function namesOf(target: string): Named {
+function namesOf(target: string): WebhookAddress {
   const mark = target.indexOf('?');
   const search = mark < 0 ? '' : target.slice(mark + 1);
   const parts = target.slice(1, mark < 0 ? undefined : mark).split('/');
@@ -130,7 +130,10 @@ function namesOf(target: string): Named {
  * Null when webhooks of the provider are not processed.
  * @throws GatewayError `unknown_environment`, `unknown_provider_config`, `webhook_unknown_provider`
  */
-async function receiverOf(services: WebhooksServices, named: Named): Promise<Receiver | null> {
+async function receiverOf(
+  services: WebhooksServices,
+  named: WebhookAddress,
+): Promise<Receiver | null> {
   const { control, providers } = services;
   const { environmentUid, integrationKey: key } = named;
   const environment = await findCaughtUp(control.view, () => {

@@ -17,7 +17,7 @@ import { forwardsOf } from './forward.ts';
 import type { IncomingWebhook, Repeat } from './incoming-store.ts';
 import { install } from './install.ts';
 import type { Receiver } from './receiver.ts';
-import type { Arrived, Incoming } from './request.ts';
+import type { ReceivedWebhook, IncomingRequest } from './request.ts';
 import { bodyHash, outcomeMessage, publish, receivedMessage, rejectedMessage } from './steps.ts';
 import { acceptUnverified, sizeOf, type UnverifiedDeps } from './unverified.ts';
 
@@ -44,7 +44,10 @@ export type ProcessDeps = Pick<
 export type IngressDeps = ProcessDeps & UnverifiedDeps;
 
 /** A new request that is not in the log yet. */
-export function arrivalOf({ clock }: Pick<ProcessDeps, 'clock'>, request: Incoming): Arrived {
+export function arrivalOf(
+  { clock }: Pick<ProcessDeps, 'clock'>,
+  request: IncomingRequest,
+): ReceivedWebhook {
   const receivedAt = clock.now();
   return { id: uuidV7(receivedAt), receivedAt, request };
 }
@@ -57,7 +60,7 @@ export function arrivalOf({ clock }: Pick<ProcessDeps, 'clock'>, request: Incomi
 export async function verifyArrived(
   deps: IngressDeps,
   receiver: Receiver,
-  arrived: Arrived,
+  arrived: ReceivedWebhook,
 ): Promise<Verdict> {
   try {
     return await evaluated(deps, receiver, arrived);
@@ -85,7 +88,7 @@ export async function verifyArrived(
 export async function accept(
   deps: IngressDeps,
   receiver: Receiver,
-  arrived: Arrived,
+  arrived: ReceivedWebhook,
   verdict: Verdict,
 ): Promise<void> {
   if (!verdict.isVerified) {
@@ -103,7 +106,7 @@ export async function accept(
 export async function processWebhook(
   deps: ProcessDeps,
   receiver: Receiver,
-  stored: Arrived,
+  stored: ReceivedWebhook,
   isAgain = false,
 ): Promise<void> {
   const verdict = await rejecting(deps, receiver, stored, () => evaluated(deps, receiver, stored));
@@ -113,7 +116,7 @@ export async function processWebhook(
 const evaluated = async (
   deps: ProcessDeps,
   receiver: Receiver,
-  stored: Arrived,
+  stored: ReceivedWebhook,
 ): Promise<Verdict> => evaluate(stored.request, await surroundings(deps, receiver, stored));
 
 /** A temporary error is not a rejection: the webhook is evaluated again. */
@@ -124,7 +127,7 @@ const isRejection = (error: unknown): error is GatewayError =>
 async function rejecting<T>(
   deps: ProcessDeps,
   receiver: Receiver,
-  stored: Arrived,
+  stored: ReceivedWebhook,
   task: () => Promise<T>,
 ): Promise<T> {
   const logged = beginLog(deps, receiver, stored);
@@ -142,7 +145,7 @@ async function rejecting<T>(
 const installed = (
   deps: ProcessDeps,
   receiver: Receiver,
-  stored: Arrived,
+  stored: ReceivedWebhook,
   installation: Installation,
 ) =>
   rejecting(deps, receiver, stored, async () => {
@@ -153,7 +156,7 @@ const installed = (
 async function act(
   deps: ProcessDeps,
   receiver: Receiver,
-  stored: Arrived,
+  stored: ReceivedWebhook,
   found: Verdict,
   isAgain: boolean,
 ): Promise<void> {
@@ -198,7 +201,7 @@ async function act(
 export async function stored(
   { vault, incoming }: Pick<ProcessDeps, 'vault' | 'incoming'>,
   webhook: IncomingWebhook,
-): Promise<Arrived | null> {
+): Promise<ReceivedWebhook | null> {
   const received = await incoming.valueAt(webhook);
   return received === null ? null : openReceived(vault, received);
 }
@@ -210,7 +213,7 @@ export async function stored(
 export async function openReceived(
   vault: ProcessDeps['vault'],
   { environment_id: uid, delivery_id: id, received_at, body, request }: WebhookIn,
-): Promise<Arrived | null> {
+): Promise<ReceivedWebhook | null> {
   if (body === null || request === null) return null;
   await vault.ready(uid);
   const bytes = vault.openBytes(uid, body, bodyContext(uid, id));
@@ -219,7 +222,11 @@ export async function openReceived(
   return { id, receivedAt: received_at / 1000, request: { headers, search, bytes } };
 }
 
-async function surroundings(deps: ProcessDeps, receiver: Receiver, { receivedAt }: Arrived) {
+async function surroundings(
+  deps: ProcessDeps,
+  receiver: Receiver,
+  { receivedAt }: ReceivedWebhook,
+) {
   const { integration, rules } = receiver;
   const { control, vault, connectionFinder, providerKeys, providers, settings } = deps;
   const { environmentUid, uniqueKey: integrationKey } = integration;
@@ -245,7 +252,7 @@ async function surroundings(deps: ProcessDeps, receiver: Receiver, { receivedAt 
 function repeatOf(
   deps: ProcessDeps,
   { environment, integration }: Receiver,
-  { request }: Arrived,
+  { request }: ReceivedWebhook,
   { providerDeliveryId, type, connections }: Verdict,
 ): Repeat | null {
   if (providerDeliveryId === null || connections.length === 0) return null;
@@ -262,7 +269,7 @@ function repeatOf(
 /** The delivery that this one repeats; null = none. A delivery for a deleted connection does not count. */
 async function firstOf(
   { incoming }: ProcessDeps,
-  { id, receivedAt }: Arrived,
+  { id, receivedAt }: ReceivedWebhook,
   { connections }: Verdict,
   repeat: Repeat,
 ): Promise<IncomingWebhook | null> {
@@ -277,7 +284,11 @@ async function firstOf(
  * The seed of the ids of its webhooks and runs: the same when the provider repeats it before it gets a response. The
  * ids also contain the uid of the connection.
  */
-function originOf({ integration }: Receiver, { id, receivedAt }: Arrived, repeat: Repeat | null) {
+function originOf(
+  { integration }: Receiver,
+  { id, receivedAt }: ReceivedWebhook,
+  repeat: Repeat | null,
+) {
   if (repeat === null) return id;
   const { providerDeliveryId, type, bodyHash: hash } = repeat;
   const day = Math.floor(receivedAt / dayMs);
@@ -297,7 +308,11 @@ const saidOf = (verdict: Verdict) => ({
 });
 
 /** One operation of the log that users read. */
-function beginLog({ logs }: ProcessDeps, { environment, integration }: Receiver, { id }: Arrived) {
+function beginLog(
+  { logs }: ProcessDeps,
+  { environment, integration }: Receiver,
+  { id }: ReceivedWebhook,
+) {
   const ref = {
     operationId: randomUUID(),
     operationType: 'webhook:incoming',

@@ -20,7 +20,7 @@ export interface ProviderKeys {
   at(url: string, isFresh: boolean): Promise<JSONWebKeySet>;
 }
 
-interface Known {
+interface CachedKeys {
   readonly keys: Promise<JSONWebKeySet>;
   readonly since: number;
 }
@@ -29,7 +29,7 @@ export function createProviderKeys(deps: {
   readonly http: HttpClient;
   readonly clock: Clock;
 }): ProviderKeys {
-  const existing = new Map<string, Known>();
+  const existing = new Map<string, CachedKeys>();
   return {
     at(url, isFresh) {
       const now = deps.clock.now();

@@ -12,20 +12,20 @@ import type { KeptRequest } from './events.ts';
 import { forwardedHeaders } from './headers.ts';
 
 /** A received webhook. */
-export interface Incoming extends KeptRequest {
+export interface IncomingRequest extends KeptRequest {
   /** The exact bytes, which are signed. */
   readonly bytes: Buffer;
 }
 
 /** A webhook with its id in the log. */
-export interface Arrived {
+export interface ReceivedWebhook {
   readonly id: string;
   readonly receivedAt: Instant;
-  readonly request: Incoming;
+  readonly request: IncomingRequest;
 }
 
 /** With its body read. */
-export interface ReadRequest extends Incoming {
+export interface ReadRequest extends IncomingRequest {
   readonly query: URLSearchParams;
   readonly body: Json;
 }
@@ -37,7 +37,7 @@ const depthMax = 64;
  * Reads the body as the provider sends it: JSON, a form, or text.
  * @throws GatewayError `webhook_invalid_payload`
  */
-export function readRequest(request: Incoming, rules: WebhookRules): ReadRequest {
+export function readRequest(request: IncomingRequest, rules: WebhookRules): ReadRequest {
   const query = new URLSearchParams(request.search);
   const type = request.headers['content-type'] ?? '';
   const text = request.bytes.toString('utf8');
@@ -78,10 +78,10 @@ function depthOf(value: Json): number {
 }
 
 /** The source of a value: a request, or one event of it. */
-export type Readable = Pick<ReadRequest, 'headers' | 'query' | 'body'>;
+export type ValueSource = Pick<ReadRequest, 'headers' | 'query' | 'body'>;
 
 /** The first available value, as text. */
-export function valueOf(from: Readable, sources: readonly Source[]): string | null {
+export function valueOf(from: ValueSource, sources: readonly Source[]): string | null {
   for (const source of sources) {
     const value = valueAt(from, source);
     if (value !== null && value !== '') return value;
@@ -89,7 +89,7 @@ export function valueOf(from: Readable, sources: readonly Source[]): string | nu
   return null;
 }
 
-export function valueAt({ headers, query, body }: Readable, source: Source): string | null {
+export function valueAt({ headers, query, body }: ValueSource, source: Source): string | null {
   if (source.value !== undefined) return source.value;
   const found =
     source.header === undefined
@@ -142,7 +142,7 @@ function calendarIn(address: string): string | null {
   }
 }
 
-export function holds(from: Readable, condition: Condition): boolean {
+export function holds(from: ValueSource, condition: Condition): boolean {
   const value = valueAt(from, condition);
   return value !== null && (condition.equals === undefined || condition.equals === value);
 }

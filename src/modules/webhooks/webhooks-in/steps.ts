@@ -6,7 +6,7 @@ import type { WebhookRules } from '#modules/connections/providers/webhook-rules.
 import type { WebhooksServices } from '../services.ts';
 import { bodyContext, requestContext, type IncomingStep, type KeptRequest } from './events.ts';
 import type { Receiver } from './receiver.ts';
-import type { Arrived, Incoming } from './request.ts';
+import type { ReceivedWebhook, IncomingRequest } from './request.ts';
 
 type Deps = Pick<WebhooksServices, 'vault'>;
 
@@ -41,7 +41,7 @@ export async function publish(
 export async function receivedMessage(
   deps: Deps,
   receiver: Receiver,
-  { id, receivedAt, request }: Arrived,
+  { id, receivedAt, request }: ReceivedWebhook,
   { keepsBody = true }: { readonly keepsBody?: boolean } = {},
 ): Promise<PublicMessage> {
   const { vault } = deps;
@@ -67,7 +67,7 @@ export async function receivedMessage(
 export function outcomeMessage(
   deps: Deps,
   receiver: Receiver,
-  { id, receivedAt, request }: Arrived,
+  { id, receivedAt, request }: ReceivedWebhook,
   outcome: Partial<IncomingStep> & Pick<IncomingStep, 'disposition'>,
 ): PublicMessage {
   const about = { delivery_id: id, body_hash: bodyHash(deps, request) };
@@ -77,7 +77,7 @@ export function outcomeMessage(
 export const rejectedMessage = (
   deps: Deps,
   receiver: Receiver,
-  stored: Arrived,
+  stored: ReceivedWebhook,
   { code: reason, status }: GatewayError,
 ): PublicMessage =>
   outcomeMessage(deps, receiver, stored, { disposition: 'rejected', reason, status });
@@ -122,10 +122,10 @@ function message({ environment, integration }: Receiver, step: IncomingStep): Pu
 }
 
 /** Keyed hash of the exact bytes. */
-export const bodyHash = ({ vault }: Deps, { bytes }: Incoming): string =>
+export const bodyHash = ({ vault }: Deps, { bytes }: IncomingRequest): string =>
   vault.fingerprint('webhook-body', bytes.toString('latin1'));
 
-function shown(headers: Incoming['headers'], rules: WebhookRules): Record<string, string> {
+function shown(headers: IncomingRequest['headers'], rules: WebhookRules): Record<string, string> {
   const named = [...(rules.type ?? []), ...(rules.delivery_id ?? [])].map(({ header }) => header);
   const names = new Set([...shownHeaders, ...named]);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => names.has(name)));

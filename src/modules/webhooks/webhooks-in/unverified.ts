@@ -4,7 +4,7 @@ import { limits } from '#kernel/limits.ts';
 import { hourMs } from '#kernel/time.ts';
 import type { WebhooksServices } from '../services.ts';
 import type { Receiver } from './receiver.ts';
-import type { Incoming } from './request.ts';
+import type { IncomingRequest } from './request.ts';
 import { publish, refusedMessage } from './steps.ts';
 
 export type UnverifiedDeps = Pick<
@@ -19,7 +19,7 @@ export type UnverifiedDeps = Pick<
 export type UnverifiedSender = 'unknown' | 'unsigned';
 
 /** The approximate size in the log: the minimum per webhook covers seals and other fields. */
-export const sizeOf = ({ headers, search, bytes }: Incoming): number =>
+export const sizeOf = ({ headers, search, bytes }: IncomingRequest): number =>
   bytes.length + search.length + JSON.stringify(headers).length;
 
 /**

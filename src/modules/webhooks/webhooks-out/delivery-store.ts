@@ -5,7 +5,7 @@ import {
   textOrNull,
   ViewTables,
   where,
-  type Where,
+  type ViewFilter,
 } from '#control-plane/view-tables.ts';
 import { joinKey } from '#kernel/ids.ts';
 import type { Micros } from '#kernel/time.ts';
@@ -250,7 +250,7 @@ function stateAfter({ action, next_attempt_at: next }: WebhookOut): DeliveryStat
   }
 }
 
-function meant(environmentUid: string, filter: DeliveryFilter): Where {
+function meant(environmentUid: string, filter: DeliveryFilter): ViewFilter {
   const { ids, isFirst = false, isOpen = false } = filter;
   const found = where({
     'environment_uid = ?': environmentUid,

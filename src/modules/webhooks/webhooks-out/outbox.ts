@@ -25,7 +25,10 @@ import {
 type View = Pick<ControlPlane, 'view'>;
 
 /** The connection of a webhook; without an id the webhook is attributed to none. */
-export interface Addressed extends Pick<Connection, 'integrationKey' | 'webhookUrlOverride'> {
+export interface WebhookConnection extends Pick<
+  Connection,
+  'integrationKey' | 'webhookUrlOverride'
+> {
   readonly connectionId: string | null;
 }
 
@@ -44,7 +47,7 @@ export function endpointsOf(
   control: View,
   { uid, webhookUrls }: Pick<Environment, 'uid' | 'webhookUrls'>,
   kind: WebhookKind,
-  { webhookUrlOverride, integrationKey, connectionId }: Addressed,
+  { webhookUrlOverride, integrationKey, connectionId }: WebhookConnection,
 ): EndpointId[] {
   if (webhookUrlOverride !== null) return ['connection'];
   const { primary, secondary } = webhookUrls;
@@ -92,7 +95,7 @@ export async function deliveriesOf(
   deps: { readonly control: View; readonly vault: Vault },
   ref: {
     readonly environment: Environment;
-    readonly connection: Addressed;
+    readonly connection: WebhookConnection;
     /** In plain text; stored in the delivery, because there is no connection to read the URL from. */
     readonly address?: string | null;
     readonly kind: WebhookKind;
@@ -130,7 +133,7 @@ export async function deliveriesOf(
 export function deliveryMessage(
   ref: {
     readonly environmentUid: string;
-    readonly connection: Pick<Addressed, 'integrationKey' | 'connectionId'>;
+    readonly connection: Pick<WebhookConnection, 'integrationKey' | 'connectionId'>;
     readonly runId?: string;
   },
   step: DeliveryStep,

@@ -24,7 +24,7 @@ export interface Ordering {
 }
 
 /** The result of a replay or of its dry run. */
-export interface Replayed {
+export interface ReplayResult {
   readonly matched: number;
   /** Ids of the new messages; of a dry run those that would be repeated. At most 100. */
   readonly messageIds: readonly string[];
@@ -64,7 +64,7 @@ export async function replayMatching(
   environmentUid: string,
   filter: DeliveryFilter,
   options: Ordering & { readonly isDryRun: boolean; readonly limit: number },
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   const { tables } = deps.deliveries;
   await deps.deliveries.caughtUp();
   const messageIds: string[] = [];

@@ -15,7 +15,7 @@ import {
   replayedShape,
   sentShape,
 } from './presenter.ts';
-import { bodyOf, repeat, replayMatching, type Ordering, type Replayed } from './replay.ts';
+import { bodyOf, repeat, replayMatching, type Ordering, type ReplayResult } from './replay.ts';
 
 const scopes = ['environment:*'];
 const pageSizeDefault = 100;
@@ -213,7 +213,7 @@ const replay = defineRoute({
 });
 
 async function answerReplay(
-  input: Ordered & {
+  input: ReplayRequest & {
     readonly body: { readonly dry_run?: boolean | undefined; readonly limit?: number | undefined };
   },
   filter: DeliveryFilter,
@@ -225,7 +225,7 @@ async function answerReplay(
   return { status: isDryRun ? 200 : 202, body: { data: presentReplayed(done, isDryRun) } };
 }
 
-const presentReplayed = (done: Replayed, isDryRun: boolean) => ({
+const presentReplayed = (done: ReplayResult, isDryRun: boolean) => ({
   dry_run: isDryRun,
   matched: done.matched,
   replayed: done.replayed,
@@ -235,12 +235,12 @@ const presentReplayed = (done: Replayed, isDryRun: boolean) => ({
   last_created_at: isoMicrosOrNull(done.lastCreatedAt),
 });
 
-type Ordered = Pick<
+type ReplayRequest = Pick<
   RouteInput<undefined, undefined, undefined, undefined, WebhooksServices>,
   'caller' | 'services' | 'idempotency'
 >;
 
-const orderingOf = ({ caller, idempotency }: Ordered): Ordering => ({
+const orderingOf = ({ caller, idempotency }: ReplayRequest): Ordering => ({
   actor: caller.actor,
   ...(idempotency === undefined ? {} : { idempotency }),
 });
@@ -250,7 +250,7 @@ const orderingOf = ({ caller, idempotency }: Ordered): Ordering => ({
  * @throws GatewayError `not_found`
  */
 async function requireMessage(
-  { deliveries }: Ordered['services'],
+  { deliveries }: ReplayRequest['services'],
   environmentUid: string,
   id: string,
 ): Promise<Delivery[]> {

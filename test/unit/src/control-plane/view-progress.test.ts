@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { PartitionProgress } from '#control-plane/view-store.ts';
-import { createCatchUp, Waiting } from '#control-plane/view.ts';
+import { createCatchUp, PositionWaiters } from '#control-plane/view.ts';
 import type { EventLog } from '#ports/event-log.ts';
 
 /** A log with the given end, and a view that has applied `next`. */
 function world() {
   const progress = new Map<number, PartitionProgress>();
-  const waiting = new Waiting(progress);
+  const waiting = new PositionWaiters(progress);
   let end = 0;
   let looks = 0;
   const log = {

@@ -3,7 +3,7 @@ import { openEmbeddedLog, type EmbeddedLog } from '#adapters/event-log/embedded/
 import { GatewayError } from '#kernel/errors.ts';
 import { overridden } from '#kernel/overridden.ts';
 import type { Batch, EventLog, FollowOptions, Position } from '#ports/event-log.ts';
-import type { MessageReactor, Taken } from '#streams/reactor/reactor.ts';
+import type { MessageReactor, ConsumedMessage } from '#streams/reactor/reactor.ts';
 import { startMessageReactor } from '#streams/reactor/runner.ts';
 import { silent } from '#test/support/control.ts';
 import { temporaryFolder } from '#test/support/embedded-log.ts';
@@ -181,7 +181,7 @@ describe('a reactor', () => {
     await append('a', 'b', 'c');
     const operatorRequests = givenOrders();
     const seen: string[] = [];
-    const take = async ({ message: { key }, replay }: Taken) =>
+    const take = async ({ message: { key }, replay }: ConsumedMessage) =>
       void seen.push(replay === null ? key : `${key} again`);
     await using _ = await start(take, { operatorRequests });
     await until(() => seen.length === 3);
@@ -198,7 +198,7 @@ describe('a reactor', () => {
     await append('stuck', 'b', 'c');
     const operatorRequests = givenOrders();
     const seen: string[] = [];
-    const take = async ({ message: { key } }: Taken, signal: AbortSignal) => {
+    const take = async ({ message: { key } }: ConsumedMessage, signal: AbortSignal) => {
       seen.push(key);
       if (key !== 'stuck') return;
       await new Promise((_resolve, reject) => {

@@ -1,6 +1,6 @@
-import type { Texts } from './en.ts';
+import type { PageTexts } from './en.ts';
 
-export const de: Texts = {
+export const de: PageTexts = {
   title: 'Konto verbinden',
   loading: 'Wird geladen …',
   listIntro: 'Wählen Sie aus, was Sie verbinden möchten.',

@@ -92,4 +92,4 @@ export const en = {
 } as const satisfies Record<string, string>;
 
 export type TextKey = keyof typeof en;
-export type Texts = Readonly<Record<TextKey, string>>;
+export type PageTexts = Readonly<Record<TextKey, string>>;

@@ -1,6 +1,6 @@
-import type { Texts } from './en.ts';
+import type { PageTexts } from './en.ts';
 
-export const es: Texts = {
+export const es: PageTexts = {
   title: 'Conectar una cuenta',
   loading: 'Cargando…',
   listIntro: 'Elija qué quiere conectar.',

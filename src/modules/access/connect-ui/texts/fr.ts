@@ -1,6 +1,6 @@
-import type { Texts } from './en.ts';
+import type { PageTexts } from './en.ts';
 
-export const fr: Texts = {
+export const fr: PageTexts = {
   title: 'Connecter un compte',
   loading: 'Chargement…',
   listIntro: 'Choisissez ce que vous voulez connecter.',

@@ -1,6 +1,6 @@
-import type { Texts } from './en.ts';
+import type { PageTexts } from './en.ts';
 
-export const ja: Texts = {
+export const ja: PageTexts = {
   title: 'アカウントを接続',
   loading: '読み込み中…',
   listIntro: '接続するサービスを選んでください。',

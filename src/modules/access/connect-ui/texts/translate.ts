@@ -1,5 +1,5 @@
 import { de } from './de.ts';
-import { en, type TextKey, type Texts } from './en.ts';
+import { en, type TextKey, type PageTexts } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
 import { ja } from './ja.ts';
@@ -11,7 +11,7 @@ export const languages = {
   fr: { name: 'Français', texts: fr },
   es: { name: 'Español', texts: es },
   ja: { name: '日本語', texts: ja },
-} as const satisfies Record<string, { name: string; texts: Texts }>;
+} as const satisfies Record<string, { name: string; texts: PageTexts }>;
 
 export type Language = keyof typeof languages;
 export const languageCodes = Object.keys(languages) as readonly Language[];

@@ -33,7 +33,7 @@ export interface Integration {
   readonly logo: string;
 }
 
-export interface Connected {
+export interface ConnectResult {
   readonly connectionId: string;
   readonly providerConfigKey: string;
   readonly isPending: boolean;
@@ -67,7 +67,7 @@ export interface ConnectApi {
   /** Texts in the language, if the definition has it. */
   provider(name: string, language: string): Promise<ProviderForm>;
   /** @throws ConnectError, as every call */
-  connect(path: string, request: ConnectRequest): Promise<Connected>;
+  connect(path: string, request: ConnectRequest): Promise<ConnectResult>;
   /** The URL for the sign-in at the provider. */
   redirectUrl(path: string, request: ConnectRequest, wsClientId: string | null): string;
   /** The WebSocket that reports the outcome of a flow. */
@@ -105,7 +105,7 @@ export function connectApi(base: string, token: string): ConnectApi {
     async connect(path, request) {
       const sent = request.body === null ? {} : jsonBody(request.body);
       const answer = await send(`${path}?${query(request)}`, { method: 'POST', ...sent });
-      return { isPending: false, ...(answer as Omit<Connected, 'isPending'>) };
+      return { isPending: false, ...(answer as Omit<ConnectResult, 'isPending'>) };
     },
     redirectUrl(path, request, wsClientId) {
       const search = query(request);

@@ -1,5 +1,5 @@
 import type { Language, Translate } from '#modules/access/connect-ui/texts/translate.ts';
-import type { Connected, ConnectApi, Failure, Integration, Session } from './api.ts';
+import type { ConnectResult, ConnectApi, Failure, Integration, Session } from './api.ts';
 import type { FlowNotice } from './flow.ts';
 import type { Host } from './host.ts';
 
@@ -15,26 +15,26 @@ export interface App {
   show(view: View): void;
   /** Announces it to screen readers. */
   say(text: string): void;
-  readonly go: Ways;
+  readonly go: Navigation;
 }
 
 /** Navigates between views. */
-export interface Ways {
+export interface Navigation {
   list(): void;
   form(integration: Integration): void;
-  connected(integration: Integration, connected: Connected): void;
+  connected(integration: Integration, connected: ConnectResult): void;
   /** An error that ends the page. */
   failed(failure: Failure): void;
 }
 
 /** The present language; passed to each drawing of the view. */
-export interface Spoken {
+export interface PageLanguage {
   readonly language: Language;
   readonly t: Translate;
 }
 
 /** Draws a page; the input of the user is kept outside, because a change of language redraws it. */
-export type View = (spoken: Spoken) => Promise<ViewContent>;
+export type View = (spoken: PageLanguage) => Promise<ViewContent>;
 
 export interface ViewContent {
   readonly title: string;

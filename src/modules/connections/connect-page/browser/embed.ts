@@ -28,7 +28,7 @@ const here = (document.currentScript as HTMLScriptElement).src;
 const lookEveryMs = 500;
 const frameTitle = 'Connect an account';
 
-interface Place {
+interface EmbeddedView {
   readonly view: Window | null;
   remove(): void;
 }
@@ -65,7 +65,7 @@ function open(options: ConnectOptions): ConnectHandle {
 const eventOf = ({ source: _source, ...event }: { source?: unknown }): ConnectEvent =>
   event as unknown as ConnectEvent;
 
-function inWindow(page: URL, onClosed: () => void): Place {
+function inWindow(page: URL, onClosed: () => void): EmbeddedView {
   const view = window.open(page, '_blank', 'popup,width=480,height=760');
   const look = setInterval(() => {
     if (view === null || view.closed) onClosed();
@@ -79,7 +79,7 @@ function inWindow(page: URL, onClosed: () => void): Place {
   };
 }
 
-function inFrame(page: URL, { container }: ConnectOptions, onClosed: () => void): Place {
+function inFrame(page: URL, { container }: ConnectOptions, onClosed: () => void): EmbeddedView {
   const frame = document.createElement('iframe');
   frame.src = page.href;
   frame.title = frameTitle;

@@ -1,4 +1,4 @@
-import { ConnectError, emptyFailure, type Connected, type Failure } from './api.ts';
+import { ConnectError, emptyFailure, type ConnectResult, type Failure } from './api.ts';
 import {
   callbackAck,
   callbackChannel,
@@ -11,7 +11,7 @@ export interface FlowNotice {
   /** Id of the socket; null when it does not respond within a second. */
   clientId(): Promise<string | null>;
   /** @throws ConnectError when the provider or the service refused */
-  outcome(integrationKey: string, signal: AbortSignal): Promise<Connected>;
+  outcome(integrationKey: string, signal: AbortSignal): Promise<ConnectResult>;
   /** Whether the socket has closed: the next flow needs another. */
   isOver(): boolean;
   close(): void;

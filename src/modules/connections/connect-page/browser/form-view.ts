@@ -1,5 +1,5 @@
 import { ConnectError, type Failure, type Integration } from './api.ts';
-import type { App, Spoken, View, ViewContent } from './app.ts';
+import type { App, PageLanguage, View, ViewContent } from './app.ts';
 import { h } from './dom.ts';
 import { failureBox } from './failure-box.ts';
 import { isExpired } from './failure-text.ts';
@@ -16,12 +16,12 @@ interface FormState {
 }
 
 /** A form that is shown. */
-interface Shown {
+interface FormContext {
   readonly app: App;
   readonly integration: Integration;
   readonly form: ConnectForm;
   readonly parts: FormParts;
-  readonly t: Spoken['t'];
+  readonly t: PageLanguage['t'];
   /** Shows the form again with the error. */
   readonly fail: (failure: Failure) => void;
 }
@@ -51,7 +51,7 @@ async function drawForm(
   app: App,
   integration: Integration,
   state: FormState,
-  { spoken, fail }: { readonly spoken: Spoken; readonly fail: Shown['fail'] },
+  { spoken, fail }: { readonly spoken: PageLanguage; readonly fail: FormContext['fail'] },
 ): Promise<ViewContent> {
   const { t, language } = spoken;
   const { session } = app;
@@ -62,7 +62,7 @@ async function drawForm(
   const parts = formParts(form, state.values, t);
   // Loaded before the click, because browsers open a window only in the click handler.
   if (form.kind === 'redirect') app.notice();
-  const shown: Shown = { app, integration, form, parts, t, fail };
+  const shown: FormContext = { app, integration, form, parts, t, fail };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
     void send(shown);
@@ -88,7 +88,7 @@ async function drawForm(
 /** Providers do not allow their pages in frames. */
 const isTopLevel = (): boolean => window.parent === window;
 
-function leaveButton(shown: Shown): HTMLElement {
+function leaveButton(shown: FormContext): HTMLElement {
   const leave = (): void => {
     const redirect = redirectOf(shown);
     if (redirect !== null) continueHere(shown.app, redirect);
@@ -101,20 +101,20 @@ function leaveButton(shown: Shown): HTMLElement {
 }
 
 /** Null when the form has errors. */
-function requestOf({ form, parts, t }: Shown) {
+function requestOf({ form, parts, t }: FormContext) {
   const values = parts.values();
   const problems = fieldProblems(values, t);
   parts.showProblems(problems);
   return problems.size === 0 ? connectRequest(form, values) : null;
 }
 
-function redirectOf(shown: Shown) {
+function redirectOf(shown: FormContext) {
   const { integration, form, fail } = shown;
   const request = requestOf(shown);
   return request === null ? null : { integration, path: form.path, request, onFailure: fail };
 }
 
-async function send(shown: Shown): Promise<void> {
+async function send(shown: FormContext): Promise<void> {
   const { app, integration, form, parts, t, fail } = shown;
   if (form.kind === 'redirect') {
     const redirect = redirectOf(shown);
@@ -136,7 +136,10 @@ async function send(shown: Shown): Promise<void> {
   }
 }
 
-function introOf({ app, integration, form, t }: Shown, provider: ProviderForm): HTMLElement[] {
+function introOf(
+  { app, integration, form, t }: FormContext,
+  provider: ProviderForm,
+): HTMLElement[] {
   const { unique_key: key, display_name: name } = integration;
   const request = form.fields.length === 0 ? 'nothingIntro' : 'formIntro';
   const intro = t(form.kind === 'redirect' ? 'redirectIntro' : request, { name });

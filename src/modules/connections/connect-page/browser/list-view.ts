@@ -1,5 +1,5 @@
 import type { Integration } from './api.ts';
-import type { App, Spoken, View } from './app.ts';
+import type { App, PageLanguage, View } from './app.ts';
 import { h, setAttribute } from './dom.ts';
 import { logoOf } from './logo.ts';
 
@@ -9,7 +9,7 @@ const searchFrom = 7;
 /** The allowed integrations as a list of buttons. */
 export function listView(app: App): View {
   let wanted = '';
-  return async ({ t }: Spoken) => {
+  return async ({ t }: PageLanguage) => {
     const intro = h(
       'p',
       { class: 'intro' },

@@ -17,7 +17,7 @@ export interface Redirect {
 }
 
 /** The provider's window; null if the browser blocked it. */
-interface Opened {
+interface ProviderWindow {
   readonly view: Window | null;
   readonly url: string;
 }
@@ -37,7 +37,7 @@ export function continueHere(app: App, { integration, path, request }: Redirect)
   location.assign(app.api.redirectUrl(path, request, null));
 }
 
-function wait(app: App, redirect: Redirect, opened: Opened): void {
+function wait(app: App, redirect: Redirect, opened: ProviderWindow): void {
   const { integration, onFailure } = redirect;
   const ended = new AbortController();
   const { signal } = ended;
@@ -72,13 +72,13 @@ function wait(app: App, redirect: Redirect, opened: Opened): void {
   app.show(view);
 }
 
-interface Waiting {
-  readonly opened: Opened;
+interface ProviderWait {
+  readonly opened: ProviderWindow;
   readonly isClosed: () => boolean;
   readonly end: () => void;
 }
 
-function waitingView(app: App, redirect: Redirect, { opened, isClosed, end }: Waiting): View {
+function waitingView(app: App, redirect: Redirect, { opened, isClosed, end }: ProviderWait): View {
   const { integration } = redirect;
   const again = (): void => {
     end();

@@ -1,11 +1,11 @@
-import type { Connected, Integration } from './api.ts';
+import type { ConnectResult, Integration } from './api.ts';
 import type { App, View } from './app.ts';
 import { h } from './dom.ts';
 import { logoOf } from './logo.ts';
 import { forgetTab } from './tab-state.ts';
 
 /** The success page; notifies the waiting page. */
-export function connectedView(app: App, integration: Integration, connected: Connected): View {
+export function connectedView(app: App, integration: Integration, connected: ConnectResult): View {
   const { connectionId, providerConfigKey, isPending } = connected;
   app.host.notify({ type: 'connect', connectionId, providerConfigKey, isPending });
   return async ({ t }) => {

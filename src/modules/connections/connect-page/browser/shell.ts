@@ -5,7 +5,7 @@ import {
   type Language,
   type OwnTexts,
 } from '#modules/access/connect-ui/texts/translate.ts';
-import type { Spoken, View, ViewContent } from './app.ts';
+import type { PageLanguage, View, ViewContent } from './app.ts';
 import { h } from './dom.ts';
 
 export interface Shell {
@@ -36,7 +36,7 @@ export function openShell({ root, language, onClose, onFailure }: ShellOptions):
   const card = h('div', { class: 'card' }, bar, main, footer);
   root.append(card, status);
   let own: OwnTexts = {};
-  let spoken: Spoken = { language, t: translator(language) };
+  let spoken: PageLanguage = { language, t: translator(language) };
   let present: View | null = null;
   let drawing = 0;
   let hasWatermark = false;
@@ -101,7 +101,7 @@ function place(
 function barButtons(
   onBack: (() => void) | null,
   onClose: (() => void) | null,
-  { t }: Spoken,
+  { t }: PageLanguage,
 ): HTMLElement[] {
   const button = (name: string, label: string, run: () => void): HTMLElement =>
     h('button', { type: 'button', class: `icon ${name}`, on: { click: run } }, label);
@@ -112,7 +112,7 @@ function barButtons(
 }
 
 function footerOf(
-  { t, language }: Spoken,
+  { t, language }: PageLanguage,
   hasWatermark: boolean,
   onLanguage: (language: Language) => void,
 ): HTMLElement[] {

@@ -5,7 +5,7 @@ import { textAt } from '#kernel/json-path.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { privateKeyOf } from '../../providers/private-key.ts';
 import { iso } from './expiry.ts';
-import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
+import { bearer, type AuthModeRules, type ModeContext, type ObtainedCredentials } from './mode.ts';
 import { strict } from './shapes.ts';
 
 const lifetimeSeconds = 15 * 60;
@@ -41,7 +41,7 @@ const givenOf = (held: JsonObject): JsonObject => ({
   ...(held['scope'] === undefined ? {} : { scope: held['scope'] }),
 });
 
-async function signed(input: JsonObject, { clock }: ModeContext): Promise<Obtained> {
+async function signed(input: JsonObject, { clock }: ModeContext): Promise<ObtainedCredentials> {
   const issuedAt = Math.floor(clock.now() / 1000);
   const expires = issuedAt + lifetimeSeconds;
   const privateKey = textAt(input, 'privateKey') ?? '';

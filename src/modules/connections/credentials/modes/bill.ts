@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { textAt } from '#kernel/json-path.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { iso } from './expiry.ts';
-import type { AuthModeRules, ModeContext, Obtained } from './mode.ts';
+import type { AuthModeRules, ModeContext, ObtainedCredentials } from './mode.ts';
 import { answerWithout } from './provider-auth-error.ts';
 import { strict } from './shapes.ts';
 import { addressOf, requestToken, headersOf, tokenValues } from './token-request.ts';
@@ -25,7 +25,7 @@ export const bill: AuthModeRules = {
   authorization: () => null,
 };
 
-async function loggedIn(input: JsonObject, context: ModeContext): Promise<Obtained> {
+async function loggedIn(input: JsonObject, context: ModeContext): Promise<ObtainedCredentials> {
   const { provider, clock } = context;
   const values = tokenValues(context, input);
   const template = typeof provider.token_url === 'string' ? provider.token_url : undefined;

@@ -5,7 +5,7 @@ import type { Credentials } from '../../connections/state.ts';
 import { installed } from './app.ts';
 import { appWithClient, requireClient } from './client.ts';
 import { installationToken } from './installation.ts';
-import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
+import { bearer, type AuthModeRules, type ModeContext, type ObtainedCredentials } from './mode.ts';
 import { finishOauth2, renewOauth2, startOauth2 } from './oauth2.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
 import { strict } from './shapes.ts';
@@ -42,7 +42,7 @@ async function finish(
   callback: Readonly<Record<string, string>>,
   kept: JsonObject,
   context: Parameters<typeof finishOauth2>[2],
-): Promise<Obtained> {
+): Promise<ObtainedCredentials> {
   const hasCode = callback['code'] !== undefined && callback['code'] !== '';
   const user = hasCode ? await finishOauth2(callback, kept, context) : null;
   if (callback['installation_id'] !== undefined) {
@@ -64,14 +64,14 @@ export async function completed(
   held: Credentials,
   installationId: string,
   context: ModeContext,
-): Promise<Obtained> {
+): Promise<ObtainedCredentials> {
   const { appId = '' } = requireClient(context);
   const app = await installationToken(context, { appId, installationId });
   return combined(app, heldUser(held['user']));
 }
 
 /** Both halves at once. A failed user's half is dropped; a failed app's half is an error. */
-async function renew(held: Credentials, context: ModeContext): Promise<Obtained> {
+async function renew(held: Credentials, context: ModeContext): Promise<ObtainedCredentials> {
   const { connectionConfig } = context;
   const appId = textAt(connectionConfig, 'app_id') ?? requireClient(context).appId ?? '';
   const installationId = textAt(connectionConfig, 'installation_id') ?? '';
@@ -82,14 +82,19 @@ async function renew(held: Credentials, context: ModeContext): Promise<Obtained>
   return combined(app, user);
 }
 
-function heldUser(user: unknown): (Obtained & { readonly credentials: Credentials }) | null {
+function heldUser(
+  user: unknown,
+): (ObtainedCredentials & { readonly credentials: Credentials }) | null {
   if (!isJsonObject(user)) return null;
   const credentials: Credentials = { ...user, type: 'OAUTH2' };
   const end = textAt(credentials, 'expires_at');
   return { credentials, expiresAt: end === null ? null : Date.parse(end) };
 }
 
-async function renewedUser(user: unknown, context: ModeContext): Promise<Obtained | null> {
+async function renewedUser(
+  user: unknown,
+  context: ModeContext,
+): Promise<ObtainedCredentials | null> {
   const held = heldUser(user);
   if (held === null || textAt(held.credentials, 'refresh_token') === null) return held;
   try {
@@ -101,7 +106,7 @@ async function renewedUser(user: unknown, context: ModeContext): Promise<Obtaine
 }
 
 /** The earlier expiry. */
-function combined(app: Obtained, user: Obtained | null): Obtained {
+function combined(app: ObtainedCredentials, user: ObtainedCredentials | null): ObtainedCredentials {
   const ends = [app.expiresAt, user?.expiresAt ?? null].filter((end) => end !== null);
   return {
     credentials: {
@@ -115,9 +120,9 @@ function combined(app: Obtained, user: Obtained | null): Obtained {
   };
 }
 
-const halfOf = ({ credentials }: Obtained): JsonObject => credentials as JsonObject;
+const halfOf = ({ credentials }: ObtainedCredentials): JsonObject => credentials as JsonObject;
 
-const rawOf = ({ credentials }: Obtained): JsonObject => {
+const rawOf = ({ credentials }: ObtainedCredentials): JsonObject => {
   const raw = credentials?.['raw'];
   return objectOf(raw);
 };

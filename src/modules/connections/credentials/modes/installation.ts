@@ -5,7 +5,7 @@ import type { Credentials } from '../../connections/state.ts';
 import { privateKeyOf } from '../../providers/private-key.ts';
 import { requireClient } from './client.ts';
 import { iso } from './expiry.ts';
-import type { ModeContext, Obtained } from './mode.ts';
+import type { ModeContext, ObtainedCredentials } from './mode.ts';
 import { expiryOf } from './oauth2-token.ts';
 import { answerWithout } from './provider-auth-error.ts';
 import { addressOf, requestToken, headersOf, tokenValues } from './token-request.ts';
@@ -45,7 +45,7 @@ export async function withNewJwt(
 export async function installationToken(
   context: ModeContext,
   installation: { readonly appId: string; readonly installationId: string },
-): Promise<Obtained> {
+): Promise<ObtainedCredentials> {
   const { provider, clock } = context;
   const { appId, installationId } = installation;
   const config: JsonObject = {

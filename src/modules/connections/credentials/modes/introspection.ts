@@ -1,7 +1,7 @@
 import type { Instant } from '#kernel/time.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { atTime, iso } from './expiry.ts';
-import type { ModeContext, Obtained } from './mode.ts';
+import type { ModeContext, ObtainedCredentials } from './mode.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
 import { addressOf, requestToken, clientHeader, tokenValues } from './token-request.ts';
 
@@ -15,8 +15,8 @@ const timeoutMs = 3_000;
 export async function withIntrospectedEnd(
   context: ModeContext,
   client: { readonly id: string; readonly secret: string },
-  obtained: Obtained,
-): Promise<Obtained> {
+  obtained: ObtainedCredentials,
+): Promise<ObtainedCredentials> {
   const credentials = obtained.credentials as Credentials;
   if (context.provider.introspection_url === undefined || obtained.expiresAt !== null) {
     return obtained;

@@ -1,7 +1,7 @@
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { iso } from './expiry.ts';
-import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
+import { bearer, type AuthModeRules, type ModeContext, type ObtainedCredentials } from './mode.ts';
 import { providerFields, typed } from './shapes.ts';
 import { signTemplate } from './signed-token.ts';
 import { tokenValues } from './token-request.ts';
@@ -19,7 +19,7 @@ export const jwt: AuthModeRules = {
   authorization: ({ credentials }) => bearer(credentials['token']),
 };
 
-async function signed(input: JsonObject, context: ModeContext): Promise<Obtained> {
+async function signed(input: JsonObject, context: ModeContext): Promise<ObtainedCredentials> {
   const { provider, clock } = context;
   const { token: template, signature: rules } = provider;
   if (template === undefined || rules === undefined) {

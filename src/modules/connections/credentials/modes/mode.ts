@@ -17,7 +17,7 @@ export interface ModeContext {
 }
 
 /** Credentials as stored, with the configuration that came with them. */
-export interface Obtained {
+export interface ObtainedCredentials {
   /** Null for the mode NONE, which has none. */
   readonly credentials: Credentials | null;
   /** Null: they do not expire, or the expiry is unknown. */
@@ -75,7 +75,7 @@ export interface RedirectFlow {
     callback: Readonly<Record<string, string>>,
     kept: JsonObject,
     context: RedirectContext,
-  ): Promise<Obtained>;
+  ): Promise<ObtainedCredentials>;
 }
 
 /** The client that an integration of the mode has (docs/reference/auth-modes.md#overview). */
@@ -102,7 +102,7 @@ export type ShapeOf = (provider: Provider) => z.ZodType<JsonObject>;
 export interface CredentialForm {
   readonly shape: ShapeOf;
   /** @throws ProviderAuthError */
-  submit(input: JsonObject, context: ModeContext): Promise<Obtained>;
+  submit(input: JsonObject, context: ModeContext): Promise<ObtainedCredentials>;
 }
 
 /**
@@ -115,7 +115,7 @@ export interface AuthModeRules {
   /** `credentials` of `POST /connections`. */
   readonly importShape: ShapeOf;
   /** @throws ProviderAuthError where the import requests a token from the provider */
-  import(input: JsonObject, context: ModeContext): Promise<Obtained>;
+  import(input: JsonObject, context: ModeContext): Promise<ObtainedCredentials>;
   readonly form: CredentialForm | null;
   readonly redirect: RedirectFlow | null;
   /** Null: the mode's credentials never expire. */
@@ -135,7 +135,7 @@ export interface Renewal {
    */
   spendsToken(held: Credentials, provider: Provider): boolean;
   /** @throws ProviderAuthError */
-  renew(held: Credentials, context: ModeContext): Promise<Obtained>;
+  renew(held: Credentials, context: ModeContext): Promise<ObtainedCredentials>;
 }
 
 export const bearer = (token: unknown): string | null =>

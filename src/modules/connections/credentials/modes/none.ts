@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { AuthModeRules, Obtained } from './mode.ts';
+import type { AuthModeRules, ObtainedCredentials } from './mode.ts';
 import { strict } from './shapes.ts';
 
-const nothing: Obtained = { credentials: null, expiresAt: null };
+const nothing: ObtainedCredentials = { credentials: null, expiresAt: null };
 
 /** Stores and injects nothing. */
 export const none: AuthModeRules = {

@@ -9,7 +9,7 @@ import type {
   AuthModeRules,
   AuthorizationCall,
   ModeContext,
-  Obtained,
+  ObtainedCredentials,
   RedirectContext,
   RedirectStart,
 } from './mode.ts';
@@ -82,7 +82,7 @@ async function finish(
   callback: Readonly<Record<string, string>>,
   kept: JsonObject,
   context: RedirectContext,
-): Promise<Obtained> {
+): Promise<ObtainedCredentials> {
   const { provider } = context;
   const verifier = callback['oauth_verifier'];
   if (verifier === undefined || callback['oauth_token'] !== kept['request_token']) {

@@ -7,7 +7,7 @@ import { parsePrivateKey, restorePem } from '#kernel/pem.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { iso } from './expiry.ts';
-import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
+import { bearer, type AuthModeRules, type ModeContext, type ObtainedCredentials } from './mode.ts';
 import { expiryOf, picked } from './oauth2-token.ts';
 import { answerWithout } from './provider-auth-error.ts';
 import { date, present, strict } from './shapes.ts';
@@ -73,7 +73,7 @@ const formShape = z
   ) as unknown as z.ZodType<JsonObject>;
 
 /** @throws ProviderAuthError; GatewayError `missing_client_id`, `missing_client_secret` */
-async function fetchToken(input: JsonObject, context: ModeContext): Promise<Obtained> {
+async function fetchToken(input: JsonObject, context: ModeContext): Promise<ObtainedCredentials> {
   const { provider, clock } = context;
   const clientId = textAt(input, 'client_id');
   if (clientId === null) throw new GatewayError('missing_client_id');

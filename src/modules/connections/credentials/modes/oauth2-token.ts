@@ -4,7 +4,7 @@ import type { Instant } from '#kernel/time.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { Provider } from '../../providers/definition.ts';
 import { afterSeconds, atTime, iso } from './expiry.ts';
-import type { ModeContext, Obtained } from './mode.ts';
+import type { ModeContext, ObtainedCredentials } from './mode.ts';
 import { answerWithout } from './provider-auth-error.ts';
 
 /** Dotted paths of a response as configuration under the same names (`token_response_metadata`). */
@@ -34,7 +34,7 @@ export function readToken(
   answer: JsonObject,
   before: Credentials | null,
   metadataPaths: readonly string[] | undefined = provider.token_response_metadata,
-): Obtained {
+): ObtainedCredentials {
   const source = tokenObject(answer, provider);
   const accessToken = textAt(source, 'access_token');
   if (accessToken === null) {

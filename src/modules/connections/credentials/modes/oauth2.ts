@@ -11,7 +11,7 @@ import {
   bearer,
   type AuthModeRules,
   type ModeContext,
-  type Obtained,
+  type ObtainedCredentials,
   type RedirectContext,
   type RedirectStart,
 } from './mode.ts';
@@ -58,7 +58,7 @@ export const oauth2: AuthModeRules = {
   authorization: ({ credentials }) => bearer(credentials['access_token']),
 };
 
-function imported(input: JsonObject): Obtained {
+function imported(input: JsonObject): ObtainedCredentials {
   const expiresAt = textAt(input, 'expires_at');
   return {
     credentials: { ...input, raw: {} } as unknown as Credentials,
@@ -151,7 +151,7 @@ export async function finishOauth2(
   callback: Readonly<Record<string, string>>,
   kept: JsonObject,
   context: RedirectContext,
-): Promise<Obtained> {
+): Promise<ObtainedCredentials> {
   const { provider } = context;
   const code = callback[provider.authorization_code_param_in_callback ?? 'code'];
   if (code === undefined || code === '') throw refusedByPerson(provider, callback);
@@ -244,7 +244,10 @@ function tokenRequest(
 }
 
 /** RFC 6749 section 6. @throws ProviderAuthError */
-export async function renewOauth2(held: Credentials, context: ModeContext): Promise<Obtained> {
+export async function renewOauth2(
+  held: Credentials,
+  context: ModeContext,
+): Promise<ObtainedCredentials> {
   const { provider } = context;
   const client = clientOf(context, held['config_override']);
   const refreshToken = textAt(held, 'refresh_token') ?? '';

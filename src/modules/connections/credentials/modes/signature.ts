@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { textAt } from '#kernel/json-path.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { iso } from './expiry.ts';
-import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
+import { bearer, type AuthModeRules, type ModeContext, type ObtainedCredentials } from './mode.ts';
 import { strict } from './shapes.ts';
 
 const lifetimeMsDefault = 300_000;
@@ -30,7 +30,7 @@ export const signature: AuthModeRules = {
   authorization: ({ credentials }) => bearer(credentials['token']),
 };
 
-function signed(input: JsonObject, { provider, clock }: ModeContext): Obtained {
+function signed(input: JsonObject, { provider, clock }: ModeContext): ObtainedCredentials {
   const now = clock.now();
   const username = textAt(input, 'username') ?? '';
   const password = textAt(input, 'password') ?? '';

@@ -6,7 +6,7 @@ import { dayMs, type Instant } from '#kernel/time.ts';
 import type { Provider, TokenStep } from '../../providers/definition.ts';
 import type { TemplateValues } from '../../providers/interpolate.ts';
 import { durationMs, atTime, iso, jwtExpiry } from './expiry.ts';
-import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
+import { bearer, type AuthModeRules, type ModeContext, type ObtainedCredentials } from './mode.ts';
 import { picked } from './oauth2-token.ts';
 import { answerWithout } from './provider-auth-error.ts';
 import { providerFields, typed } from './shapes.ts';
@@ -60,7 +60,7 @@ function hasRefreshToken(held: JsonObject, { refresh_url }: Provider): boolean {
   return refresh_url !== undefined && textAt(held, 'refresh_token') !== null;
 }
 
-async function renewed(held: JsonObject, context: ModeContext): Promise<Obtained> {
+async function renewed(held: JsonObject, context: ModeContext): Promise<ObtainedCredentials> {
   const { provider } = context;
   const refreshToken = textAt(held, 'refresh_token');
   const fields = fieldsOf(provider, held);
@@ -83,7 +83,7 @@ async function fetched(
   input: JsonObject,
   assertionOption: JsonObject,
   context: ModeContext,
-): Promise<Obtained> {
+): Promise<ObtainedCredentials> {
   const { provider } = context;
   const fields = fieldsOf(provider, input);
   const assertion = await assertionOf(fields, context);
@@ -133,7 +133,7 @@ function obtainedOf(
   { body, headers }: TokenAnswer,
   fields: JsonObject,
   { provider, clock }: ModeContext,
-): Obtained {
+): ObtainedCredentials {
   const { token_response: paths = { token: 'token' } } = provider;
   const token = textAt(body, paths.token);
   if (token === null) throw answerWithout('token', provider, 'two_step_credentials_fetch_error');

@@ -53,10 +53,10 @@ export interface Report {
 
 /** The outcome of an attempt, before it is reported to the owner. */
 export type Ending =
-  | Over
+  | AttemptResult
   /** The run did not cause it: a sync is queued again. */
   | { readonly kind: 'interrupted' };
-export type Over =
+export type AttemptResult =
   | { readonly kind: 'ok'; readonly output: string | undefined }
   | { readonly kind: 'failed'; readonly status: EndStatus; readonly error: GatewayError };
 
@@ -167,7 +167,7 @@ export async function attempted(
   }
 }
 
-export function failureOf(error: unknown, logger: Logger): Over {
+export function failureOf(error: unknown, logger: Logger): AttemptResult {
   if (error instanceof GatewayError) {
     const status = error.code === 'script_aborted' ? 'cancelled' : 'failed';
     return { kind: 'failed', status, error };
@@ -283,7 +283,7 @@ export async function deployedTarget(
 }
 
 /** The log message of the outcome. `what` is for example `Sync contacts`. */
-export function logEnd(ending: Over, what: string): [OperationState, string] {
+export function logEnd(ending: AttemptResult, what: string): [OperationState, string] {
   if (ending.kind === 'ok') return ['success', `${what} succeeded`];
   const states = { cancelled: 'cancelled', timed_out: 'timeout' } as const;
   const state =

@@ -3,7 +3,7 @@ import { retrying } from '#kernel/retry.ts';
 import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
 import type { Stream } from '#modules/records/stream.ts';
 import type { WriteOrigin } from '#modules/records/writer.ts';
-import { failureOf, type Ending, type Over, type RunDeps } from './attempt.ts';
+import { failureOf, type Ending, type AttemptResult, type RunDeps } from './attempt.ts';
 
 /** The outcome of an attempt, with its changes in the streams of its models. */
 export interface FinishedRun {
@@ -35,7 +35,7 @@ export async function finishRun(
   );
   const counts: ModelResult[] = [];
   const positions: ModelPosition[] = [];
-  let after: Over = ending;
+  let after: AttemptResult = ending;
   for (const [index, answer] of answers.entries()) {
     const model = streams[index]?.model ?? '';
     if (answer.status === 'rejected') {

@@ -64,7 +64,7 @@ export async function startFunctionRunner(deps: FunctionRunnerDeps): Promise<Asy
   };
 }
 
-interface Running {
+interface ActiveRun {
   readonly abort: AbortController;
   readonly kind: string;
   done: Promise<void>;
@@ -75,7 +75,7 @@ class FunctionRunner implements RunTaker {
   readonly #gates: Readonly<Record<keyof typeof defaultLimits, FairLimiter>>;
   readonly #load: LoadLimit;
   /** By run and attempt, including those that wait for a slot. */
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, ActiveRun>();
   readonly #turns: EnvironmentLocks;
   readonly #process = randomUUID();
   /** Ends the last reports when the process must stop. */
@@ -121,7 +121,7 @@ class FunctionRunner implements RunTaker {
     const name = nameOf(change);
     if (this.#running.has(name) || this.#isLate(change)) return;
     const abort = new AbortController();
-    const running: Running = { abort, kind: change.kind, done: Promise.resolve() };
+    const running: ActiveRun = { abort, kind: change.kind, done: Promise.resolve() };
     this.#running.set(name, running);
     let release: Release | undefined;
     try {

@@ -91,7 +91,7 @@ export async function invokeRun(
   return await report(deps, change, settled, { operation, keepBody, closing });
 }
 
-interface Given {
+interface InvocationInput {
   readonly input: Promise<string | undefined>;
   readonly operation: Operation;
   readonly signal: AbortSignal;
@@ -100,7 +100,7 @@ interface Given {
 async function settledOf(
   deps: RunDeps,
   change: CalledRun,
-  input: Given & { readonly depth: number },
+  input: InvocationInput & { readonly depth: number },
 ): Promise<FinishedRun> {
   if (change.kind === 'webhook') return performWebhook(deps, change, input);
   if (change.kind !== 'dryrun') return perform(deps, change, input);
@@ -110,7 +110,7 @@ async function settledOf(
 async function perform(
   deps: RunDeps,
   change: CalledRun,
-  supplied: Given & { readonly depth: number },
+  supplied: InvocationInput & { readonly depth: number },
 ): Promise<FinishedRun> {
   const { input, ...shown } = supplied;
   const ending = await attempted(deps, async () => {
@@ -126,7 +126,7 @@ async function perform(
 async function performWebhook(
   deps: RunDeps,
   change: CalledRun,
-  { input, operation, signal }: Given,
+  { input, operation, signal }: InvocationInput,
 ): Promise<FinishedRun> {
   const ref = runOf(change);
   const actor = `run:${ref.runId}`;
@@ -190,7 +190,7 @@ function beginLog(deps: RunDeps, change: CalledRun): Operation {
   return deps.logs.begin(ref, `${titleOf(change)} started`);
 }
 
-interface Reporting extends Pick<InvokedWith, 'keepBody'> {
+interface ReportContext extends Pick<InvokedWith, 'keepBody'> {
   readonly operation: Operation;
   readonly closing: AbortSignal;
 }
@@ -199,7 +199,7 @@ async function report(
   deps: RunDeps,
   change: CalledRun,
   { ending, counts, positions }: FinishedRun,
-  { operation, keepBody, closing }: Reporting,
+  { operation, keepBody, closing }: ReportContext,
 ): Promise<boolean> {
   const { attempt } = change;
   const runId = change.run_id ?? '';

@@ -4,7 +4,7 @@ import type { RunDeps } from './attempt.ts';
 import { onLog, invokeRun } from './invoked-run.ts';
 
 /** The runner's state of a run with a slot. */
-interface Place {
+interface RunSlot {
   readonly runner: string;
   readonly abort: AbortController;
   /** Ends the last report when the process must stop. */
@@ -13,7 +13,7 @@ interface Place {
 }
 
 /** A run for a caller in this process. */
-export function localRun(deps: RunDeps, run: CalledRun, place: Place): TakenRun {
+export function localRun(deps: RunDeps, run: CalledRun, place: RunSlot): TakenRun {
   const { runner, abort, closing, over } = place;
   let end: EndBody | null = null;
   let hasBegun = false;

@@ -16,7 +16,7 @@ import {
   isStale,
   keepAlive,
   runUserCode,
-  type Over,
+  type AttemptResult,
   type Report,
   type RunDeps,
 } from './attempt.ts';
@@ -131,7 +131,7 @@ async function perform(
 const asksForRunPass = ({ bundle }: DeployedFunction): boolean =>
   bundle.includes('deleteRecordsFromPreviousExecutions');
 
-function statusOf(ending: Over) {
+function statusOf(ending: AttemptResult) {
   if (ending.kind === 'ok') return { status: 'succeeded', error: null } as const;
   const { status, error } = ending;
   return { status, error: { code: error.code, message: scrub(error.message) } };

@@ -1,10 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RecordChange } from '#modules/records/events.ts';
 import { recordsTopic, reservedKey } from '#modules/records/stream-head.ts';
-import type { Batch, Message, Placed, ReadMessage, TransactionalWriter } from '#ports/event-log.ts';
+import type {
+  Batch,
+  Message,
+  PartitionMessages,
+  ReadMessage,
+  TransactionalWriter,
+} from '#ports/event-log.ts';
 import { messagesOf } from './messages.ts';
 import { Progress } from './progress.ts';
-import { typedTopicsGroup, type Shared } from './shared.ts';
+import { typedTopicsGroup, type PublishingServices } from './shared.ts';
 import { openTarget, type OpenTarget } from './targets.ts';
 
 /** Small batches: their conversion to rows blocks the thread. */
@@ -18,7 +24,7 @@ const positionEveryMs = 5_000;
  * @throws GatewayError `writer_fenced` when another process has acquired the partition
  */
 export async function fillPartition(
-  shared: Shared,
+  shared: PublishingServices,
   partition: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -26,7 +32,7 @@ export async function fillPartition(
   const progress = new Progress(partition, shared.progressCodec);
   await progress.read(shared.log);
   const at = await startOf(shared, partition, progress);
-  const filling = new Filling(shared, { partition, writer, progress, at });
+  const filling = new PartitionPublisher(shared, { partition, writer, progress, at });
   while (!signal.aborted) await filling.whileTargetsStay(signal);
 }
 
@@ -34,13 +40,17 @@ export async function fillPartition(
  * Starts after the group's position. Without a position nothing was opted in when the partition was last assigned, or
  * the position is lost: then possibly missing changes are repeated.
  */
-async function startOf(shared: Shared, partition: number, progress: Progress): Promise<number> {
+async function startOf(
+  shared: PublishingServices,
+  partition: number,
+  progress: Progress,
+): Promise<number> {
   const committed = await shared.log.committed(typedTopicsGroup, recordsTopic);
   const existing = committed.get(partition) ?? progress.lowestLive;
   return existing ?? shared.log.endOffset(recordsTopic, partition);
 }
 
-interface Held {
+interface OwnedPartition {
   readonly partition: number;
   readonly writer: TransactionalWriter;
   readonly progress: Progress;
@@ -48,13 +58,13 @@ interface Held {
   readonly at: number;
 }
 
-class Filling {
-  readonly #shared: Shared;
-  readonly #held: Held;
+class PartitionPublisher {
+  readonly #shared: PublishingServices;
+  readonly #held: OwnedPartition;
   #at: number;
   #committedAt = 0;
 
-  constructor(shared: Shared, held: Held) {
+  constructor(shared: PublishingServices, held: OwnedPartition) {
     this.#shared = shared;
     this.#held = held;
     this.#at = held.at;
@@ -122,7 +132,7 @@ class Filling {
     }
   }
 
-  async #placedOf(batch: Batch, open: readonly OpenTarget[]): Promise<Placed[]> {
+  async #placedOf(batch: Batch, open: readonly OpenTarget[]): Promise<PartitionMessages[]> {
     const { progress } = this.#held;
     const changes = this.#changes(batch.messages, open, (epoch) => {
       if (epoch < progress.epoch) return false;
@@ -137,7 +147,7 @@ class Filling {
     messages: readonly ReadMessage[],
     open: readonly OpenTarget[],
     counts: (epoch: number) => boolean,
-  ): Generator<Matched> {
+  ): Generator<MatchedChange> {
     for (const message of messages) {
       const { key, value } = message;
       if (value === null || key === reservedKey) continue;
@@ -165,7 +175,10 @@ class Filling {
     }
   }
 
-  async #placed(changes: Iterable<Matched>, isBackfill: boolean): Promise<Placed[]> {
+  async #placed(
+    changes: Iterable<MatchedChange>,
+    isBackfill: boolean,
+  ): Promise<PartitionMessages[]> {
     const { clock, version } = this.#shared;
     const erased = new Map<string, boolean>();
     const byTopic = new Map<string, Message[]>();
@@ -201,7 +214,7 @@ class Filling {
     await this.#shared.park({ topic: recordsTopic, partition, message, replay: null }, reason, 1);
   }
 
-  async #commit(placed: readonly Placed[]): Promise<void> {
+  async #commit(placed: readonly PartitionMessages[]): Promise<void> {
     const { writer, progress, partition } = this.#held;
     const { faultPoint, clock } = this.#shared;
     faultPoint('typed-topics:before-commit');
@@ -214,7 +227,7 @@ class Filling {
   }
 }
 
-interface Matched {
+interface MatchedChange {
   readonly message: ReadMessage;
   /** Null: the change is unreadable. */
   readonly change: RecordChange | null;

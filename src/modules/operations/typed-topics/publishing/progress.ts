@@ -1,5 +1,5 @@
 import { reservedKey } from '#modules/records/stream-head.ts';
-import type { EventLog, Message, Placed } from '#ports/event-log.ts';
+import type { EventLog, Message, PartitionMessages } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { typedProgressTopic, type TypedTopicProgress } from '../progress.ts';
 import type { OpenTarget } from './targets.ts';
@@ -69,7 +69,7 @@ export class Progress {
   }
 
   /** The changed progress, for the transaction that contains its messages. */
-  take(): Placed[] {
+  take(): PartitionMessages[] {
     const messages = this.#news;
     this.#news = [];
     const position = { topic: typedProgressTopic, partition: this.#partition };

@@ -21,7 +21,7 @@ export interface TypedTopicsDeps extends Ports {
 }
 
 /** The services that all partitions of this process share. */
-export interface Shared extends TypedTopicsDeps {
+export interface PublishingServices extends TypedTopicsDeps {
   readonly targets: Targets;
   readonly changeCodec: Codec<RecordChange>;
   readonly progressCodec: Codec<TypedTopicProgress>;

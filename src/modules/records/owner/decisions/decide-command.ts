@@ -8,7 +8,7 @@ import {
   type RetentionPreviewArgs,
 } from '../../commands.ts';
 import { deadLetterMessage, deadLetterOf, retriedMessage } from '../dead-letter.ts';
-import type { Shared } from '../deps.ts';
+import type { OwnerServices } from '../deps.ts';
 import { isKeyGone } from '../encryption/at-rest-encryption.ts';
 import { newRun, putRun, snapshot, type StreamState } from '../state/stream-state.ts';
 import type { Streams } from '../state/streams.ts';
@@ -22,8 +22,8 @@ import type { Answer } from './round.ts';
 const attemptsMax = 5;
 const firstMs = 10;
 
-export interface Deciding {
-  readonly shared: Shared;
+export interface DecisionContext {
+  readonly shared: OwnerServices;
   readonly partition: number;
   readonly rules: Rules;
   readonly streams: Streams;
@@ -35,9 +35,9 @@ export interface Deciding {
  * @throws the error of the state store: the partition must be acquired again
  */
 export async function decideCommand(
-  deciding: Deciding,
+  deciding: DecisionContext,
   message: ReadMessage,
-  decoded: Decoded,
+  decoded: DecodedCommand,
 ): Promise<'done' | 'more'> {
   let failure: unknown = decoded.failure;
   if (decoded.command !== null) {
@@ -55,12 +55,12 @@ export async function decideCommand(
   return 'done';
 }
 
-interface Decoded {
+interface DecodedCommand {
   readonly command: RecordCommandValue | null;
   readonly failure?: unknown;
 }
 
-export function decode({ commandCodec }: Shared, message: ReadMessage): Decoded {
+export function decode({ commandCodec }: OwnerServices, message: ReadMessage): DecodedCommand {
   try {
     if (message.value === null) throw new Error('The command is empty.');
     return { command: commandCodec.decode(message.value) };
@@ -70,7 +70,7 @@ export function decode({ commandCodec }: Shared, message: ReadMessage): Decoded 
 }
 
 async function attemptOne(
-  deciding: Deciding,
+  deciding: DecisionContext,
   message: ReadMessage,
   command: RecordCommandValue,
 ): Promise<'done' | 'more'> {
@@ -103,7 +103,7 @@ async function attemptOne(
 
 /** When it throws, its effects on the state, the round and the stream are undone. */
 function undoable<T>(
-  { rules: { changes }, streams }: Deciding,
+  { rules: { changes }, streams }: DecisionContext,
   key: string,
   command: RecordCommandValue,
   part: (stream: StreamState) => T,
@@ -130,22 +130,22 @@ function undoable<T>(
 }
 
 /** A destroyed key is final: no further save for its connection. */
-async function isGone({ shared }: Deciding, command: RecordCommandValue): Promise<boolean> {
+async function isGone({ shared }: DecisionContext, command: RecordCommandValue): Promise<boolean> {
   const isDestroyed = await isKeyGone(shared.vault, command.connection_uid);
   return isDestroyed && isKeyless[kindOf(handlers, command)] !== true;
 }
 
-function reply({ rules }: Deciding, command: RecordCommandValue, answer: Answer): void {
+function reply({ rules }: DecisionContext, command: RecordCommandValue, answer: Answer): void {
   const { reply_to: node, command_id: commandId } = command;
   if (node !== null) rules.changes.round.replies.push({ commandId, node, answer });
 }
 
-type Retried = Parameters<typeof retriedMessage>;
+type RetriedMessageInput = Parameters<typeof retriedMessage>;
 
 function reportRetried(
-  { shared, partition, rules }: Deciding,
-  ref: Omit<Retried[1], 'place'>,
-  outcome: Retried[2],
+  { shared, partition, rules }: DecisionContext,
+  ref: Omit<RetriedMessageInput[1], 'place'>,
+  outcome: RetriedMessageInput[2],
 ): void {
   const position = { topic: recordCommandsTopic, partition, offset: ref.message.offset };
   rules.changes.round.deadLetters.push(
@@ -154,7 +154,7 @@ function reportRetried(
 }
 
 function setAside(
-  deciding: Deciding,
+  deciding: DecisionContext,
   message: ReadMessage,
   command: RecordCommandValue | null,
   failure: unknown,

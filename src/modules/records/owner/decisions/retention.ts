@@ -9,7 +9,7 @@ import {
 } from '../../commands.ts';
 import { record } from '../../decider.ts';
 import { recordsTopic, reservedKey } from '../../stream-head.ts';
-import { tickMsDefault, type Shared } from '../deps.ts';
+import { tickMsDefault, type OwnerServices } from '../deps.ts';
 import { isKeyGone } from '../encryption/at-rest-encryption.ts';
 import type { StateStore } from '../state/state-store.ts';
 import type { StreamState } from '../state/stream-state.ts';
@@ -36,7 +36,7 @@ const ticksBetweenTrust = 2;
 const writtenByCallers = [recordCommandsTopic, 'svc.internal.commands.v1'] as const;
 
 /** The expired records of one stream. */
-export type Due =
+export type DueRetention =
   | { readonly action: 'delete' }
   /** Those that were modified at the time (µs) or before. */
   | { readonly action: 'prune'; readonly until: number };
@@ -46,7 +46,7 @@ export function dueOf(
   stream: Pick<StreamState, 'lastRunAt' | 'isClosed'>,
   { pruneAfterDays, deleteAfterDays }: Retention,
   now: Instant,
-): Due {
+): DueRetention {
   const before = (days: number): number => (now - days * dayMs) * 1000;
   const { lastRunAt, isClosed } = stream;
   if (!isClosed && lastRunAt !== null && lastRunAt <= before(deleteAfterDays)) {
@@ -72,7 +72,7 @@ export async function isClockTrusted(log: EventLog, now: Instant): Promise<boole
 
 /** Prunes and deletes expired data of one partition: once a day, a slice at a time. */
 export class RetentionSweep {
-  readonly #shared: Shared;
+  readonly #shared: OwnerServices;
   readonly #partition: number;
   readonly #streams: Streams;
   #dueAt: Instant = 0;
@@ -81,7 +81,7 @@ export class RetentionSweep {
   /** The current sweep: its time, and the last stream of its previous slice. */
   #sweep: { readonly now: Instant; after: number } | null = null;
 
-  constructor(shared: Shared, partition: number, streams: Streams) {
+  constructor(shared: OwnerServices, partition: number, streams: Streams) {
     this.#shared = shared;
     this.#partition = partition;
     this.#streams = streams;
@@ -160,7 +160,12 @@ export class RetentionSweep {
 }
 
 /** Prunes or purges up to `limit` records of the stream; returns whether there may be more. */
-export function settle(changes: Changes, stream: StreamState, due: Due, limit: number): boolean {
+export function settle(
+  changes: Changes,
+  stream: StreamState,
+  due: DueRetention,
+  limit: number,
+): boolean {
   const { store } = changes;
   const all = Number.MAX_SAFE_INTEGER;
   const placed =
@@ -199,7 +204,7 @@ const previewStreams = 500;
 
 /** The expired data of an environment in this partition. */
 export async function preview(
-  { log, clock, retentionOf }: Shared,
+  { log, clock, retentionOf }: OwnerServices,
   { store, streams }: { readonly store: StateStore; readonly streams: Streams },
   environmentUid: string,
   { after }: RetentionPreviewArgs,

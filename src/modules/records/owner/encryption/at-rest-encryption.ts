@@ -3,7 +3,7 @@ import { splitKey } from '#kernel/ids.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 
 /** Payloads of a stream that are sealed as one, in their order. */
-export interface Together {
+export interface PayloadGroup {
   readonly ids: readonly string[];
   /** Bytes of each. */
   readonly lengths: readonly number[];
@@ -14,14 +14,14 @@ export interface Together {
  * awaits its key first, or finds that it was destroyed.
  */
 export interface AtRestEncryption {
-  seal(streamKey: string, together: Together, plain: Uint8Array): Buffer;
+  seal(streamKey: string, together: PayloadGroup, plain: Uint8Array): Buffer;
   /** @throws GatewayError `invalid_credentials` when the key is gone or the bytes were changed */
-  open(streamKey: string, together: Together, sealed: Uint8Array): Buffer;
+  open(streamKey: string, together: PayloadGroup, sealed: Uint8Array): Buffer;
   /** Whether the key was destroyed: nothing can be sealed, and nothing that was is readable. */
   isGone(streamKey: string): boolean;
 }
 
-const nothing: Together = { ids: [], lengths: [] };
+const nothing: PayloadGroup = { ids: [], lengths: [] };
 
 export function createAtRestEncryption(
   vault: Pick<Vault, 'sealBytes' | 'openBytes'>,
@@ -55,7 +55,7 @@ export async function isKeyGone(vault: Pick<Vault, 'ready'>, keyId: string): Pro
   }
 }
 
-const contextOf = (streamKey: string, { ids, lengths }: Together): string =>
+const contextOf = (streamKey: string, { ids, lengths }: PayloadGroup): string =>
   `kept/${streamKey}/${JSON.stringify([ids, lengths])}`;
 
 /** The second part of a stream's key. */

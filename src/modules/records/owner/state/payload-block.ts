@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { PayloadEncoding } from '../../events.ts';
-import type { Together } from '../encryption/at-rest-encryption.ts';
+import type { PayloadGroup } from '../encryption/at-rest-encryption.ts';
 
 /** In the form of an event, or JSON that is sealed with its neighbors before it goes into a file (`secret`). */
 export type KeptEncoding = PayloadEncoding | 'secret';
@@ -61,8 +61,8 @@ export interface EncodedBlock {
   readonly size: number;
 }
 
-type Seal = (together: Together, plain: Uint8Array) => Uint8Array;
-type Open = (together: Together, sealed: Uint8Array) => Uint8Array;
+type Seal = (together: PayloadGroup, plain: Uint8Array) => Uint8Array;
+type Open = (together: PayloadGroup, sealed: Uint8Array) => Uint8Array;
 
 /** Approximate size of an entry: ids are mostly ASCII. */
 export function entryBytes({ id, payload }: PlacedPayload): number {

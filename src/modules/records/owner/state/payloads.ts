@@ -3,7 +3,7 @@ import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import { entryBytes, type KeptPayload, type PlacedPayload } from './payload-block.ts';
 import { PayloadBlocks } from './payload-blocks.ts';
 
-export interface Placed {
+export interface PayloadPosition {
   readonly position: number;
   readonly id: string;
 }
@@ -12,7 +12,7 @@ export interface Placed {
 type HeldPayload = PlacedPayload | null;
 
 /** Pending payloads of one stream. */
-class Held {
+class StreamPayloads {
   readonly #payloads = new Map<number, HeldPayload>();
   #positions: number[] | null = null;
 
@@ -34,7 +34,7 @@ class Held {
 }
 
 interface Change {
-  readonly held: Held;
+  readonly held: StreamPayloads;
   readonly position: number;
   readonly before: HeldPayload | undefined;
 }
@@ -49,7 +49,7 @@ const heldBytesMax = 4 * 1024 ** 2;
  */
 export class Payloads {
   readonly #blocks: PayloadBlocks;
-  readonly #held = new Map<number, Held>();
+  readonly #held = new Map<number, StreamPayloads>();
   #changes = 0;
   #bytes = 0;
   /** Changes of the part in progress; null between parts. */
@@ -109,8 +109,8 @@ export class Payloads {
     through: number,
     limit: number,
     withPayload: boolean,
-  ): Placed[] {
-    const placed: Placed[] = [];
+  ): PayloadPosition[] {
+    const placed: PayloadPosition[] = [];
     if (limit <= 0) return placed;
     const held = this.#held.get(stream);
     this.#blocks.scan(stream, from, through, (position, id, hasPayload) => {
@@ -156,22 +156,22 @@ export class Payloads {
     if (this.#changes >= heldMax || this.#bytes >= heldBytesMax) this.write();
   }
 
-  #heldOf(stream: number): Held {
+  #heldOf(stream: number): StreamPayloads {
     let held = this.#held.get(stream);
-    if (held === undefined) this.#held.set(stream, (held = new Held()));
+    if (held === undefined) this.#held.set(stream, (held = new StreamPayloads()));
     return held;
   }
 }
 
 function heldPlaced(
-  held: Held,
+  held: StreamPayloads,
   from: number,
   through: number,
   limit: number,
   withPayload: boolean,
-): Placed[] {
+): PayloadPosition[] {
   const { positions } = held;
-  const placed: Placed[] = [];
+  const placed: PayloadPosition[] = [];
   for (let at = firstFrom(positions, from); at < positions.length; at++) {
     const position = positions[at] ?? 0;
     if (position > through || placed.length === limit) break;

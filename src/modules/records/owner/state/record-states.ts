@@ -14,10 +14,10 @@ export const stateTable = `
 const questionMax = 100;
 
 /** Pending states of one stream, by id; null for a removed record. */
-type Held = Map<string, RecordState | null>;
+type PendingStates = Map<string, RecordState | null>;
 
 interface Change {
-  readonly held: Held;
+  readonly held: PendingStates;
   readonly id: string;
   readonly before: RecordState | null | undefined;
 }
@@ -32,7 +32,7 @@ export class RecordStates {
   readonly #questions: StatementSync[] = [];
   readonly #deletion: StatementSync;
   readonly #db: DatabaseSync;
-  readonly #held = new Map<number, Held>();
+  readonly #held = new Map<number, PendingStates>();
   /** Changes of the part in progress; null between parts. */
   #part: Change[] | null = null;
 
@@ -85,7 +85,7 @@ export class RecordStates {
 
   /** Null: the record is removed. */
   put(stream: number, id: string, state: RecordState | null): void {
-    const held: Held = this.#held.get(stream) ?? new Map<string, RecordState | null>();
+    const held: PendingStates = this.#held.get(stream) ?? new Map<string, RecordState | null>();
     this.#held.set(stream, held);
     this.#part?.push({ held, id, before: held.get(id) });
     held.set(id, state);
@@ -147,7 +147,7 @@ function stateOf(row: Row): RecordState {
 }
 
 /** Whether memory has the id; a known record goes into `found`. */
-function isHeld(held: Held, id: string, found: Map<string, RecordState>): boolean {
+function isHeld(held: PendingStates, id: string, found: Map<string, RecordState>): boolean {
   const state = held.get(id);
   if (state === undefined) return false;
   if (state !== null) found.set(id, state);

@@ -1,14 +1,14 @@
 import type { FollowOptions } from '#ports/event-log.ts';
 import type { RecordChange } from '../../events.ts';
 import { headsTopic, recordsTopic, reservedKey } from '../../stream-head.ts';
-import type { Shared } from '../deps.ts';
+import type { OwnerServices } from '../deps.ts';
 import type { Progress, StateStore } from './state-store.ts';
 import { openStore, type OpenedStore } from './store-file.ts';
 
 /** Limits of what is restored between two commits of the store. */
 const changesPerCommit = 20_000;
 
-export interface Restored extends OpenedStore {
+export interface RestoredStore extends OpenedStore {
   /** Number of changes that were read. */
   readonly read: number;
 }
@@ -18,13 +18,13 @@ export interface Restored extends OpenedStore {
  * The former owner must be fenced.
  */
 export async function restore(
-  shared: Shared,
+  shared: OwnerServices,
   partition: number,
   signal: AbortSignal,
-): Promise<Restored> {
+): Promise<RestoredStore> {
   const { store, progress, from } = await openStore(shared, partition, signal);
   try {
-    const restoring = new Restoring(shared, store, progress);
+    const restoring = new StoreUpdate(shared, store, progress);
     await restoring.readChanges(partition, signal);
     await restoring.readHeads(partition, signal);
     signal.throwIfAborted();
@@ -44,8 +44,8 @@ export interface Throttle {
 }
 
 /** Updates a store from its last position. */
-export class Restoring {
-  readonly #shared: Shared;
+export class StoreUpdate {
+  readonly #shared: OwnerServices;
   readonly #store: StateStore;
   readonly #pacing: Throttle | null;
   /** Position in the store's metadata; its contents may be further. */
@@ -56,7 +56,7 @@ export class Restoring {
   changesRead = 0;
 
   constructor(
-    shared: Shared,
+    shared: OwnerServices,
     store: StateStore,
     progress: Progress,
     throttle: Throttle | null = null,

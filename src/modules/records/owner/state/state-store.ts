@@ -5,7 +5,7 @@ import type { RecordState } from '../../state.ts';
 import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import type { KeptPayload } from './payload-block.ts';
 import { blockTables } from './payload-blocks.ts';
-import { Payloads, type Placed } from './payloads.ts';
+import { Payloads, type PayloadPosition } from './payloads.ts';
 import { arrayStatements, RecordStates, stateTable } from './record-states.ts';
 
 export type { KeptPayload } from './payload-block.ts';
@@ -205,12 +205,17 @@ export class StateStore implements Disposable {
   }
 
   /** Records by position, both ends inclusive. */
-  placed(stream: number, from: number, through: number, limit: number): Placed[] {
+  placed(stream: number, from: number, through: number, limit: number): PayloadPosition[] {
     return this.#payloads.placed(stream, from, through, limit, false);
   }
 
   /** The same without those whose payload is gone. */
-  placedWithPayload(stream: number, from: number, through: number, limit: number): Placed[] {
+  placedWithPayload(
+    stream: number,
+    from: number,
+    through: number,
+    limit: number,
+  ): PayloadPosition[] {
     return this.#payloads.placed(stream, from, through, limit, true);
   }
 

@@ -5,7 +5,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { dayMs } from '#kernel/time.ts';
 import type { Position } from '#ports/event-log.ts';
 import { headsTopic, recordsTopic } from '../../stream-head.ts';
-import type { Shared } from '../deps.ts';
+import type { OwnerServices } from '../deps.ts';
 import { createAtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import { StateStore, type Progress } from './state-store.ts';
 
@@ -35,7 +35,7 @@ export interface OpenedStore {
  * @throws GatewayError `log_incomplete` when the store or the snapshot is ahead of the log, which has lost messages
  */
 export async function openStore(
-  shared: Shared,
+  shared: OwnerServices,
   partition: number,
   signal: AbortSignal,
 ): Promise<OpenedStore> {
@@ -59,18 +59,20 @@ export async function openStore(
   return { store, progress: nothingYet, from: 'log alone' };
 }
 
-export const storeFile = ({ directory }: Pick<Shared, 'directory'>, partition: number): string =>
-  join(directory, `records-${partition}.db`);
+export const storeFile = (
+  { directory }: Pick<OwnerServices, 'directory'>,
+  partition: number,
+): string => join(directory, `records-${partition}.db`);
 
-const originOf = ({ origin }: Shared, partition: number): string => `${origin}/${partition}`;
+const originOf = ({ origin }: OwnerServices, partition: number): string => `${origin}/${partition}`;
 
-type Kept = Omit<OpenedStore, 'from'>;
+type ReusableStore = Omit<OpenedStore, 'from'>;
 
 async function openResumable(
-  shared: Shared,
+  shared: OwnerServices,
   partition: number,
   file: string,
-): Promise<Kept | null> {
+): Promise<ReusableStore | null> {
   const kept = openKept(shared, partition, file);
   if (kept === null) return null;
   let refusal: string | null = 'the log cannot be asked';
@@ -85,7 +87,7 @@ async function openResumable(
 }
 
 /** An earlier store; null when it cannot be used. */
-function openKept(shared: Shared, partition: number, file: string): Kept | null {
+function openKept(shared: OwnerServices, partition: number, file: string): ReusableStore | null {
   if (!existsSync(file)) return null;
   let store: StateStore | null = null;
   try {
@@ -101,7 +103,7 @@ function openKept(shared: Shared, partition: number, file: string): Kept | null 
 
 /** Why the log cannot be read on from there, or null. */
 async function refusalOf(
-  { log, clock }: Shared,
+  { log, clock }: OwnerServices,
   partition: number,
   { changes, heads, atEndAt }: Progress,
 ): Promise<string | null> {
@@ -115,7 +117,7 @@ async function refusalOf(
 
 /** What was read from the log was acknowledged. @throws GatewayError `log_incomplete` */
 async function mustReach(
-  log: Shared['log'],
+  log: OwnerServices['log'],
   { topic, partition, offset }: Position,
 ): Promise<void> {
   const end = await log.endOffset(topic, partition);

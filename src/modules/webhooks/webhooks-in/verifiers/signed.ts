@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual, verify as isSignedBy } from 'n
 import { GatewayError } from '#kernel/errors.ts';
 import { parsePublicKey } from '#kernel/pem.ts';
 import type { SignatureRule } from '#modules/connections/providers/webhook-rules.ts';
-import type { Incoming } from '../request.ts';
+import type { IncomingRequest } from '../request.ts';
 
 /** Tolerance of a Standard Webhooks timestamp in both directions, in seconds. */
 const standardToleranceS = 300;
@@ -41,7 +41,12 @@ export function headerOf({ scheme, header = '' }: SignatureRule): string {
  * @param now seconds since the epoch
  * @throws GatewayError `webhook_missing_signature` (or `…_token`), `webhook_invalid_signature`
  */
-export function verify(rule: SignatureRule, request: Incoming, secret: string, now: number): void {
+export function verify(
+  rule: SignatureRule,
+  request: IncomingRequest,
+  secret: string,
+  now: number,
+): void {
   const header = headerOf(rule);
   const input = request.headers[header];
   if (input === undefined || input === '') throw missing(rule, header);
@@ -55,7 +60,7 @@ export function verify(rule: SignatureRule, request: Incoming, secret: string, n
 }
 
 /** https://www.standardwebhooks.com: `webhook-signature` is a list, any entry of which may match. */
-function verifyStandard(request: Incoming, input: string, key: Buffer, now: number): void {
+function verifyStandard(request: IncomingRequest, input: string, key: Buffer, now: number): void {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp } = request.headers;
   if (id === undefined || timestamp === undefined) {
     const message = 'The headers webhook-id and webhook-timestamp are required.';
@@ -74,7 +79,7 @@ function verifyStandard(request: Incoming, input: string, key: Buffer, now: numb
 }
 
 /** @param key the public key: PEM, or its bytes in base64 */
-function verifyRsa({ bytes }: Incoming, input: string, key: string): void {
+function verifyRsa({ bytes }: IncomingRequest, input: string, key: string): void {
   let publicKey;
   try {
     publicKey = parsePublicKey(key);
@@ -88,7 +93,7 @@ function verifyRsa({ bytes }: Incoming, input: string, key: string): void {
 
 function verifySigned(
   rule: SignatureRule,
-  request: Incoming,
+  request: IncomingRequest,
   input: string,
   secret: string,
   now: number,
@@ -153,7 +158,7 @@ function elementsOf(header: string): [string, string][] {
 
 function timestampOf(
   { timestamp }: SignatureRule,
-  { headers }: Incoming,
+  { headers }: IncomingRequest,
   elements: readonly [string, string][] | null,
 ): string | null {
   if (timestamp === undefined) return null;

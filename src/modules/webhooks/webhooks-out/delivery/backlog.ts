@@ -22,7 +22,7 @@ export interface BacklogDeps {
   start(delivery: Delivery, line: string, signal: AbortSignal): Promise<void>;
 }
 
-interface Behind {
+interface EndpointBacklog {
   /** Offset of the last delivery that waits here. */
   upTo: number;
   /** Whether some were never tried: newer deliveries must not overtake them. */
@@ -37,7 +37,7 @@ interface Behind {
 export class Backlog {
   readonly #deps: BacklogDeps;
   readonly #partition: number;
-  readonly #lines = new Map<string, Behind>();
+  readonly #lines = new Map<string, EndpointBacklog>();
   /** Deliveries that could not be tried, with the time of the next try. */
   readonly #failed = new Map<string, { readonly waitMs: number; readonly at: number }>();
   #wake: () => void = () => undefined;
@@ -94,7 +94,7 @@ export class Backlog {
     }
   }
 
-  async #look(line: string, behind: Behind, signal: AbortSignal): Promise<void> {
+  async #look(line: string, behind: EndpointBacklog, signal: AbortSignal): Promise<void> {
     const { deliveries, clock } = this.#deps;
     let left = this.#deps.room(line);
     if (left === 0 || behind.lookAt > clock.now()) return;

@@ -1,7 +1,7 @@
 import type { OperationLogs } from '#ports/operation-log.ts';
 import type { WebhookOut } from '../events.ts';
 import { operationOf } from './operation.ts';
-import type { Sent } from './send.ts';
+import type { SentAttempt } from './send.ts';
 
 /** The state of a delivery after the entry; `retry` = another attempt follows. */
 export type Outcome = 'delivered' | 'retry' | 'failed' | 'cancelled';
@@ -29,7 +29,7 @@ export function noteAttempt(
   }: {
     readonly attempt: number;
     /** Null when nothing was sent. */
-    readonly sent: Sent | null;
+    readonly sent: SentAttempt | null;
     readonly outcome: Outcome;
     readonly tookMs: number;
   },
@@ -51,7 +51,7 @@ export function noteAttempt(
   logs.note(ref, { state: states[outcome], text: textOf(outcome, attempt), contextJson, tookMs });
 }
 
-function factsOf(sent: Sent | null): Readonly<Record<string, string | number | null>> {
+function factsOf(sent: SentAttempt | null): Readonly<Record<string, string | number | null>> {
   if (sent === null) return {};
   const { status, errorCode: code, latencyMs: durationMs } = sent.result;
   return { method: 'POST', url: sent.origin, status, code, durationMs };

@@ -17,7 +17,7 @@ import type { Circuit } from './circuit.ts';
 import { Circuits } from './circuits.ts';
 import { noteAttempt, type Outcome } from './delivery-log.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
-import { configuredTarget, sendOnce, targetOf, type SendDeps, type Sent } from './send.ts';
+import { configuredTarget, sendOnce, targetOf, type SendDeps, type SentAttempt } from './send.ts';
 import { StepWriter } from './step-writer.ts';
 
 /** A retry with a longer wait waits in the log. */
@@ -233,7 +233,7 @@ export class Dispatcher implements AsyncDisposable {
     let { dueAt } = job;
     let at = job.offset;
     const beganAt = performance.now();
-    const note = (attempt: number, sent: Sent | null, outcome: Outcome): void => {
+    const note = (attempt: number, sent: SentAttempt | null, outcome: Outcome): void => {
       const tookMs = performance.now() - beganAt;
       noteAttempt(this.#deps.logs, created, { attempt, sent, outcome, tookMs });
     };
@@ -272,7 +272,11 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   /** Null when nothing must be sent; `circuit` while the endpoint fails and the delivery waits in the backlog. */
-  async #attempt(job: Job, attempt: number, signal: AbortSignal): Promise<Sent | null | 'circuit'> {
+  async #attempt(
+    job: Job,
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<SentAttempt | null | 'circuit'> {
     for (;;) {
       const sent = await this.#attemptNow(job, attempt, signal);
       if (sent !== 'circuit' || !job.isRepeat) return sent;
@@ -284,7 +288,7 @@ export class Dispatcher implements AsyncDisposable {
     { created }: Job,
     attempt: number,
     signal: AbortSignal,
-  ): Promise<Sent | null | 'circuit'> {
+  ): Promise<SentAttempt | null | 'circuit'> {
     const name = lineOf(created);
     const line = this.#line(name);
     if (!(await line.enter(signal))) return 'circuit';
@@ -304,8 +308,8 @@ export class Dispatcher implements AsyncDisposable {
     }
   }
 
-  async #sendThrough(circuit: Circuit, send: () => Promise<Sent>): Promise<Sent> {
-    let sent: Sent | null = null;
+  async #sendThrough(circuit: Circuit, send: () => Promise<SentAttempt>): Promise<SentAttempt> {
+    let sent: SentAttempt | null = null;
     try {
       sent = await send();
     } finally {

@@ -22,7 +22,7 @@ export interface SendDeps {
 }
 
 /** One attempt, and the waits of the environment's schedule. */
-export interface Sent {
+export interface SentAttempt {
   readonly result: AttemptResult;
   /** Of the address. */
   readonly origin: string;
@@ -47,7 +47,7 @@ export async function sendOnce(
   { created, sealedBody }: { readonly created: WebhookOut; readonly sealedBody: Uint8Array },
   attempt: number,
   signal: AbortSignal,
-): Promise<Sent> {
+): Promise<SentAttempt> {
   const { vault, http, clock, userAgent } = deps;
   const { environment_id: uid, message_id: id } = created;
   await vault.ready(uid);

@@ -7,7 +7,7 @@ const batchMax = 1_000;
 /** How long a step may still be appended after the end of its work. */
 const graceMs = 2_000;
 
-interface Said {
+interface QueuedMessage {
   readonly message: PublicMessage;
   readonly partition: number;
   readonly resolve: (offset: number) => void;
@@ -18,7 +18,7 @@ interface Said {
 export class StepWriter {
   readonly #publisher: Publisher;
   readonly #signal: AbortSignal;
-  #waiting: Said[] = [];
+  #waiting: QueuedMessage[] = [];
   #isSending = false;
 
   /** @param signal stops waiting for an unavailable log */
@@ -64,7 +64,7 @@ export class StepWriter {
   }
 
   /** The offset of the last message of each partition. */
-  async #append(batch: readonly Said[]): Promise<ReadonlyMap<number, number>> {
+  async #append(batch: readonly QueuedMessage[]): Promise<ReadonlyMap<number, number>> {
     const messages = batch.map(({ message }) => message);
     const positions = await retrying(() => this.#publisher.publish(messages, 'system'), {
       signal: this.#signal,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Compiled } from '#cli/compiler/compile.ts';
+import type { CompileResult } from '#cli/compiler/compile.ts';
 import { compile, problemsOf } from '#test/support/compile.ts';
 import { actionText, functionsProject, syncText } from '#test/support/functions-project.ts';
 import { sharedSandbox } from '#test/support/shared-sandbox.ts';
@@ -101,7 +101,7 @@ export default hook;
 };
 
 const sandbox = await sharedSandbox();
-let compiled: Compiled;
+let compiled: CompileResult;
 beforeAll(async () => {
   using project = functionsProject(files);
   compiled = await compile(project, sandbox);

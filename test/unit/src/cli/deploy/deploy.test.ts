@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openClient } from '#cli/client.ts';
-import type { Compiled } from '#cli/compiler/compile.ts';
+import type { CompileResult } from '#cli/compiler/compile.ts';
 import { packageFunctions, type Selection } from '#cli/deploy/package.ts';
 import { performDeployment, type Consent } from '#cli/deploy/perform.ts';
 import { CommandFailure } from '#cli/exit.ts';
@@ -13,7 +13,7 @@ import { actionText, functionsProject, syncText } from '#test/support/functions-
 import { sharedSandbox } from '#test/support/shared-sandbox.ts';
 
 let server: DeployServer;
-let compiled: Compiled;
+let compiled: CompileResult;
 
 beforeAll(async () => {
   server = await deployServer();

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { PartitionBatcher, Pending } from '#adapters/event-log/kafka/partition-batcher.ts';
+import { PartitionBatcher, PendingAppend } from '#adapters/event-log/kafka/partition-batcher.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { message } from '#test/support/log.ts';
 
@@ -12,7 +12,7 @@ const tooLarge = new GatewayError('request_too_large');
 function laneOf(...calls: (readonly string[])[]) {
   const renewed: unknown[] = [];
   const lane = new PartitionBatcher('topic', 0, { renew: () => renewed.push('renewed') });
-  const pending = calls.map((keys) => new Pending(keys.map((key) => message(key))));
+  const pending = calls.map((keys) => new PendingAppend(keys.map((key) => message(key))));
   for (const one of pending) {
     one.written.promise.catch(() => undefined);
     lane.add(one);
@@ -21,7 +21,7 @@ function laneOf(...calls: (readonly string[])[]) {
 }
 
 /** What a call has heard so far. */
-const outcome = (pending: Pending): Promise<unknown> =>
+const outcome = (pending: PendingAppend): Promise<unknown> =>
   Promise.race([
     pending.written.promise.catch((error: unknown) => (error as GatewayError).code),
     setImmediate('waiting'),
@@ -40,7 +40,7 @@ describe('what is appended to a partition', () => {
     const { lane } = laneOf(['a', 'b']);
     lane.next(first, 0);
     lane.acknowledged(0);
-    lane.add(new Pending([message('c')]));
+    lane.add(new PendingAppend([message('c')]));
     expect(lane.next(first, 0)).toMatchObject({ sequence: 2 });
   });
 
@@ -48,14 +48,14 @@ describe('what is appended to a partition', () => {
     const { lane } = laneOf(['a']);
     const sent = lane.next(first, 0);
     lane.mayBeWritten();
-    lane.add(new Pending([message('b')]));
+    lane.add(new PendingAppend([message('b')]));
     expect(lane.next(first, 5)).toBe(sent);
   });
 
   it('is split by messages only when it is larger than a batch', async () => {
     const large = 'x'.repeat(600_000);
     const lane = new PartitionBatcher('topic', 0, { renew: () => undefined });
-    const call = new Pending([message('a', large), message('b', large), message('c', 'c')]);
+    const call = new PendingAppend([message('a', large), message('b', large), message('c', 'c')]);
     lane.add(call);
     expect(lane.next(first, 0)?.records.count).toBe(1);
     lane.acknowledged(4);
@@ -87,7 +87,7 @@ describe('a batch whose outcome is not known', () => {
     lane.next(first, 0);
     lane.mayBeWritten();
     pending[0]!.fail(unavailable);
-    lane.add(new Pending([message('b')]));
+    lane.add(new PendingAppend([message('b')]));
     expect(lane.next(first, 0)).toBeNull();
     expect(renewed).toHaveLength(1);
     expect(lane.next(second, 0)).toMatchObject({ identity: second, sequence: 0 });
@@ -97,7 +97,7 @@ describe('a batch whose outcome is not known', () => {
     const { lane, pending, renewed } = laneOf(['a']);
     lane.next(first, 0);
     pending[0]!.fail(unavailable);
-    lane.add(new Pending([message('b')]));
+    lane.add(new PendingAppend([message('b')]));
     expect(lane.next(first, 0)).toMatchObject({ identity: first, sequence: 0 });
     expect(renewed).toHaveLength(0);
   });

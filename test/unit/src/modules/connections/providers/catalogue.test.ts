@@ -5,7 +5,7 @@ import { paginate } from '#adapters/sandbox/guest/paginate.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { acceptCredentials } from '#modules/connections/connections/accept-credentials.ts';
 import type { Credentials } from '#modules/connections/connections/state.ts';
-import type { Obtained } from '#modules/connections/credentials/modes/mode.ts';
+import type { ObtainedCredentials } from '#modules/connections/credentials/modes/mode.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { fieldProblem } from '#modules/connections/providers/field-check.ts';
 import { interpolateUrl } from '#modules/connections/providers/interpolate.ts';
@@ -153,7 +153,7 @@ function answerScripts({ on, toldConfig: told }: Played): void {
 }
 
 /** Import, redirect and form: those that the mode has. */
-async function everyWay(caller: Caller, played: Played): Promise<Obtained[]> {
+async function everyWay(caller: Caller, played: Played): Promise<ObtainedCredentials[]> {
   const { rules } = caller;
   const ways = [await caller.import()];
   if (rules.redirect !== null) ways.push(await caller.connect());
@@ -168,14 +168,18 @@ async function everyWay(caller: Caller, played: Played): Promise<Obtained[]> {
 /** An import has no response of the provider: the importer sends its values. */
 function toldBefore(
   { connectionConfig, toldConfig, definition }: Played,
-  { credentials }: Obtained,
+  { credentials }: ObtainedCredentials,
 ): JsonObject {
   const isImported = Object.keys((credentials?.['raw'] as object | undefined) ?? {}).length === 0;
   if (definition.post_connection_script !== undefined || !isImported) return connectionConfig;
   return { ...connectionConfig, ...toldConfig };
 }
 
-async function expectRenewal(caller: Caller, played: Played, before: Obtained): Promise<void> {
+async function expectRenewal(
+  caller: Caller,
+  played: Played,
+  before: ObtainedCredentials,
+): Promise<void> {
   const { rules } = caller;
   const held = before.credentials as Credentials;
   if (rules.renewal?.isPossible(held, played.definition) !== true) return;

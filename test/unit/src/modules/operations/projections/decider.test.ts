@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { projection, type ProjectionCommand } from '#modules/operations/projections/decider.ts';
-import type { Place, Projection, VerifiedPart } from '#streams/projector/projection-state.ts';
+import type {
+  PartitionProgress,
+  Projection,
+  VerifiedPart,
+} from '#streams/projector/projection-state.ts';
 
 const name = 'records';
 const at = 1_000;
@@ -27,8 +31,13 @@ const generation = (state: Projection | null, number: number) =>
   state?.generations.find((one) => one.number === number);
 
 const rebuild = { type: 'Rebuild', schemaVersion: 1, partitions: 2, pacePercent: 75 } as const;
-const place = (isCaughtUp: boolean): Place => ({ start: 0, next: 5, end: 9, isCaughtUp });
-const progress = (places: Readonly<Record<string, Place>>) =>
+const place = (isCaughtUp: boolean): PartitionProgress => ({
+  start: 0,
+  next: 5,
+  end: 9,
+  isCaughtUp,
+});
+const progress = (places: Readonly<Record<string, PartitionProgress>>) =>
   ({ type: 'ReportProgress', generation: 2, places, rows: 10 }) as const;
 const caughtUp = progress({ 0: place(true), 1: place(true) });
 const verify = { type: 'Verify', id: 'v1' } as const;
