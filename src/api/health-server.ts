@@ -6,6 +6,7 @@ import { headersOfEveryAnswer } from '#http/cors.ts';
 import { errorAnswer } from '#http/error-response.ts';
 import { hostAndPort } from '#http/host-and-port.ts';
 import { createMessageServer } from '#http/message-server.ts';
+import { withoutPathSlash } from '#http/request-target.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { healthResponse, readyResponse } from '#modules/operations/health/responses.ts';
 import type { Services } from './services.ts';
@@ -33,11 +34,12 @@ export async function createHealthServer(
   const { server } = createMessageServer({
     requestTimeout: requestTimeoutMs,
     onRequest(request, response) {
-      if (request.url?.split('?', 1)[0] === '/metrics') {
+      const path = withoutPathSlash(request.url ?? '/').split('?', 1)[0] ?? '/';
+      if (path === '/metrics') {
         void answerMetrics(response, scrape);
         return;
       }
-      const { status, body } = answerTo(request.url ?? '/', readiness);
+      const { status, body } = answerTo(path, readiness);
       response.writeHead(status, { ...headersOfEveryAnswer, 'content-type': 'application/json' });
       response.end(JSON.stringify(body));
     },
@@ -66,8 +68,7 @@ async function answerMetrics(response: ServerResponse, scrape: Services['scrape'
   }
 }
 
-function answerTo(url: string, readiness: HealthServerOptions['readiness']) {
-  const [path] = url.split('?', 1);
+function answerTo(path: string, readiness: HealthServerOptions['readiness']) {
   if (path === '/health') return healthResponse;
   if (path === '/ready') return readyResponse(readiness());
   const message = 'This process has no API: it serves /health, /ready and /metrics.';

@@ -109,6 +109,8 @@ interface Route<
   readonly path: string;
   /** The last parameter of the path takes the rest of it, slashes included, also if that is empty. */
   readonly takesRest?: true;
+  /** A slash at the end of its path counts; of other paths it is removed (docs/reference/http.md#paths). */
+  readonly keepsSlash?: true;
   readonly credential: Credential;
   /** The token of a connect session is accepted too; its only scope is `environment:integrations:list`. */
   readonly takesConnectToken?: true;

@@ -11,8 +11,9 @@ export interface Match {
 }
 
 /**
- * Serves the routes. Paths are compared whole, with case and without a slash at the end; a literal segment wins over
- * a parameter, an earlier route over a later one, and `HEAD` is answered by `GET`. A preflight of a names path is answered here.
+ * Serves the routes. Paths are compared whole and with case, a slash at the end included (`server.ts` removes it); a
+ * literal segment wins over a parameter, an earlier route over a later one, and `HEAD` is answered by `GET`. A preflight
+ * of a known path is answered here.
  * @param handle answers a request whose route is found
  * @throws GatewayError to the middleware before it: `not_found`, `method_not_allowed` with the header `allow`
  */
@@ -51,7 +52,7 @@ function refuseUnknown(context: Context): void {
   const { matched = [] } = context as unknown as Pick<RouterContext, 'matched'>;
   const methods = new Set(matched.flatMap((layer) => layer.methods));
   if (methods.size === 0) {
-    const fix = 'Compare the path with GET /docs/api and remove a slash at its end.';
+    const fix = 'Compare the path with GET /docs/api.';
     throw new GatewayError('not_found', { message: 'The endpoint does not exist.', fix });
   }
   methods.delete('HEAD');

@@ -14,6 +14,7 @@ import { hostAndPort } from './host-and-port.ts';
 import { createMessageServer, drain } from './message-server.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import { inRequestTrace, noteRoute } from './request-span.ts';
+import { createPathSlashRemoval } from './request-target.ts';
 import { serveRoutes, type Match } from './router.ts';
 import type { ServerServices } from './server-services.ts';
 import { isSocketRequest, openSockets, type Sockets } from './sockets.ts';
@@ -53,9 +54,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     app.use(middleware);
   const handle = app.callback();
   const parts = { services, pipeline, closing: closing.signal };
-  const streams = createStreamHandler(options.streamRoutes ?? [], parts);
+  const { streamRoutes = [] } = options;
+  const streams = createStreamHandler(streamRoutes, parts);
+  const withoutPathSlash = createPathSlashRemoval([...routes, ...streamRoutes]);
   const sockets = await openSockets(services);
-  const server = serverOf({ streams, handle, sockets, closing: closing.signal });
+  const handlers = { streams, handle, sockets, withoutPathSlash, closing: closing.signal };
+  const server = serverOf(handlers);
 
   const port = await listen(server, options.port, host);
   // A connection that could not be accepted, for want of memory say: the others go on.
@@ -76,16 +80,18 @@ interface Handlers {
   /** Of every other request. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly sockets: Sockets;
+  readonly withoutPathSlash: (target: string) => string;
   readonly closing: AbortSignal;
 }
 
 /** The server, with what comes too slowly. */
-function serverOf({ streams, handle, sockets, closing }: Handlers): Server {
+function serverOf({ streams, handle, sockets, withoutPathSlash, closing }: Handlers): Server {
   const { server, refuseBody } = createMessageServer({
     // Most requests have no body: an eighth less time for each of them.
     optimizeEmptyRequests: true,
     connectionsCheckingInterval: lookEveryMs,
     onRequest(request, response) {
+      request.url = withoutPathSlash(request.url ?? '/');
       inRequestTrace(request, response, () => {
         const route = streams.find(request);
         bodies.add(request, response, route?.bodyIdleMs ?? null);

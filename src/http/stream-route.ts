@@ -38,6 +38,8 @@ export interface StreamRoute<S = unknown> {
   readonly prefix: string;
   /** As the contract shows the path. */
   readonly path: string;
+  /** As of other routes. */
+  readonly keepsSlash?: true;
   readonly methods: readonly string[];
   readonly credential: Credential;
   readonly scopes: readonly string[];

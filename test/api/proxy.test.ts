@@ -91,6 +91,11 @@ describe('a proxied call', () => {
     },
   );
 
+  it.each(['/v1/items/', '/v1/items/?q=1'])('keeps the slash at the end of %s', async (path) => {
+    expect((await proxy(path)).status).toBe(200);
+    expect(upstream.received).toMatchObject([{ url: `/base${path}` }]);
+  });
+
   it('carries the credentials, and of the caller only what is meant for the provider', async () => {
     await proxy('/v1/me', {
       headers: { 'svc-proxy-x-trace': 't1', 'x-mine': 'no', cookie: 'a=b', accept: 'text/html' },

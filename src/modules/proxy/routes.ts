@@ -16,6 +16,7 @@ const withBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 export const proxyRoute: StreamRoute<FunctionsServices> = {
   prefix: '/proxy/',
   path: '/proxy/{path}',
+  keepsSlash: true,
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
   credential: 'environment',
   scopes: ['environment:proxy'],

@@ -59,6 +59,7 @@ const page = defineRoute({
   method: 'GET',
   path: '/docs/{page}',
   takesRest: true,
+  keepsSlash: true,
   credential: 'none',
   scopes: [],
   summary: 'Get a page of the documentation, or a file that its pages use.',

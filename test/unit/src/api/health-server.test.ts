@@ -19,6 +19,9 @@ describe('a process without the API', () => {
     const ok = { status: 200, body: { result: 'ok' } };
     expect(await ask('/health')).toEqual(ok);
     expect(await ask('/ready?verbose')).toEqual(ok);
+    expect(await ask('/ready/?verbose')).toEqual(ok);
+    expect(await ask('/health/')).toEqual(ok);
+    expect((await ask('/health//')).status).toBe(404);
     reasons.push('the owners thread ended');
     expect(await ask('/ready')).toEqual({ status: 503, body: { result: 'not ready', reasons } });
     expect(await ask('/health')).toEqual(ok);
@@ -28,9 +31,11 @@ describe('a process without the API', () => {
     expect(body).toEqual({
       error: { code: 'not_found', message: text, fix: text, request_id: text },
     });
-    const metrics = await fetch(new URL('/metrics', server.url));
-    expect(await metrics.text()).toBe('svc_build_info 1\n');
-    expect(metrics.headers.get('x-content-type-options')).toBe('nosniff');
+    for (const path of ['/metrics', '/metrics/']) {
+      const metrics = await fetch(new URL(path, server.url));
+      expect(await metrics.text()).toBe('svc_build_info 1\n');
+      expect(metrics.headers.get('x-content-type-options')).toBe('nosniff');
+    }
   });
 
   it('lets no answer be taken for another type where it has no figures', async () => {

@@ -39,7 +39,8 @@ export async function verifyToken(
     await jwtVerify(token, keys, {
       algorithms: ['RS256'],
       issuer: [...jwt.issuers],
-      audience: context.address,
+      // With a slash it is the same address (docs/reference/http.md#paths).
+      audience: [context.address, `${context.address}/`],
       currentDate: new Date(context.now * 1000),
     });
   };

@@ -140,8 +140,10 @@ describe('the token of a notification of Gmail', () => {
 
   it.each([
     ['of Google for this address', {}, 'taken'],
+    ['for this address with a slash at its end', { aud: `${address}/` }, 'taken'],
     ['of another issuer', { iss: 'https://evil.example' }, 'webhook_invalid_signature'],
     ['for another address', { aud: 'https://other.example' }, 'webhook_invalid_signature'],
+    ['for a path below it', { aud: `${address}/a` }, 'webhook_invalid_signature'],
     ['that has expired', { exp: now - 1 }, 'webhook_invalid_signature'],
   ])('%s', async (_what, claims, expected) => {
     const headers = { authorization: `Bearer ${await tokenOf(claims)}` };
