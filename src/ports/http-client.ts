@@ -22,8 +22,10 @@ export interface OutgoingRequest {
 export interface HttpReply {
   readonly status: number;
   readonly statusText: string;
-  /** Lower-case names; several values are joined by `, `. */
+  /** Lower-case names; several values are joined by `, `. Without `set-cookie`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The values of `set-cookie`, which may have commas; absent without one. */
+  readonly setCookies?: readonly string[];
   readonly body: Buffer;
   /** The URL that answered, after redirects. */
   readonly url: string;

@@ -148,6 +148,8 @@ export type HttpAnswer =
       readonly status: number;
       readonly statusText: string;
       readonly headers: Readonly<Record<string, string>>;
+      /** The values of `set-cookie`; absent without one. */
+      readonly setCookies?: readonly string[];
       readonly url: string;
       /** Of the request, where redirects led elsewhere. */
       readonly requestUrl?: string;

@@ -104,14 +104,20 @@ export type PaginationConfiguration =
   | OffsetPagination
   | (CommonPagination & { type?: never });
 
+/** Lower-case names. Several values of one header are joined by `, `; cookies are a list. */
+export interface ResponseHeaders {
+  'set-cookie'?: string[];
+  // oxlint-disable-next-line typescript/no-explicit-any -- text, except the list above
+  [name: string]: any;
+}
+
 /** A 2xx response. Any other status throws, after the retries. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the provider's data; `get<T>` types it
 export interface ProxyResponse<T = any> {
   data: T;
   status: number;
   statusText: string;
-  /** Lower-case names. */
-  headers: Record<string, string>;
+  headers: ResponseHeaders;
   config: ProxyConfiguration & { url: string };
   request: object;
 }

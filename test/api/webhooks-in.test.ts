@@ -277,6 +277,35 @@ describe('webhooks to an address', () => {
     );
   });
 
+  it.each([
+    ['JSON with a byte order mark', 'application/json', (json: string) => `\ufeff${json}`],
+    [
+      'a form',
+      'application/x-www-form-urlencoded',
+      (json: string) => `payload=${encodeURIComponent(json)}&payload=other`,
+    ],
+    [
+      'multipart',
+      'multipart/form-data; boundary=b1',
+      (json: string) =>
+        `--b1\r\nContent-Disposition: form-data; name="payload"\r\n\r\n${json}\r\n--b1--\r\n`,
+    ],
+  ])('of Slack in %s are verified by their bytes and forwarded parsed', async (_, type, write) => {
+    const payload = { type: 'block_actions', team: { id: 'T-none' } };
+    const body = write(JSON.stringify(payload));
+    const seconds = String(Math.floor(ingress.clock.now() / 1000));
+    const mac = createHmac('sha256', 'of-slack').update(`v0:${seconds}:${body}`).digest('hex');
+    const headers = {
+      'content-type': type,
+      'x-slack-request-timestamp': seconds,
+      'x-slack-signature': `v0=${mac}`,
+    };
+    const { length } = receiver.received;
+    expect(await deliver({ url: ingress.addressOf('slack'), headers, body })).toBe('200 ');
+    await receiver.got(length + 1, '/app');
+    expect(ingress.forwarded().at(-1)).toEqual(payload);
+  });
+
   it('that are larger than 3 MiB are refused with what to do about it', async () => {
     const sent = (bytes: number) => plain(ingress.addressOf('notes'), `"${'x'.repeat(bytes - 2)}"`);
     const most = 3 * 1024 ** 2;

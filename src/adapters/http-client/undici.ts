@@ -146,12 +146,22 @@ async function read(
   const maxBytes = request.maxBytes ?? maxBytesDefault;
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(answer.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+    if (value === undefined || name === 'set-cookie') continue;
+    headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
+  const setCookies = [answer.headers['set-cookie'] ?? []].flat();
+  const cookies = setCookies.length === 0 ? {} : { setCookies };
   const { statusCode: status, statusText } = answer;
   if (request.dropsBody) {
     await answer.body.dump({ limit: maxBytes, signal });
-    return { status, statusText, headers, body: Buffer.alloc(0), url: request.url.href };
+    return {
+      status,
+      statusText,
+      headers,
+      ...cookies,
+      body: Buffer.alloc(0),
+      url: request.url.href,
+    };
   }
   const undo = codingsOf(status, headers['content-encoding']);
   const hasBody = request.method.toUpperCase() !== 'HEAD' && !bodiless.has(status);
@@ -164,7 +174,7 @@ async function read(
     delete headers['content-encoding'];
     delete headers['content-length'];
   }
-  return { status, statusText, headers, body, url: request.url.href };
+  return { status, statusText, headers, ...cookies, body, url: request.url.href };
 }
 
 /** The redirected request: after 303, and a POST answered with 301 or 302, GET without a body. */

@@ -1,8 +1,9 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { decodeText, encodingOf } from './text-decoding.ts';
 import { urlParts } from './url-parts.ts';
 
-/** Synchronous calls of an isolate: digests, random bytes, URLs. None reaches outside the process. */
+/** Synchronous calls of an isolate: digests, random bytes, text, URLs. None reaches outside the process. */
 type SyncCall = (args: unknown) => unknown;
 
 const algorithms = new Set(['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']);
@@ -11,6 +12,12 @@ const randomBytesMax = 1_048_576;
 const digestArgs = z.tuple([z.string(), z.string().nullable(), z.string()]);
 const parseArgs = z.tuple([z.string(), z.string().nullable()]);
 const setArgs = z.tuple([z.string(), z.enum(urlParts), z.string()]);
+const labelArgs = z.tuple([z.string()]);
+const decodeArgs = z.tuple([
+  z.string(),
+  z.object({ fatal: z.boolean(), ignoreBOM: z.boolean(), stream: z.boolean() }),
+  z.string(),
+]);
 const randomArgs = z.tuple([z.int().min(0).max(randomBytesMax)]);
 
 const calls: Readonly<Record<string, SyncCall>> = {
@@ -26,6 +33,14 @@ const calls: Readonly<Record<string, SyncCall>> = {
   random(args) {
     const [size] = randomArgs.parse(args);
     return randomBytes(size).toString('base64');
+  },
+  'text.encoding'(args) {
+    const [label] = labelArgs.parse(args);
+    return encodingOf(label);
+  },
+  'text.decode'(args) {
+    const [encoding, flags, data] = decodeArgs.parse(args);
+    return decodeText(encoding, flags, Buffer.from(data, 'base64'));
   },
   'url.parse'(args) {
     const [url, base] = parseArgs.parse(args);

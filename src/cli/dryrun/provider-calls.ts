@@ -1,3 +1,4 @@
+import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
@@ -68,13 +69,15 @@ interface Reply {
   readonly statusText: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly setCookies: readonly string[];
   readonly body: Buffer;
 }
 
 const replyOf = async (response: Response): Promise<Reply> => ({
   status: response.status,
   statusText: response.statusText,
-  headers: Object.fromEntries(response.headers),
+  headers: Object.fromEntries([...response.headers].filter(([name]) => name !== 'set-cookie')),
+  setCookies: response.headers.getSetCookie(),
   body: Buffer.from(await response.arrayBuffer()),
 });
 
@@ -153,14 +156,22 @@ function jsonOf({ body }: Reply): Record<string, Json> | null {
 }
 
 function answerOf(
-  { status, statusText, headers, body }: Reply,
+  { status, statusText, headers, setCookies, body }: Reply,
   url: string,
   isBinary: boolean,
   note: (answered: ProviderResponse) => void,
 ): HostAnswer {
-  const text = isBinary ? body.toString('latin1') : body.toString('utf8').replace(/^\ufeff/, '');
+  const text = isBinary ? body.toString('latin1') : bodyText(body, headers['content-type']);
   note({ status, headers, text, isBinary });
-  const answer = { outcome: 'reply', status, statusText, headers, url } satisfies HttpAnswer;
+  const cookies = setCookies.length === 0 ? {} : { setCookies };
+  const answer = {
+    outcome: 'reply',
+    status,
+    statusText,
+    headers,
+    ...cookies,
+    url,
+  } satisfies HttpAnswer;
   return { json: JSON.stringify(answer), body: text };
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bodyText } from '#kernel/body-text.ts';
 import { limits } from '#kernel/limits.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { systemClock } from '#kernel/time.ts';
@@ -41,7 +42,7 @@ export interface Source {
 export function openFileSource(root: string, file: string, mapping: Mapping): Source {
   let content: unknown;
   try {
-    content = JSON.parse(readFileSync(resolve(root, file), 'utf8'));
+    content = JSON.parse(bodyText(readFileSync(resolve(root, file))));
   } catch (error) {
     // A parser's message quotes the file, which may hold secrets.
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';

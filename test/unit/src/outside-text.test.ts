@@ -16,6 +16,7 @@ import {
 import { codingFor, languageFor } from '#http/negotiate.ts';
 import { parseQuery } from '#http/query.ts';
 import { tailCursor } from '#http/topic-tail.ts';
+import { bodyText } from '#kernel/body-text.ts';
 import { parseExactJson } from '#kernel/exact-json.ts';
 import { redactJson, redactText } from '#kernel/redact.ts';
 import { scrub } from '#kernel/scrub.ts';
@@ -160,7 +161,10 @@ const readers: Readonly<Record<string, Reader>> = {
     harmless: 'some token=abc ',
   },
   'the body of a webhook': {
-    read: (text) => readRequest({ ...incoming({}), bytes: Buffer.from(text) }, rules),
+    read: (text) =>
+      readRequest({ ...incoming({}), bytes: Buffer.from(text) }, rules).catch(
+        (error: unknown) => error,
+      ),
     starts: ['', '{', '"'],
     // As long as the engine takes for nested lists.
     harmless: '[',
@@ -175,6 +179,21 @@ const readers: Readonly<Record<string, Reader>> = {
         rules,
       ),
     harmless: 'a=1&',
+  },
+  'the charset of a body': {
+    read: (text) => bodyText(Buffer.from('a'), text),
+    starts: ['', 'text/plain;', 'text/plain;charset='],
+  },
+  'a multipart body of a webhook': {
+    read: (text) =>
+      readRequest(
+        {
+          ...incoming({ 'content-type': 'multipart/form-data; boundary=b' }),
+          bytes: Buffer.from(text),
+        },
+        rules,
+      ).catch((error: unknown) => error),
+    starts: ['', '--b\r\n'],
   },
   'a signature': { read: signed({ header: 'x-signature' }) },
   'a signature among elements': {

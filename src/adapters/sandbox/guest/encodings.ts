@@ -1,3 +1,4 @@
+import { callSync } from './bridge.ts';
 import { Buffer } from './buffer.ts';
 import { bytesOf, toText, utf8Decode, utf8Encode } from './text.ts';
 
@@ -42,39 +43,74 @@ export class TextEncoder {
   }
 }
 
-const encodings: Readonly<Record<string, 'utf-8' | 'utf-16le' | 'windows-1252'>> = {
-  'utf-8': 'utf-8',
-  utf8: 'utf-8',
-  'utf-16le': 'utf-16le',
-  'utf-16': 'utf-16le',
-  latin1: 'windows-1252',
-  'iso-8859-1': 'windows-1252',
-  ascii: 'windows-1252',
-  'us-ascii': 'windows-1252',
-};
+const nothing = new Uint8Array(0);
 
-/** Whole buffers only: a character that is split across chunks is not carried over. */
+/**
+ * Every encoding of the Encoding standard. The host decodes all but whole texts in UTF-8: the tables of the others take
+ * more memory than the rest of an isolate's script.
+ */
 export class TextDecoder {
   readonly encoding: string;
   readonly fatal: boolean;
   readonly ignoreBOM: boolean;
+  /** Bytes of a stream that the next chunk completes. */
+  #pending: Uint8Array = nothing;
+  /** Characters of the pending bytes that were returned already. */
+  #returned = 0;
+  #isStarted = false;
 
   constructor(label: unknown = 'utf-8', options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
-    const name = toText(label).trim().toLowerCase();
-    const encoding = Object.hasOwn(encodings, name) ? encodings[name] : undefined;
-    if (encoding === undefined) throw new RangeError(`The encoding "${name}" is not supported`);
-    this.encoding = encoding;
+    const name = toText(label);
+    this.encoding = name === 'utf-8' ? name : encodingOf(name);
     this.fatal = options.fatal === true;
     this.ignoreBOM = options.ignoreBOM === true;
   }
 
-  decode(input?: ArrayBuffer | ArrayBufferView): string {
-    if (input === undefined) return '';
-    const bytes = bytesOf(input);
-    if (bytes === null) throw new TypeError('decode() takes an ArrayBuffer or a view of one');
-    if (this.encoding === 'windows-1252') return Buffer.from(bytes).toString('latin1');
-    const isUtf8 = this.encoding === 'utf-8';
-    const text = isUtf8 ? utf8Decode(bytes, this.fatal) : Buffer.from(bytes).toString('utf16le');
-    return !this.ignoreBOM && text.startsWith('\ufeff') ? text.slice(1) : text;
+  /** @throws TypeError malformed bytes, if `fatal` */
+  decode(
+    input?: ArrayBuffer | ArrayBufferView,
+    { stream = false }: { stream?: boolean } = {},
+  ): string {
+    const chunk = input === undefined ? nothing : bytesOf(input);
+    if (chunk === null) throw new TypeError('decode() takes an ArrayBuffer or a view of one');
+    const isWhole = !stream && !this.#isStarted && this.#pending.length === 0;
+    if (isWhole && this.encoding === 'utf-8') {
+      const text = utf8Decode(chunk, this.fatal);
+      return !this.ignoreBOM && text.startsWith('\ufeff') ? text.slice(1) : text;
+    }
+    return this.#decodeByHost(chunk, stream);
   }
+
+  #decodeByHost(chunk: Uint8Array, isStream: boolean): string {
+    const bytes = Buffer.concat([this.#pending, chunk]);
+    const flags = {
+      fatal: this.fatal,
+      ignoreBOM: this.ignoreBOM || this.#isStarted,
+      stream: isStream,
+    };
+    const { text, pending } = JSON.parse(
+      callSync('text.decode', [this.encoding, flags, bytes.toString('base64')]),
+    ) as { text: string | null; pending: number | null };
+    const returned = this.#returned;
+    const kept = pending ?? bytes.length;
+    this.#pending = isStream && text !== null ? bytes.subarray(bytes.length - kept) : nothing;
+    this.#returned = isStream && pending === null ? (text?.length ?? 0) : 0;
+    this.#isStarted = isStream && text !== null && (this.#isStarted || kept < bytes.length);
+    if (text !== null) return text.slice(returned);
+    throw Object.assign(
+      new TypeError(`The encoded data was not valid for encoding ${this.encoding}`),
+      {
+        code: 'ERR_ENCODING_INVALID_ENCODED_DATA',
+      },
+    );
+  }
+}
+
+/** @throws RangeError for a label that the standard does not have */
+function encodingOf(label: string): string {
+  const encoding = JSON.parse(callSync('text.encoding', [label])) as string | null;
+  if (encoding !== null) return encoding;
+  throw Object.assign(new RangeError(`The "${label}" encoding is not supported`), {
+    code: 'ERR_ENCODING_NOT_SUPPORTED',
+  });
 }

@@ -43,9 +43,16 @@ export function invalidError(code: InvalidCode, message: string, payload: object
   return error;
 }
 
+export type ResponseHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+/** Cookies are a list, since their values may have commas; several values of another header are joined by `, `. */
+export const responseHeaders = ({ headers, setCookies }: Reply): ResponseHeaders =>
+  setCookies === undefined ? headers : { ...headers, 'set-cookie': setCookies };
+
 /** In the form of the common HTTP client's errors (docs/reference/functions.md#responses). */
 export function httpError(reply: Reply, data: unknown, config: object): Error {
-  const { status, statusText, headers } = reply;
+  const { status, statusText } = reply;
+  const headers = responseHeaders(reply);
   const code = status >= 500 ? 'ERR_BAD_RESPONSE' : 'ERR_BAD_REQUEST';
   const error = new Error(`Request failed with status code ${status}`);
   error.name = 'AxiosError';

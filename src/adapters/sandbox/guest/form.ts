@@ -1,9 +1,11 @@
 import { Buffer } from './buffer.ts';
 import { bytesOf, toText, utf8Decode, utf8Encode } from './text.ts';
 
+const setCookie = 'set-cookie';
+
 /** Header fields; names are case-insensitive and kept in lower case. */
 export class Headers {
-  #fields = new Map<string, string>();
+  #fields = new Map<string, string[]>();
 
   constructor(init?: unknown) {
     if (init === undefined || init === null || typeof init !== 'object') return;
@@ -13,8 +15,8 @@ export class Headers {
   }
 
   append(name: unknown, value: unknown): void {
-    const before = this.get(name);
-    this.set(name, before === null ? value : `${before}, ${toText(value)}`);
+    const values = this.#fields.get(key(name)) ?? [];
+    this.#fields.set(key(name), [...values, toText(value).trim()]);
   }
 
   delete(name: unknown): void {
@@ -22,7 +24,12 @@ export class Headers {
   }
 
   get(name: unknown): string | null {
-    return this.#fields.get(key(name)) ?? null;
+    return this.#fields.get(key(name))?.join(', ') ?? null;
+  }
+
+  /** Each cookie, which may have commas. */
+  getSetCookie(): string[] {
+    return [...(this.#fields.get(setCookie) ?? [])];
   }
 
   has(name: unknown): boolean {
@@ -30,15 +37,19 @@ export class Headers {
   }
 
   set(name: unknown, value: unknown): void {
-    this.#fields.set(key(name), toText(value).trim());
+    this.#fields.set(key(name), [toText(value).trim()]);
   }
 
   forEach(visit: (value: string, name: string, headers: Headers) => void): void {
     for (const [name, value] of this) visit(value, name, this);
   }
 
-  entries(): IterableIterator<[string, string]> {
-    return new Map([...this.#fields].sort(([a], [b]) => (a < b ? -1 : 1))).entries();
+  /** By name; cookies one by one, other values of one name joined. */
+  *entries(): Generator<[string, string]> {
+    for (const [name, values] of [...this.#fields].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const shown = name === setCookie ? values : [values.join(', ')];
+      for (const value of shown) yield [name, value];
+    }
   }
 
   *keys(): Generator<string> {
@@ -49,7 +60,7 @@ export class Headers {
     for (const [, value] of this) yield value;
   }
 
-  [Symbol.iterator](): IterableIterator<[string, string]> {
+  [Symbol.iterator](): Generator<[string, string]> {
     return this.entries();
   }
 }

@@ -1,9 +1,16 @@
+import { bodyText } from '#kernel/body-text.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import type { HttpAnswer, HttpCall, WireBody } from '#ports/sandbox.ts';
 import { call } from './bridge.ts';
 import { Buffer } from './buffer.ts';
 import { randomUUID } from './crypto.ts';
-import { ActionError, httpError, networkError } from './errors.ts';
+import {
+  ActionError,
+  httpError,
+  networkError,
+  responseHeaders,
+  type ResponseHeaders,
+} from './errors.ts';
 import { Blob, bytesOfBlob, encodeForm, FormData, Headers } from './form.ts';
 import { bytesOf, toText, utf8Encode } from './text.ts';
 import { URLSearchParams } from './url-search-params.ts';
@@ -15,7 +22,7 @@ export interface Response {
   data: unknown;
   status: number;
   statusText: string;
-  headers: Readonly<Record<string, string>>;
+  headers: ResponseHeaders;
   config: object;
   request: object;
 }
@@ -56,7 +63,8 @@ async function send(config: Config, encoded: HttpCall): Promise<ReadResponse> {
   const shown = { ...config, method: encoded.method, url: value.url };
   if (value.outcome === 'failure') throw networkError(value.code, value.message, shown);
   const data = readBody(body, config['responseType']);
-  const { status, statusText, headers } = value;
+  const { status, statusText } = value;
+  const headers = responseHeaders(value);
   if (status < 200 || status > 299) throw httpError(value, data, shown);
   const response = { data, status, statusText, headers, config: shown, request: {} };
   return { response, text: body, requestUrl: value.requestUrl ?? value.url };
@@ -194,12 +202,13 @@ class FetchResponse {
     this.status = reply.status;
     this.statusText = reply.statusText;
     this.headers = new Headers(reply.headers);
+    for (const cookie of reply.setCookies ?? []) this.headers.append('set-cookie', cookie);
     this.url = reply.url;
     this.ok = reply.status >= 200 && reply.status <= 299;
   }
 
   async text(): Promise<string> {
-    return Buffer.from(this.#body, 'latin1').toString();
+    return bodyText(Buffer.from(this.#body, 'latin1'), this.headers.get('content-type') ?? '');
   }
 
   async json(): Promise<unknown> {

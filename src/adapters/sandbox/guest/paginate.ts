@@ -156,7 +156,7 @@ function follow(config: Config, link: string): Config {
 function linkOf(response: Response, settings: Settings): string | undefined {
   const { link_rel_in_response_header: rel, link_path_in_response_body: path = '' } = settings;
   const found = rel
-    ? linkTarget(response.headers['link'] ?? '', rel)
+    ? linkTarget(String(response.headers['link'] ?? ''), rel)
     : valueAt(response.data, path);
   const link = isRecord(found) ? valueAt(found, 'href') : found;
   return typeof link === 'string' && link.trim() !== '' ? link.trim() : undefined;

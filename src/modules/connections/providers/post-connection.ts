@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { textAt } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
@@ -85,7 +86,7 @@ async function get(
   try {
     const reply = await http.request({ ...request, timeoutMs, maxBytes: answerBytesMax });
     if (reply.status !== 200) throw noConfiguration(provider, `answered ${reply.status}`);
-    return JSON.parse(reply.body.toString('utf8')) as Json;
+    return JSON.parse(bodyText(reply.body, reply.headers['content-type'])) as Json;
   } catch (cause) {
     if (cause instanceof HttpFailure)
       throw noConfiguration(provider, `failed (${cause.code})`, cause);

@@ -172,7 +172,10 @@ export const webhookRules = z.strictObject({
     }),
     'Events whose type ends with `first` come first; then by the value at `by`.',
   ),
-  form_field: optional(text, 'The body is a form; this field holds the JSON.'),
+  form_field: optional(
+    text,
+    'The body is a form, urlencoded or multipart; this field holds the JSON.',
+  ),
   body_of_headers: z
     .boolean()
     .default(false)

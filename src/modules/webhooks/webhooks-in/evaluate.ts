@@ -80,7 +80,7 @@ export async function evaluate(
   if (rule !== null && !isOfConnection && !mayBeUnsigned(rules)) {
     isVerified = await check(rule, incoming, context);
   }
-  const request = readRequest(incoming, rules);
+  const request = await readRequest(incoming, rules);
   const isUnsigned = rules.unsigned.some((condition) => holds(request, condition));
   if (rule !== null && !isOfConnection && mayBeUnsigned(rules) && !isUnsigned) {
     isVerified = await check(rule, incoming, context);

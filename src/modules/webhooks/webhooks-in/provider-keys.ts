@@ -1,5 +1,6 @@
 import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
+import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
 import { HttpFailure, type HttpClient } from '#ports/http-client.ts';
@@ -54,7 +55,7 @@ async function fetched(http: HttpClient, url: string): Promise<JSONWebKeySet> {
       maxBytes: bytesMax,
     });
     if (reply.status !== 200) throw unavailable();
-    return keysShape.parse(JSON.parse(reply.body.toString()));
+    return keysShape.parse(JSON.parse(bodyText(reply.body, reply.headers['content-type'])));
   } catch (cause) {
     const isTheirs =
       cause instanceof HttpFailure || cause instanceof SyntaxError || cause instanceof z.ZodError;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { bodyText, formFields } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
-import { isJsonObject, type Json } from '#kernel/stable-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import type {
   Condition,
@@ -10,6 +11,7 @@ import type {
 } from '#modules/connections/providers/webhook-rules.ts';
 import type { KeptRequest } from './events.ts';
 import { forwardedHeaders } from './headers.ts';
+import { readMultipart } from './multipart.ts';
 
 /** A received webhook. */
 export interface IncomingRequest extends KeptRequest {
@@ -34,24 +36,37 @@ export interface ReadRequest extends IncomingRequest {
 const depthMax = 64;
 
 /**
- * Reads the body as the provider sends it: JSON, a form, or text.
+ * Reads the body as the provider sends it: JSON, a form (also multipart), or text.
  * @throws GatewayError `webhook_invalid_payload`
  */
-export function readRequest(request: IncomingRequest, rules: WebhookRules): ReadRequest {
+export async function readRequest(
+  request: IncomingRequest,
+  rules: WebhookRules,
+): Promise<ReadRequest> {
   const query = new URLSearchParams(request.search);
   const type = request.headers['content-type'] ?? '';
-  const text = request.bytes.toString('utf8');
   if (rules.body_of_headers) return { ...request, query, body: forwardedHeaders(request.headers) };
+  if (/^\s*multipart\//i.test(type) && request.bytes.length > 0) {
+    const fields = await readMultipart(request.bytes, type);
+    return { ...request, query, body: formBody(fields, rules) };
+  }
+  const text = bodyText(request.bytes, type);
   if (text === '') return { ...request, query, body: {} };
   if (/urlencoded/i.test(type)) {
-    const form = new URLSearchParams(text);
-    const field = rules.form_field === undefined ? null : form.get(rules.form_field);
-    const body = field === null ? Object.fromEntries(form) : parsed(field);
-    return { ...request, query, body };
+    return { ...request, query, body: formBody([...new URLSearchParams(text)], rules) };
   }
   if (/xml|text\/plain/i.test(type) && !/^\s*[[{]/.test(text))
     return { ...request, query, body: text };
   return { ...request, query, body: parsed(text) };
+}
+
+/** The JSON in the field of the rules, or every field. */
+function formBody(
+  fields: readonly (readonly [string, string | JsonObject])[],
+  { form_field: name }: WebhookRules,
+): Json {
+  const field = name === undefined ? undefined : fields.find(([found]) => found === name)?.[1];
+  return typeof field === 'string' ? parsed(field) : formFields(fields);
 }
 
 function parsed(text: string): Json {

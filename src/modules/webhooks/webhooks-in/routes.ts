@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { connectionId, integrationKey, text, wholeNumber } from '#http/fields.ts';
 import { json } from '#http/responses.ts';
+import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
@@ -85,7 +86,9 @@ const get = defineRoute({
   async handle({ params, caller, services }) {
     const webhook = await requireIncoming(services, caller.environmentUid, params.id);
     const kept = await stored(services, webhook);
-    const text = kept?.request.bytes.toString('utf8') ?? null;
+    const request = kept?.request;
+    const text =
+      request === undefined ? null : bodyText(request.bytes, request.headers['content-type']);
     const body = { ...presentIncoming(webhook), body: text };
     return { status: 200, body: { data: body }, headers: { 'cache-control': 'no-store' } };
   },

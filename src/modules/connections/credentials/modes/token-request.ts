@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { bodyText, formFields } from '#kernel/body-text.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
@@ -36,7 +37,9 @@ export interface TokenRequest {
 
 export interface TokenAnswer {
   readonly body: JsonObject;
-  readonly headers: HttpReply['headers'];
+  readonly setCookies: readonly string[];
+  /** The address that answered. */
+  readonly url: string;
 }
 
 /** Values for templates of token calls: configuration, credentials, client, and `extra`. */
@@ -134,7 +137,7 @@ export async function requestToken(
   const isSuccess = reply.status >= 200 && reply.status < 300 && body !== null;
   // Some providers refuse with 200 and an error in the body.
   if (isSuccess && (providerCode === null || hasToken(body)))
-    return { body, headers: reply.headers };
+    return { body, setCookies: reply.setCookies ?? [], url: reply.url };
   throw refusal(provider, reply.status, { providerCode, failure, isReadable: body !== null });
 }
 
@@ -224,14 +227,14 @@ function formOf(params: JsonObject): string {
 
 /** JSON, or a form, which some providers return regardless of `Accept`. */
 function parsed({ body, headers }: HttpReply): JsonObject | null {
-  const text = body.toString('utf8').trim();
+  const text = bodyText(body, headers['content-type']).trim();
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'string') return { token: value };
     return isJsonObject(value) ? value : null;
   } catch {
     const isForm = /^[\w.~%+-]+=[^\s]*$/.test(text);
-    if (isForm) return Object.fromEntries(new URLSearchParams(text));
+    if (isForm) return formFields(new URLSearchParams(text));
     const isText = headers['content-type']?.startsWith('text/plain') === true;
     return isText && /^\S+$/.test(text) ? { token: text } : null;
   }

@@ -4,11 +4,12 @@ import { atPath, textAt } from '#kernel/json-path.ts';
 import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import { dayMs, type Instant } from '#kernel/time.ts';
 import type { Provider, TokenStep } from '../../providers/definition.ts';
-import type { TemplateValues } from '../../providers/interpolate.ts';
+import { interpolateUrl, type TemplateValues } from '../../providers/interpolate.ts';
 import { durationMs, atTime, iso, jwtExpiry } from './expiry.ts';
 import { bearer, type AuthModeRules, type ModeContext, type ObtainedCredentials } from './mode.ts';
 import { picked } from './oauth2-token.ts';
 import { answerWithout } from './provider-auth-error.ts';
+import { sessionCookies } from './session-cookies.ts';
 import { providerFields, typed } from './shapes.ts';
 import { signTemplate } from './signed-token.ts';
 import {
@@ -76,7 +77,11 @@ async function renewed(held: JsonObject, context: ModeContext): Promise<Obtained
     headers: headersOf(provider.refresh_token_headers ?? provider.token_headers, values),
     failure: 'two_step_credentials_fetch_error',
   });
-  return obtainedOf(answer, { ...fields, refresh_token: refreshToken }, context);
+  return obtainedOf(
+    { answers: [answer], earlierCookies: textAt(held, '_cookies') },
+    { ...fields, refresh_token: refreshToken },
+    context,
+  );
 }
 
 async function fetched(
@@ -88,12 +93,13 @@ async function fetched(
   const fields = fieldsOf(provider, input);
   const assertion = await assertionOf(fields, context);
   const extra: Record<string, JsonObject | string> = { assertionOption, ...assertion };
-  let answer = await step(firstStep(provider), tokenValues(context, fields, extra), context);
+  const first = await step(firstStep(provider), tokenValues(context, fields, extra), context);
+  const answers: [TokenAnswer, ...TokenAnswer[]] = [first];
   for (const [at, next] of (provider.additional_steps ?? []).entries()) {
-    extra[`step${at + 1}`] = answer.body;
-    answer = await step(next, tokenValues(context, fields, extra), context);
+    extra[`step${at + 1}`] = (answers.at(-1) ?? first).body;
+    answers.push(await step(next, tokenValues(context, fields, extra), context));
   }
-  return obtainedOf(answer, fields, context);
+  return obtainedOf({ answers, earlierCookies: null }, fields, context);
 }
 
 const firstStep = (provider: Provider): TokenStep => ({
@@ -129,11 +135,16 @@ async function step(
   });
 }
 
-function obtainedOf(
-  { body, headers }: TokenAnswer,
-  fields: JsonObject,
-  { provider, clock }: ModeContext,
-): ObtainedCredentials {
+/** The responses of one login, the last of which has the token. */
+interface Login {
+  readonly answers: readonly [TokenAnswer, ...TokenAnswer[]];
+  readonly earlierCookies: string | null;
+}
+
+function obtainedOf(login: Login, fields: JsonObject, context: ModeContext): ObtainedCredentials {
+  const { provider, clock } = context;
+  const { answers } = login;
+  const { body } = answers.at(-1) ?? answers[0];
   const { token_response: paths = { token: 'token' } } = provider;
   const token = textAt(body, paths.token);
   if (token === null) throw answerWithout('token', provider, 'two_step_credentials_fetch_error');
@@ -143,7 +154,7 @@ function obtainedOf(
   const now = clock.now();
   const expiresAt = endOf(body, { token, refreshToken, provider, now });
   const cookies = provider.token_response_headers?.includes('set-cookie')
-    ? cookiesOf(headers['set-cookie'])
+    ? cookiesOf(login, fields, context)
     : null;
   return {
     credentials: {
@@ -187,9 +198,13 @@ const addedTo = (now: Instant, ms: number | null): Instant | null =>
 const earliest = (end: Instant, jwt: Instant | null): Instant =>
   jwt === null ? end : Math.min(end, jwt - jwtMarginMs);
 
-/** `name=value` of each cookie, joined as a `Cookie` header has them (RFC 6265 section 4.2). */
-function cookiesOf(header: string | undefined): string | null {
-  if (header === undefined) return null;
-  const cookies = header.split(/,(?=\s*[\w!#$%&'*.^`|~+-]+=)/);
-  return cookies.map((cookie) => (cookie.split(';')[0] ?? '').trim()).join('; ');
+function cookiesOf(
+  { answers, earlierCookies }: Login,
+  fields: JsonObject,
+  context: ModeContext,
+): string | null {
+  const template = context.provider.proxy?.base_url ?? '';
+  const base = interpolateUrl(template, tokenValues(context, fields));
+  const apiUrl = base !== null && URL.canParse(base) ? base : answers[0].url;
+  return sessionCookies(answers, apiUrl, earlierCookies);
 }

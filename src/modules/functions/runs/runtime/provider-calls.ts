@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
+import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import {
@@ -197,22 +198,20 @@ function answerOf(attempt: Attempt, bodyAs: Call['bodyAs']): HostAnswer {
       } satisfies HttpAnswer),
     };
   }
-  const { status, statusText, headers, url, body } = attempt.reply;
+  const { status, statusText, headers, setCookies, url, body } = attempt.reply;
   const json = JSON.stringify({
     outcome: 'reply',
     status,
     statusText,
     headers,
+    ...(setCookies === undefined ? {} : { setCookies }),
     url,
     ...(attempt.requestUrl === url ? {} : { requestUrl: attempt.requestUrl }),
   } satisfies HttpAnswer);
-  return { json, body: bodyAs === 'binary' ? body.toString('latin1') : textOf(body) };
-}
-
-/** A byte order mark is not part of the text. */
-function textOf(body: Buffer): string {
-  const text = body.toString('utf8');
-  return text.startsWith('\ufeff') ? text.slice(1) : text;
+  return {
+    json,
+    body: bodyAs === 'binary' ? body.toString('latin1') : bodyText(body, headers['content-type']),
+  };
 }
 
 /** The error of calls after the end of the run. */

@@ -1,3 +1,4 @@
+import { bodyText } from '#kernel/body-text.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { RetryDefinition } from '#modules/connections/providers/definition.ts';
@@ -200,9 +201,9 @@ function bodyWaitMs(
 }
 
 /** Undefined when it is not JSON. */
-function jsonOf({ body }: HttpReply): unknown {
+function jsonOf({ body, headers }: HttpReply): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(bodyText(body, headers['content-type']));
   } catch {
     return undefined;
   }

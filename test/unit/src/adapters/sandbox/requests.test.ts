@@ -6,7 +6,10 @@ import { outputOf, recording, runGuest } from './guest.ts';
 
 const sandbox = await sharedSandbox();
 
-const reply = (status: number, headers: Record<string, string> = {}): HttpAnswer => ({
+const reply = (
+  status: number,
+  headers: Record<string, string> = {},
+): Extract<HttpAnswer, { outcome: 'reply' }> => ({
   outcome: 'reply',
   status,
   statusText: 'Said',
@@ -26,6 +29,44 @@ function http(answer: HttpAnswer, body = '') {
 }
 
 describe('requests', () => {
+  it('a response with cookies has them as a list, and so has its error', async () => {
+    const setCookies = ['sid=a; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=1,2'];
+    const answer = { ...reply(200, { 'x-many': 'a, b' }), setCookies };
+    const got = await outputOf(
+      sandbox,
+      `return (await svc.get({ endpoint: '/a' })).headers;`,
+      http(answer, '{}'),
+    );
+    expect(got).toEqual({ 'x-many': 'a, b', 'set-cookie': setCookies });
+    const failed = await outputOf(
+      sandbox,
+      `try { await svc.get({ endpoint: '/a' }); } catch (error) { return error.response.headers['set-cookie']; }`,
+      http({ ...answer, status: 401 }, '{}'),
+    );
+    expect(failed).toEqual(setCookies);
+  });
+
+  it('uncontrolledFetch lists cookies, and reads bodies with a mark or a charset', async () => {
+    const fetching = (type: string, bytes: Uint8Array) => ({
+      host: {
+        fetch: async () => ({
+          json: JSON.stringify({
+            ...reply(200, { 'content-type': type }),
+            setCookies: ['a=1,2', 'b=2'],
+          }),
+          body: Buffer.from(bytes).toString('latin1'),
+        }),
+      } satisfies HostCalls,
+    });
+    const marked = fetching('application/json', Buffer.from('\ufeff{"a":"ä"}'));
+    const code = `const r = await svc.uncontrolledFetch({ url: 'https://crm.test/' });
+      return [await r.json(), r.headers.getSetCookie(), [...r.headers].filter(([name]) => name === 'set-cookie').length];`;
+    expect(await outputOf(sandbox, code, marked)).toEqual([{ a: 'ä' }, ['a=1,2', 'b=2'], 2]);
+    const latin = fetching('text/plain; charset="ISO-8859-1"', Buffer.from('ä', 'latin1'));
+    const text = `return (await svc.uncontrolledFetch({ url: 'https://crm.test/' })).text();`;
+    expect(await outputOf(sandbox, text, latin)).toBe('ä');
+  });
+
   it('§5.1 every field of a call crosses, §5.1 forwardHeadersOnRedirect with them', async () => {
     const { host, calls } = http(reply(200), '{}');
     await outputOf(
