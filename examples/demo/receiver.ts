@@ -64,7 +64,9 @@ export async function startReceiver(): Promise<Receiver> {
 
 async function receive(request: IncomingMessage, signingKey: () => string): Promise<SyncWebhook> {
   const body = Buffer.concat(await request.toArray());
-  const expected = createHmac('sha256', signingKey()).update(body).digest();
+  const expected = createHmac('sha256', Buffer.from(signingKey().slice('whsec_'.length), 'base64'))
+    .update(body)
+    .digest();
   const given = Buffer.from(String(request.headers['x-svc-hmac-sha256'] ?? ''), 'hex');
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     throw new Error('a webhook with a wrong signature arrived');

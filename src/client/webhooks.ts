@@ -112,6 +112,7 @@ export type Webhook =
 
 export type WebhookVerificationCode =
   | 'missing_key'
+  | 'invalid_key'
   | 'missing_headers'
   | 'invalid_timestamp'
   | 'wrong_time'
@@ -134,7 +135,7 @@ const toleranceDefaultSeconds = 300;
 /**
  * Verifies a webhook of the service (docs/reference/webhooks-out.md#headers): its signature by Standard Webhooks,
  * over id, time and body, and its time, so that a recorded request cannot be sent again later.
- * @param key the webhook signing key of the environment
+ * @param key the webhook signing key of the environment: `whsec_` and base64, or its text
  * @throws WebhookVerificationError
  */
 export async function verifyWebhook(
@@ -158,7 +159,7 @@ export async function verifyWebhook(
   const hmacKey = await hmacKeyOf(key);
   const matches = signatures
     .filter((one) => one.startsWith('v1,'))
-    .map((one) => isSignature(hmacKey, fromBase64(one.slice('v1,'.length)), signed));
+    .map((one) => isSignature(hmacKey, signatureOf(one.slice('v1,'.length)), signed));
   if (!(await Promise.all(matches)).includes(true)) {
     const message = 'No signature in webhook-signature fits the key and the body.';
     throw new WebhookVerificationError('wrong_signature', message);
@@ -169,7 +170,7 @@ export async function verifyWebhook(
 /**
  * Whether `X-Svc-Hmac-Sha256` is that of the body under the key: for receivers without the headers of Standard
  * Webhooks. It covers no time: such a request can be recorded and sent again.
- * @throws WebhookVerificationError when the key is blank
+ * @throws WebhookVerificationError when the key is blank, or `whsec_` without base64
  */
 export async function verifyHmac({ body, headers }: WebhookRequest, key: string): Promise<boolean> {
   const hmacKey = await hmacKeyOf(key);
@@ -208,7 +209,18 @@ async function hmacKeyOf(key: string): Promise<HmacKey> {
     throw new WebhookVerificationError('missing_key', 'The webhook signing key is blank.');
   }
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  return crypto.subtle.importKey('raw', bytesOf(key), algorithm, false, ['verify']);
+  return crypto.subtle.importKey('raw', keyBytesOf(key), algorithm, false, ['verify']);
+}
+
+const keyPrefix = 'whsec_';
+
+/** @throws WebhookVerificationError */
+function keyBytesOf(key: string): Bytes {
+  if (!key.startsWith(keyPrefix)) return bytesOf(key);
+  const bytes = fromBase64(key.slice(keyPrefix.length));
+  if (bytes !== null && bytes.length > 0) return bytes;
+  const message = 'The webhook signing key is whsec_ without base64.';
+  throw new WebhookVerificationError('invalid_key', message);
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -231,9 +243,17 @@ function joined(first: Bytes, second: Bytes): Bytes {
   return whole;
 }
 
+const signatureOf = (base64: string): Bytes | null =>
+  base64.length === 44 ? fromBase64(base64) : null;
+
+/** Padding may be absent. */
 function fromBase64(text: string): Bytes | null {
-  if (!/^[A-Za-z0-9+/]{43}=$/.test(text)) return null;
-  return Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
+  try {
+    return Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  } catch {
+    return null;
+  }
 }
 
 function fromHex(text: string): Bytes | null {

@@ -149,7 +149,7 @@ describe('environments and keys', () => {
     });
     expect(before.headers.get('cache-control')).toBe('no-store');
     const rotated = await api.call('POST', path, { key: api.keys.prod });
-    expect(rotated.at('data.webhook_signing_key')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(rotated.at('data.webhook_signing_key')).toMatch(/^whsec_[\w+/]{48}$/);
     expect(codeOf(await api.call('POST', path, { key: api.keys.prod }))).toBe(
       '409 multiple_webhook_signing_keys',
     );

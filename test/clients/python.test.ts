@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '#test/services/commands.ts';
+import { openWebhookReceiver } from '#test/support/webhook-receiver.ts';
 import { openClient, openEnvironment, printed, programOf, type ClientFolder } from './program.ts';
 import { installClientPackages } from './toolchains.ts';
 
@@ -42,5 +43,38 @@ describe('the generated client for Python', () => {
     const options = { cwd: client.folder, env: settings };
     // Its receiver logs requests on stderr.
     expect(await run('python3', ['program.py'], options)).toContain(printed);
+  });
+});
+
+const verification = `
+import json, sys
+from standardwebhooks import Webhook, WebhookVerificationError
+key, headers, body = sys.argv[1:]
+webhook = Webhook(key)
+print(webhook.verify(body, json.loads(headers))["type"])
+try: webhook.verify(body + " ", json.loads(headers))
+except WebhookVerificationError as error: print(error)
+`;
+
+describe('the library of Standard Webhooks for Python', () => {
+  it('verifies a webhook with the signing key as it is shown', async () => {
+    const { SVC_URL: url = '', SVC_KEY: key = '' } = await openEnvironment();
+    await using receiver = await openWebhookReceiver();
+    const call = async (method: string, path: string, body?: object): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const init = { method, headers, ...(text === undefined ? {} : { body: text }) };
+      return ((await (await fetch(url + path, init)).json()) as { data: unknown }).data;
+    };
+    const { id } = (await call('POST', '/webhook-endpoints', { url: receiver.url })) as {
+      id: string;
+    };
+    await call('POST', `/webhook-endpoints/${id}/test`);
+    const [{ headers, body } = { headers: {}, body: '' }] = await receiver.got(1);
+    const keys = (await call('GET', '/environment/webhook-signing-key')) as {
+      webhook_signing_key: string;
+    };
+    const args = [keys.webhook_signing_key, JSON.stringify(headers), body];
+    expect(await python('-c', verification, ...args)).toBe('test\nNo matching signature found\n');
   });
 });

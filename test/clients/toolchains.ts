@@ -39,7 +39,7 @@ export async function installPythonPackages(
   });
 }
 
-/** What the generated client imports, and mypy. @throws ServiceUnavailable */
+/** What the test of the client for Python imports, and mypy. @throws ServiceUnavailable */
 export const installClientPackages = (): Promise<string> =>
   installPythonPackages(
     `client-packages-${versions.clientPackages.map((one) => one.replace(/^.*==/, '')).join('-')}`,

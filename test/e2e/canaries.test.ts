@@ -2,6 +2,7 @@
    a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readWebhookSecret } from '#kernel/webhook-secret.ts';
 import type { AuthMode } from '#modules/connections/providers/definition.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
 import { Canaries, type Finding } from '#test/support/canaries.ts';
@@ -56,6 +57,7 @@ beforeAll(async () => {
     canaries.plant(`API key ${what}`, text);
   }
   canaries.plant('webhook signing key', world.signingKey);
+  canaries.plant('text of the webhook signing key', readWebhookSecret(world.signingKey).toString());
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { openExampleWorld, type ExampleWorld } from '#test/support/example-world.ts';
@@ -98,7 +99,7 @@ describe('what is in an environment', () => {
     const body = { url: 'https://receiver.example/hook' };
     const made = await world.gateway.call('POST', '/webhook-endpoints', { body });
     expect(made.status).toBeLessThan(300);
-    expect((await svc('webhooks signing-key -e dev')).out).toMatch(/^[0-9a-f-]{36}\n$/);
+    expect((await svc('webhooks signing-key -e dev')).out).toMatch(/^whsec_[\w+/]{48}\n$/);
     const { out } = await svc('webhooks endpoints -e dev');
     expect(out).toContain('https://receiver.example/hook');
     expect(await svc('webhooks list -e dev --json')).toMatchObject({ exitCode: 0 });
@@ -110,7 +111,7 @@ describe('what is in an environment', () => {
     await using receiver = await openWebhookReceiver();
     const interrupt = new AbortController();
     const { gateway } = world;
-    const signingKey = 'a-key-of-the-application';
+    const signingKey = 'whsec_YS1rZXktb2YtdGhlLWFwcGxpY2F0aW9u';
     const heard: string[] = [];
     const listening = world.svc(['listen', '-e', 'dev', '--forward', receiver.url, '--json'], {
       variables: {
@@ -136,8 +137,14 @@ describe('what is in an environment', () => {
     const [received] = receiver.received;
     expect(received?.body).toBe(JSON.stringify(shown.payload));
     const signature = received?.headers['x-svc-hmac-sha256'] as string;
-    expect(verifyDelivery(signingKey, received?.body ?? '', signature)).toBe(true);
+    expect(verifyDelivery('a-key-of-the-application', received?.body ?? '', signature)).toBe(true);
+    const headers = received?.headers as Record<string, string>;
+    expect(new Webhook(signingKey).verify(received?.body ?? '', headers)).toEqual(shown.payload);
     expect(await svc('listen -e dev --forward file:///x')).toMatchObject({ exitCode: 1, out: '' });
+    const variables = { SVC_HOSTPORT: gateway.url, SVC_WEBHOOK_SIGNING_KEY: 'whsec_' };
+    const refused = await world.svc(['listen', '-e', 'dev'], { variables });
+    expect(refused).toMatchObject({ exitCode: 1, out: '' });
+    expect(refused.err).toContain('SVC_WEBHOOK_SIGNING_KEY is whsec_ without base64');
   });
 
   it('needs a key that the service takes', async () => {

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogue } from '#kernel/errors.ts';
+import { formatWebhookSecret, readWebhookSecret } from '#kernel/webhook-secret.ts';
 import { signDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { cachePath } from '#test/services/cache.ts';
 import { isOnPath, run } from '#test/services/commands.ts';
@@ -278,9 +280,12 @@ sha2 = "=0.10.9"
 describe('a webhook', () => {
   let webhook: Arrived;
   let key: string;
+  /** As earlier versions showed the key. */
+  let text: string;
   beforeAll(async () => {
     const read = await gateway.call('GET', '/environment/webhook-signing-key');
     key = (read.body as { data: { webhook_signing_key: string } }).data.webhook_signing_key;
+    text = readWebhookSecret(key).toString();
     const made = await gateway.call('POST', '/webhook-endpoints', {
       body: { url: `${receiver.url}/verify`, kinds: ['test'] },
     });
@@ -322,7 +327,10 @@ describe('a webhook', () => {
         other: await verify({ headers: { ...headers, 'webhook-id': 'other' }, body }),
         old: await verify(signedAt(Date.now() - 10 * minutes)),
         early: await verify(signedAt(Date.now() + 10 * minutes)),
-        wrongKey: await verify(webhook, `${key}x`),
+        text: await verify(webhook, text),
+        rotatedText: await verify(signedAt(Date.now()), text),
+        wrongKey: await verify(webhook, formatWebhookSecret(Buffer.from(`${text}x`))),
+        wrongText: await verify(webhook, `${text}x`),
         noTime: await verify({ headers: { ...headers, 'webhook-timestamp': 'now' }, body }),
         unsigned: await verify({ headers: { ...headers, 'webhook-signature': 'v1,' }, body }),
       }).toEqual({
@@ -332,12 +340,25 @@ describe('a webhook', () => {
         other: 'false',
         old: 'false',
         early: 'false',
+        text: 'true',
+        rotatedText: 'true',
+        wrongText: 'false',
         wrongKey: 'false',
         noTime: 'false',
         unsigned: 'false',
       });
     },
   );
+
+  it('is verified by the library of Standard Webhooks with the key as it is shown', () => {
+    const { headers, body } = webhook;
+    const standard = new Webhook(key);
+    const own = { ...headers } as Record<string, string>;
+    expect(standard.verify(body, own)).toEqual(JSON.parse(body));
+    expect(() => standard.verify(body.replace('test', 'best'), own)).toThrow('No matching');
+    const other = new Webhook(formatWebhookSecret(Buffer.from(`${text}x`)));
+    expect(() => other.verify(body, own)).toThrow('No matching');
+  });
 
   it('has code of eight languages on the page', () => {
     const text = page('verify-webhooks');

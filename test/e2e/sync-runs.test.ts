@@ -281,10 +281,9 @@ describe('its webhook', () => {
       responseResults: { added: 45, updated: 0, deleted: 0 },
     });
     const { headers, body } = crm.webhooks('contacts')[0]!;
-    const hmac = createHmac('sha256', world.signingKey).update(body).digest('hex');
-    const legacy = createHash('sha256')
-      .update(world.signingKey + body)
-      .digest('hex');
+    const key = Buffer.from(world.signingKey.replace(/^whsec_/, ''), 'base64');
+    const hmac = createHmac('sha256', key).update(body).digest('hex');
+    const legacy = createHash('sha256').update(key).update(body).digest('hex');
     expect(headers).toMatchObject({
       'content-type': 'application/json',
       'user-agent': expect.stringMatching(/^svc\//),

@@ -12,13 +12,14 @@ export const versions = {
   hadolint: '2.15.1',
   /** Generates clients in other languages. */
   openapiGenerator: '7.25.0',
-  /** What the generated client for Python imports, and its type checker. */
+  /** What the generated client for Python imports, its type checker, and a library that verifies webhooks. */
   clientPackages: [
     'urllib3==2.7.0',
     'python-dateutil==2.9.0.post0',
     'pydantic==2.14.4',
     'typing-extensions==4.16.0',
     'mypy==2.4.1',
+    'standardwebhooks==1.1.0',
   ],
   /** Fuzzes the API by its OpenAPI document. */
   schemathesis: '4.32.5',

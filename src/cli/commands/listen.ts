@@ -1,3 +1,4 @@
+import { readWebhookSecret } from '#kernel/webhook-secret.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
@@ -36,6 +37,10 @@ Examples
     if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
       throw usageError(`--forward takes an http address: "${url}"`);
     }
+    const key = context.environment.webhookSigningKey;
+    if (key !== null && readWebhookSecret(key).length === 0) {
+      throw usageError('SVC_WEBHOOK_SIGNING_KEY is whsec_ without base64');
+    }
     const filter = {
       kind: uncheckedWord(values.kind),
       provider_config_key: values.integration,
@@ -46,7 +51,6 @@ Examples
     await inEnvironment(context, values, async (client) => {
       context.output.note('Listening; Ctrl-C ends it.');
       for await (const heard of webhookFeed(client, filter, signal)) {
-        const key = context.environment.webhookSigningKey;
         const forwarded = url === undefined ? null : await forward(url, heard, key, signal);
         show(context, heard, forwarded, values.json === true);
       }

@@ -92,7 +92,9 @@ export async function presentEnvironment(vault: Vault, state: Environment) {
   return environment.of({ ...state, opened });
 }
 
-const signingKey = z.string().meta({ examples: ['6f1c0c6e-5d0b-4d0e-9d57-0a4b3d8c1f11'] });
+const signingKey = z
+  .string()
+  .meta({ examples: ['whsec_NmYxYzBjNmUtNWQwYi00ZDBlLTlkNTctMGE0YjNkOGMxZjEx'] });
 
 export const signingKeyShape = data(z.strictObject({ webhook_signing_key: signingKey }));
 

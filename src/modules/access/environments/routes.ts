@@ -23,7 +23,7 @@ import {
 } from './presenter.ts';
 import { listEnvironments, requireEnvironmentById } from './queries.ts';
 import { defaultRetention, type Retention } from './retention.ts';
-import { openSigningKeys } from './signing-keys.ts';
+import { openSigningKeys, presentSigningKey } from './signing-keys.ts';
 import type { Environment } from './state.ts';
 
 const path = z.strictObject({ environmentId: wholeNumber(0, Number.MAX_SAFE_INTEGER) });
@@ -215,7 +215,11 @@ const rotate = defineRoute({
     const { environmentUid } = input.caller;
     const key = await rotateSigningKey(input.services, environmentUid, askOptions(input));
     const headers = { 'cache-control': 'no-store' };
-    return { status: 200, body: { data: { webhook_signing_key: key } }, headers };
+    return {
+      status: 200,
+      body: { data: { webhook_signing_key: presentSigningKey(key) } },
+      headers,
+    };
   },
 });
 
@@ -233,7 +237,10 @@ const readSigningKey = defineRoute({
     const environment = control.view.find<Environment>('environment', [caller.environmentUid]);
     if (environment === null) throw new GatewayError('unknown_environment');
     const { current, previous } = await openSigningKeys(vault, environment, clock.now());
-    const data = { webhook_signing_key: current, previous_webhook_signing_key: previous };
+    const data = {
+      webhook_signing_key: presentSigningKey(current),
+      previous_webhook_signing_key: previous === null ? null : presentSigningKey(previous),
+    };
     return { status: 200, body: { data }, headers: { 'cache-control': 'no-store' } };
   },
 });

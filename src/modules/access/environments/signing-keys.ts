@@ -1,3 +1,4 @@
+import { formatWebhookSecret } from '#kernel/webhook-secret.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { Environment } from './state.ts';
@@ -17,6 +18,9 @@ export async function openSigningKeys(
     previous: isOldAlive ? vault.open(uid, previousSigningKey.key, context) : null,
   };
 }
+
+/** As callers see a key: the libraries of Standard Webhooks take it in this form (docs/reference/webhooks-out.md#signing-keys). */
+export const presentSigningKey = (key: string): string => formatWebhookSecret(Buffer.from(key));
 
 export const signingKeyContext = (environmentUid: string): string =>
   sealingContext(environmentUid, environmentUid, 'webhook_signing_key');

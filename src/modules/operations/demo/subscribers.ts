@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#kernel/time.ts';
+import { formatWebhookSecret } from '#kernel/webhook-secret.ts';
 import type { KeyedHash } from './tokens.ts';
 
 const subscribersMax = 100;
@@ -29,7 +30,7 @@ export class DemoSubscribers {
     if (url?.origin !== own.origin || !url.pathname.startsWith('/webhook/')) return null;
     const secret = Buffer.from(this.#hash('demo-webhook', url.href), 'hex');
     this.#secrets.set(url.href, secret);
-    return `whsec_${secret.toString('base64')}`;
+    return formatWebhookSecret(secret);
   }
 
   /** Sends to all, once. */

@@ -6,7 +6,12 @@ import {
   type VerificationOptions,
   type Webhook,
 } from '#client/index.ts';
-import { signDelivery, type SigningKeys } from '#modules/webhooks/webhooks-out/signature.ts';
+import { formatWebhookSecret } from '#kernel/webhook-secret.ts';
+import {
+  signDelivery,
+  verifyDelivery,
+  type SigningKeys,
+} from '#modules/webhooks/webhooks-out/signature.ts';
 
 const at = Date.UTC(2026, 1, 1, 8);
 const text = '{"connectionId":"acme","from":"svc","model":"Größe","success":true,"type":"sync"}';
@@ -38,6 +43,22 @@ describe('a webhook that the service has signed', () => {
     for (const key of ['new', 'old'])
       expect(await verifyWebhook({ body, headers }, key, options)).toMatchObject({ id: 'msg-1' });
   });
+
+  it.each(['6f1c0c6e-5d0b-4d0e-9d57-0a4b3d8c1f11', 'k', 'ключ', '\u0000\u0001'])(
+    'is verified with the key as whsec_ and base64, and as text: %j',
+    async (text) => {
+      const shown = formatWebhookSecret(Buffer.from(text));
+      for (const signingKey of [text, shown]) {
+        const headers = signed({ current: signingKey, previous: null });
+        for (const key of [text, shown, shown.replace(/=+$/, '')]) {
+          const request = { body, headers };
+          expect(await verifyWebhook(request, key, options)).toMatchObject({ id: 'msg-1' });
+          expect(await verifyHmac(request, key)).toBe(true);
+          expect(verifyDelivery(key, body, headers['x-svc-hmac-sha256'])).toBe(true);
+        }
+      }
+    },
+  );
 });
 
 const refusalOf = async (
@@ -66,6 +87,9 @@ describe('a webhook is refused', () => {
     ],
     ['under another key', { key: 'other' }, 'wrong_signature'],
     ['under a blank key, with which anyone can sign', { key: ' ' }, 'missing_key'],
+    ['under whsec_ alone, with which anyone can sign', { key: 'whsec_' }, 'invalid_key'],
+    ['under whsec_ without base64', { key: 'whsec_=!=' }, 'invalid_key'],
+    ['under another key of Standard Webhooks', { key: 'whsec_a2V5' }, 'wrong_signature'],
     ['six minutes later', { now: at + 360_001 }, 'wrong_time'],
     ['from the future', { now: at - 360_001 }, 'wrong_time'],
     ['with a time that is none', { headers: { 'webhook-timestamp': '0x10' } }, 'invalid_timestamp'],

@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual, verify as isSignedBy } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
 import { parsePublicKey } from '#kernel/pem.ts';
+import { readWebhookSecret, webhookSecretPrefix } from '#kernel/webhook-secret.ts';
 import type { SignatureRule } from '#modules/connections/providers/webhook-rules.ts';
 import type { IncomingRequest } from '../request.ts';
 
@@ -13,18 +14,15 @@ export function isEqual(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Prefix of a base64 key of Standard Webhooks. */
-const prefix = 'whsec_';
-
 /** The secret decoded by the rule. */
 function keyOf({ scheme, key_encoding: encoding }: SignatureRule, secret: string): Buffer {
-  if (scheme === 'standard-webhooks' && secret.startsWith(prefix)) {
-    return Buffer.from(secret.slice(prefix.length), 'base64');
-  }
-  return Buffer.from(secret, encoding);
+  return scheme === 'standard-webhooks'
+    ? readWebhookSecret(secret, encoding)
+    : Buffer.from(secret, encoding);
 }
 
-export const isBlank = (secret: string): boolean => ['', prefix].includes(secret.trim());
+export const isBlank = (secret: string): boolean =>
+  ['', webhookSecretPrefix].includes(secret.trim());
 
 /** Anyone can sign with the empty key: a secret that decodes to nothing is not a secret. */
 export const holdsKey = (rule: SignatureRule, secret: string): boolean =>
