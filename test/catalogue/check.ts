@@ -1,8 +1,9 @@
 /**
  * `npm run catalogue:check`: what is due in the facts of the catalog (src/modules/connections/providers/README.md).
- * It fails where a version ends soon, or a pinned version has no facts. An argument such as `2027-06-01` moves the clock.
+ * It fails where a version ends soon, a pinned version has no facts, or a difference no decision. An argument such as `2027-06-01` moves the clock.
  */
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
+import { contradictedDecisions, differences, undecidedDifferences } from './differences.ts';
 import { dueVersions, noticeDays, readFacts, unmatchedVersions, versionRows } from './facts.ts';
 import { pinnedVersions } from './pinned-versions.ts';
 
@@ -12,14 +13,12 @@ if (Number.isNaN(now)) throw new Error(`Not a date: ${date}. Give one such as 20
 const facts = readFacts();
 const rows = versionRows(facts);
 const due = dueVersions(rows, now);
-const pins = loadCatalogue({ overlayPath: null }).all().flatMap(pinnedVersions);
+const providers = loadCatalogue({ overlayPath: null }).all();
+const pins = providers.flatMap(pinnedVersions);
 const { withoutRow, withoutPin } = unmatchedVersions(pins, rows);
 const unread = rows.filter(({ checked_at: at }) => at === null);
-const open = [...facts.values()].flatMap((entries) =>
-  Object.entries(entries).flatMap(([entry, { decisions = [] }]) =>
-    decisions.filter(({ outcome }) => outcome === 'open').map(({ field }) => `${entry} ${field}`),
-  ),
-);
+const undecided = undecidedDifferences(differences, facts);
+const contradicted = contradictedDecisions(differences, facts, providers);
 
 const section = (title: string, lines: readonly string[]): void => {
   console.log(`${title}: ${lines.length}`);
@@ -31,8 +30,10 @@ section(
 );
 section('Pinned versions without facts', withoutRow);
 section('Facts without a pinned version', withoutPin);
-section('Decisions that await the documentation', open);
+section('Differences without a decision', undecided);
+section('Decisions that their entries contradict', contradicted);
 console.log(
   `Versions whose documentation has not been read yet: ${unread.length} of ${rows.length}`,
 );
-process.exitCode = due.length + withoutRow.length + withoutPin.length > 0 ? 1 : 0;
+const problems = [due, withoutRow, withoutPin, undecided, contradicted];
+process.exitCode = problems.some(({ length }) => length > 0) ? 1 : 0;

@@ -25,14 +25,19 @@ const version = z.strictObject({
   note: z.string().min(1).optional(),
 });
 
-const decision = z.strictObject({
-  field: z.string().min(1),
-  /** `kept`, `changed`; `open`: the documentation could not be read, and the entry is as it was. */
-  outcome: z.enum(['kept', 'changed', 'open']),
-  because: z.string().min(1),
-  checked_at: day.nullable(),
-  source: address,
-});
+const decision = z
+  .strictObject({
+    field: z.string().min(1),
+    /** `undocumented`: no documentation of it could be read; the entry has the safer value. */
+    outcome: z.enum(['kept', 'changed', 'undocumented']),
+    because: z.string().min(1),
+    checked_at: day.nullable(),
+    source: address,
+  })
+  .refine(
+    ({ outcome, checked_at: at }) => (outcome === 'undocumented') === (at === null),
+    'A decision is undocumented, or has the day on which its documentation was read.',
+  );
 
 const entryFacts = z.strictObject({
   versions: z.array(version).optional(),

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import {
+  contradictedDecisions,
+  differences,
+  undecidedDifferences,
+} from '#test/catalogue/differences.ts';
+import {
   dueVersions,
   noticeDays,
   readFacts,
@@ -48,6 +53,34 @@ describe('the facts of the catalog', () => {
     const names = new Set(providers.map(({ name }) => name));
     const entries = [...facts.values()].flatMap((one) => Object.keys(one));
     expect(entries.filter((name) => !names.has(name))).toEqual([]);
+  });
+});
+
+describe('the differences from other definitions', () => {
+  it('are decided, each by the documentation', () => {
+    expect(undecidedDifferences(differences, facts)).toEqual([]);
+  });
+
+  it('have decisions that their entries follow', () => {
+    expect(contradictedDecisions(differences, facts, providers)).toEqual([]);
+  });
+
+  it('are reported where the decision is absent, or the entry has another value', () => {
+    const [kept, changed] = [
+      { entry: 'stripe', field: 'headers.stripe-version', ours: null, others: ['2024-06-20'] },
+      { entry: 'calendly', field: 'token_auth_method', ours: 'body (default)', others: ['basic'] },
+    ];
+    const unknown = { ...kept, field: 'token_url' };
+    expect(undecidedDifferences([kept, changed, unknown], facts)).toEqual(['stripe token_url']);
+    const reversed = [
+      { ...kept, ours: '2020-01-01' },
+      { ...changed, ours: 'basic' },
+    ];
+    expect(contradictedDecisions([kept, changed], facts, providers)).toEqual([]);
+    expect(contradictedDecisions(reversed, facts, providers)).toEqual([
+      'stripe headers.stripe-version',
+      'calendly token_auth_method',
+    ]);
   });
 });
 
