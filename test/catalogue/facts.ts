@@ -22,6 +22,8 @@ const version = z.strictObject({
   /** The last day for which the documentation promises the version; null: it names no end. */
   expires_at: day.nullable(),
   source: address,
+  /** The entry that replaces this one: the version is due only when it has ended. */
+  successor: z.string().min(1).optional(),
   note: z.string().min(1).optional(),
 });
 
@@ -69,10 +71,19 @@ export const versionRows = (facts: ReturnType<typeof readFacts>): VersionRow[] =
     ),
   );
 
+/** The first moment at which the version is due; null: it has no end. */
+export function dueTime({ expires_at: end, successor }: VersionFact): number | null {
+  if (end === null) return null;
+  return Date.parse(end) + (successor === undefined ? -noticeDays : 1) * dayMs;
+}
+
 /** Versions that end within the notice, or have ended, at the time; the earliest end first. */
 export function dueVersions(rows: readonly VersionRow[], now: number): VersionRow[] {
   return rows
-    .filter(({ expires_at: end }) => end !== null && Date.parse(end) - noticeDays * dayMs <= now)
+    .filter((row) => {
+      const time = dueTime(row);
+      return time !== null && time <= now;
+    })
     .sort((a, b) => String(a.expires_at).localeCompare(String(b.expires_at)));
 }
 
