@@ -180,16 +180,20 @@ function idempotencyOf(
   sent: unknown,
   services: Services,
 ): IdempotentCall | undefined {
-  const input = call.request.headers['idempotency-key'];
-  if (input === undefined || call.match.route.method === 'GET') return undefined;
-  if (typeof input !== 'string' || input === '' || input.length > limits.idempotencyKeyCharsMax) {
+  const header = call.request.headers['idempotency-key'];
+  if (header === undefined || call.match.route.method === 'GET') return undefined;
+  if (
+    typeof header !== 'string' ||
+    header === '' ||
+    header.length > limits.idempotencyKeyCharsMax
+  ) {
     const message = `Idempotency-Key must have 1 to ${limits.idempotencyKeyCharsMax} characters.`;
     const path = ['idempotency-key'];
     throw new GatewayError('invalid_headers', { errors: [{ code: 'custom', message, path }] });
   }
-  const request = [call.match.route.method, call.request.url, JSON.stringify(sent)].join('\n');
-  const requestHash = services.vault.fingerprint('idempotent-request', request);
-  return { idempotencyKey: input, requestHash };
+  const requestText = [call.match.route.method, call.request.url, JSON.stringify(sent)].join('\n');
+  const requestHash = services.vault.fingerprint('idempotent-request', requestText);
+  return { idempotencyKey: header, requestHash };
 }
 
 interface ApiServerOptions extends Omit<HttpServerOptions, 'pipeline' | 'services'> {

@@ -68,10 +68,10 @@ export function logAddress(text: string): LogAddress {
 type Parts = Readonly<Record<string, string | undefined>>;
 
 function saslOf({ user, password, query }: Parts, isTls: boolean): Sasl | null {
-  const request = new URLSearchParams(query ?? '');
-  const unknown = [...request.keys()].find((name) => name !== 'sasl');
+  const params = new URLSearchParams(query ?? '');
+  const unknown = [...params.keys()].find((name) => name !== 'sasl');
   if (unknown !== undefined) throw new Error(`"${unknown}" is no parameter of a Kafka URL`);
-  const name = request.get('sasl');
+  const name = params.get('sasl');
   if (user === undefined || password === undefined) {
     if (name !== null) throw new Error('sasl= needs user:password@ before the brokers');
     return null;

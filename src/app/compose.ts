@@ -39,7 +39,7 @@ export async function compose(config: Config): Promise<RunningService> {
 
 async function open(
   config: Config,
-  input: Pick<ProcessContext, 'folders' | 'corruption'>,
+  processParts: Pick<ProcessContext, 'folders' | 'corruption'>,
 ): Promise<RunningService> {
   // Mistakes in the overlay are found before anything is written.
   const providers =
@@ -47,7 +47,7 @@ async function open(
   await mustBeFree(config);
   // Nothing is written before this line: a start that fails because of its settings leaves nothing behind.
   await using stack = new AsyncDisposableStack();
-  const context = await openProcessContext(stack, config, input);
+  const context = await openProcessContext(stack, config, processParts);
   // Most of the code of this thread is loaded while the others start.
   const [threads, { openRoles }] = await Promise.all([
     startThreads(stack, context),
@@ -57,7 +57,11 @@ async function open(
   failed.catch(() => undefined);
   const coordination = await openCoordination(stack, coordinationAccess(config), context.logger);
   const liveness = stack.use(watchLogLiveness({ ...context, log: context.log.log, coordination }));
-  const { reasons: readiness, started } = createReadiness(threads.all, liveness, input.corruption);
+  const { reasons: readiness, started } = createReadiness(
+    threads.all,
+    liveness,
+    processParts.corruption,
+  );
   const opened = await openRoles(stack, context, threads, { coordination, readiness, providers });
   started();
   stack.use(trimWhenQuiet());

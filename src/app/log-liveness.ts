@@ -25,13 +25,13 @@ export function watchLogLiveness(deps: {
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }): LogLiveness {
   const { log, coordination, logger } = deps;
-  const request = [
+  const watches = [
     watch('the event log', () => log.endOffset(controlTopic, 0), logger),
     ...(coordination === null
       ? []
       : [watch('Coordination', () => coordination.get('contact'), logger)]),
   ];
-  const [logWatch, coordinationWatch] = request;
+  const [logWatch, coordinationWatch] = watches;
   return {
     reasons() {
       if (logWatch === undefined || !isSilent(logWatch)) return [];
@@ -41,7 +41,7 @@ export function watchLogLiveness(deps: {
       return isAlone ? [reason, 'nor does Coordination: deleted keys are not heard of'] : [reason];
     },
     [Symbol.dispose]() {
-      for (const one of request) one[Symbol.dispose]();
+      for (const one of watches) one[Symbol.dispose]();
     },
   };
 }
@@ -50,7 +50,7 @@ const isSilent = (silent: SilenceSource): boolean => silent.silenceMs() > silenc
 
 function watch(
   name: string,
-  request: () => Promise<unknown>,
+  ask: () => Promise<unknown>,
   logger: Pick<Logger, 'warn' | 'info'>,
 ): SilenceSource & Disposable {
   let answeredAt = performance.now();
@@ -59,7 +59,7 @@ function watch(
   const timer = setInterval(() => {
     if (isAsking) return;
     isAsking = true;
-    request()
+    ask()
       .then(
         () => {
           answeredAt = performance.now();

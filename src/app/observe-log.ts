@@ -12,7 +12,7 @@ export function observeLog(log: EventLog, metrics: Metrics, thread: string): Eve
     return done;
   };
   const observed = (writer: TransactionalWriter): TransactionalWriter => ({
-    commit: (...input) => timed(() => writer.commit(...input)),
+    commit: (...args) => timed(() => writer.commit(...args)),
     [Symbol.asyncDispose]: () => writer[Symbol.asyncDispose](),
   });
   return overridden(log, {

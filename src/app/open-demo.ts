@@ -22,9 +22,9 @@ interface OpenedDemo extends Pick<Services, 'demo' | 'providers'> {
 export async function openDemo(
   stack: AsyncDisposableStack,
   { config, clock, logger }: Pick<ProcessContext, 'config' | 'clock' | 'logger'>,
-  input: Pick<Services, 'vault' | 'providers'> & { readonly gatewayUrl: () => string },
+  services: Pick<Services, 'vault' | 'providers'> & { readonly gatewayUrl: () => string },
 ): Promise<OpenedDemo> {
-  const { vault, providers, gatewayUrl } = input;
+  const { vault, providers, gatewayUrl } = services;
   const isWanted = config.demo === 'yes' && config.roles.has('api') && isOnlyLocal(config);
   if (!isWanted) return { demo: null, providers, allow: [] };
   const hash = (purpose: string, text: string): string => vault.fingerprint(purpose, text);

@@ -89,8 +89,8 @@ export async function openMainLog(
   if (server === null) return openEmbedded(stack, config, deps);
   const { logger } = deps;
   const opened = await openServer(stack, server, { ...deps, thread: 'main' });
-  const request = () => opened.schemas.codec(controlTopic);
-  await retryStartup(opened.servers.registry, request, { logger });
+  const openCodec = () => opened.schemas.codec(controlTopic);
+  await retryStartup(opened.servers.registry, openCodec, { logger });
   return { ...opened, access: () => server, maintenance: null };
 }
 

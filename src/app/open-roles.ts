@@ -105,9 +105,9 @@ async function generatedKeysOf(
   const owners = 'an owner of the control plane, and coordination, to make the first keys';
   const made = await retryStartup(owners, () => bootstrap(opened.services, secrets), context);
   if (made === null) return [];
-  const input: ReadonlySet<string | null> = new Set(Object.values(secrets));
+  const secretValues: ReadonlySet<string | null> = new Set(Object.values(secrets));
   const keys = [...made.environments, { name: 'account', secret: made.accountKey }];
-  return keys.filter(({ secret }) => !input.has(secret));
+  return keys.filter(({ secret }) => !secretValues.has(secret));
 }
 
 /**

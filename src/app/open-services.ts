@@ -55,9 +55,9 @@ export async function openServices(
   stack: AsyncDisposableStack,
   base: ProcessContext,
   { projection, owners, all }: Threads & { readonly projection: RunningThread },
-  input: Pick<Services, 'coordination' | 'readiness' | 'providers'>,
+  ports: Pick<Services, 'coordination' | 'readiness' | 'providers'>,
 ): Promise<OpenedServices> {
-  const { coordination, readiness } = input;
+  const { coordination, readiness } = ports;
   const { config, clock, logger, rootKeys } = base;
   const { log, schemas } = base.log;
   const faultPoint = createFaultPoint(config.faultPoint);
@@ -82,7 +82,7 @@ export async function openServices(
     deadLetters: await openDeadLetterView(stack, base),
     mailer: await openMailer(stack, config),
     ...(await openWebhooks(stack, base)),
-    ...(await openWayOut(stack, base, { ...input, control, vault, settings })),
+    ...(await openWayOut(stack, base, { ...ports, control, vault, settings })),
     tables: connectProjectionStore(projection.peer),
     vault,
     rootKeys: vault,

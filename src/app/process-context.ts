@@ -88,8 +88,8 @@ function nothingToRead(reason: string, cause?: GatewayError): CannotStart {
 }
 
 function otherTopics(cause: GatewayError, { partitions, logUrl }: Config): CannotStart {
-  const position = logUrl.kind === 'kafka' ? 'another SVC_TOPIC_PREFIX' : 'another SVC_DATA_DIR';
-  const message = `SVC_PARTITIONS is ${partitions}, or the topics of the log have other settings than this release gives them: ${cause.message} Set the number of partitions that the log has (\`svc log repartition\` makes more of them), or use ${position}.`;
+  const setting = logUrl.kind === 'kafka' ? 'another SVC_TOPIC_PREFIX' : 'another SVC_DATA_DIR';
+  const message = `SVC_PARTITIONS is ${partitions}, or the topics of the log have other settings than this release gives them: ${cause.message} Set the number of partitions that the log has (\`svc log repartition\` makes more of them), or use ${setting}.`;
   return new CannotStart(message, { cause });
 }
 

@@ -186,8 +186,8 @@ const kills: ReadonlySet<FailureKind> = new Set<FailureKind>([
 /** The sandbox, with the runs that it ended counted. */
 function observeSandbox(sandbox: Sandbox, metrics: Metrics): Sandbox {
   return {
-    run: async (...input) => {
-      const result = await sandbox.run(...input);
+    run: async (...args) => {
+      const result = await sandbox.run(...args);
       if (result.status === 'error' && kills.has(result.error.kind)) {
         metrics.count('svc_sandbox_kills_total', [result.error.kind]);
       }

@@ -45,24 +45,24 @@ export function startOnLog(
 type Execute = <T>(question: () => Promise<T>) => Promise<T>;
 
 /** Appends are not repeated: they may have been written. */
-function patientLog(log: EventLog, request: Execute): EventLog {
+function patientLog(log: EventLog, execute: Execute): EventLog {
   return {
     erasureMs: log.erasureMs,
-    identity: () => request(() => log.identity()),
-    ensureTopics: (specs) => request(() => log.ensureTopics(specs)),
-    partitions: (topic) => request(() => log.partitions(topic)),
+    identity: () => execute(() => log.identity()),
+    ensureTopics: (specs) => execute(() => log.ensureTopics(specs)),
+    partitions: (topic) => execute(() => log.partitions(topic)),
     append: (batch, options) => log.append(batch, options),
-    openWriter: (name) => request(() => log.openWriter(name)),
-    startOffset: (topic, partition) => request(() => log.startOffset(topic, partition)),
-    endOffset: (topic, partition) => request(() => log.endOffset(topic, partition)),
-    startOffsets: (topic) => request(() => log.startOffsets(topic)),
-    endOffsets: (topic) => request(() => log.endOffsets(topic)),
+    openWriter: (name) => execute(() => log.openWriter(name)),
+    startOffset: (topic, partition) => execute(() => log.startOffset(topic, partition)),
+    endOffset: (topic, partition) => execute(() => log.endOffset(topic, partition)),
+    startOffsets: (topic) => execute(() => log.startOffsets(topic)),
+    endOffsets: (topic) => execute(() => log.endOffsets(topic)),
     offsetAt: (topic, partition, timestamp) =>
-      request(() => log.offsetAt(topic, partition, timestamp)),
+      execute(() => log.offsetAt(topic, partition, timestamp)),
     follow: (from, options) => log.follow(from, options),
     async *read(from, options) {
       // The first batch is requested with retries; later reads retry by themselves.
-      const { batches, first } = await request(async () => {
+      const { batches, first } = await execute(async () => {
         const batches = log.read(from, options)[Symbol.asyncIterator]();
         return { batches, first: await batches.next() };
       });
@@ -72,18 +72,18 @@ function patientLog(log: EventLog, request: Execute): EventLog {
         await batches.return?.();
       }
     },
-    join: (group, topics, handler) => request(() => log.join(group, topics, handler)),
-    committed: (group, topic) => request(() => log.committed(group, topic)),
-    commit: (consumed) => request(() => log.commit(consumed)),
-    deleteBefore: (position) => request(() => log.deleteBefore(position)),
+    join: (group, topics, handler) => execute(() => log.join(group, topics, handler)),
+    committed: (group, topic) => execute(() => log.committed(group, topic)),
+    commit: (consumed) => execute(() => log.commit(consumed)),
+    deleteBefore: (position) => execute(() => log.deleteBefore(position)),
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };
 }
 
-const patientSchemas = (schemas: Schemas, request: Execute): Schemas => ({
-  codec: <T>(topic: string) => request(() => schemas.codec<T>(topic)),
+const patientSchemas = (schemas: Schemas, execute: Execute): Schemas => ({
+  codec: <T>(topic: string) => execute(() => schemas.codec<T>(topic)),
   codecOf: <T>(topic: string, definition: object) =>
-    request(() => schemas.codecOf<T>(topic, definition)),
+    execute(() => schemas.codecOf<T>(topic, definition)),
   decodeWritten: (bytes) => schemas.decodeWritten(bytes),
 });
 

@@ -35,10 +35,10 @@ export function topicValues(): string {
     return { topic, value: JSON.parse(readFileSync(file, 'utf8')) as Schema };
   });
   const records = values.flatMap(({ value }) => recordsIn(value));
-  const published = values
+  const texts = values
     .filter(({ value }) => isPublic(value))
     .map(({ topic, value }) => `  '${topic}': Omit<${value.name}, keyof PublicFields>;\n`);
-  return `${head}\n${records.map(interfaceOf).join('\n')}\n${publishedHead} {\n${published.join('')}}\n`;
+  return `${head}\n${records.map(interfaceOf).join('\n')}\n${publishedHead} {\n${texts.join('')}}\n`;
 }
 
 const publishedHead = `/** The values of the public topics, without the fields that all of them have. */

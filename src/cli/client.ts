@@ -12,8 +12,8 @@ export function openClient(options: {
   const client = createClient({ url: host, key: secretKey, userAgent, retries: 0 });
   return {
     ...client,
-    async request(operation, ...input) {
-      const answer = await client.request(operation, ...input);
+    async request(operation, ...args) {
+      const answer = await client.request(operation, ...args);
       if (typeof answer !== 'string') return answer;
       // Another server listens at this address.
       throw new ApiError('invalid_answer', 'The response of the service is not JSON.');

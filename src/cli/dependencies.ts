@@ -92,14 +92,14 @@ function isSatisfied(
   name: string,
   wanted: string,
 ): boolean {
-  const input = ['dependencies', 'devDependencies'].flatMap((group) => {
+  const specs = ['dependencies', 'devDependencies'].flatMap((group) => {
     const value = objectOf(manifest[group])[name];
     return typeof value === 'string' ? [value] : [];
   });
-  if (name !== 'svc') return input.includes(wanted);
+  if (name !== 'svc') return specs.includes(wanted);
   // When installed from a packed file, the package is inside the project.
-  if (input.length > 0 && own.root.startsWith(realpathSync(root) + sep)) return true;
-  return input.some((value) => value.startsWith('file:') && isFolder(root, value, own));
+  if (specs.length > 0 && own.root.startsWith(realpathSync(root) + sep)) return true;
+  return specs.some((value) => value.startsWith('file:') && isFolder(root, value, own));
 }
 
 function isFolder(root: string, spec: string, own: OwnPackage): boolean {

@@ -161,12 +161,12 @@ export function createClient(options: ClientOptions): Client {
       // The service guarantees the shape.
       return client.send(method, pathOf(operation, input), input);
     },
-    async *pages(operation, ...input) {
-      const [first] = input as readonly [Target?];
+    async *pages(operation, ...args) {
+      const [first] = args as readonly [Target?];
       const { cursor: start } = first?.query ?? {};
       const checkCircle = circleFinder(typeof start === 'string' ? start : undefined);
       for (let query = first?.query; ;) {
-        const next = [{ ...first, query }] as unknown as typeof input;
+        const next = [{ ...first, query }] as unknown as typeof args;
         const page = await client.request(operation, ...next);
         yield page;
         const cursor = 'next_cursor' in page ? page.next_cursor : page.pagination.cursor;

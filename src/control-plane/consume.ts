@@ -31,8 +31,8 @@ export async function consume(
   );
 }
 
-const nameOf = (position: { readonly topic: string; readonly partition: number }): string =>
-  `${position.topic}/${position.partition}`;
+const nameOf = (partition: { readonly topic: string; readonly partition: number }): string =>
+  `${partition.topic}/${partition.partition}`;
 
 /** The first message from the position on, if there is one. */
 export async function firstMessage(

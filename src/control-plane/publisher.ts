@@ -49,8 +49,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         let list = placed.get(slot);
         if (list === undefined) placed.set(slot, (list = { topic, partition, messages: [] }));
         const at = message.at ?? deps.clock.nowMicros();
-        const fields = { at, actor, causationId: null };
-        list.messages.push(encodePublic(message, fields, codec));
+        const metadata = { at, actor, causationId: null };
+        list.messages.push(encodePublic(message, metadata, codec));
       }
       return deps.log.append([...placed.values()]);
     },

@@ -17,8 +17,8 @@ const running = new AsyncLocalStorage<string>();
 let tracer: Tracer | null = null;
 
 /** Turns the spans of this thread on, or off with null. */
-export const useTracer = (input: Tracer | null): void => {
-  tracer = input;
+export const useTracer = (used: Tracer | null): void => {
+  tracer = used;
 };
 
 /** Whether this thread records spans. */

@@ -76,12 +76,12 @@ export function rowsOf<C extends Columns>(
   columns: C,
   named: Partial<Record<keyof C, string>> = {},
 ) {
-  const fields = Object.entries(columns).map(([field, read]) => {
+  const readers = Object.entries(columns).map(([field, read]) => {
     const snake = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     return [field, named[field] ?? snake, read] as const;
   });
   return (row: Row): { readonly [F in keyof C]: ReturnType<C[F]> } =>
-    Object.fromEntries(fields.map(([field, column, read]) => [field, read(row[column])])) as never;
+    Object.fromEntries(readers.map(([field, column, read]) => [field, read(row[column])])) as never;
 }
 
 export const textOrNull = (value: unknown): string | null =>

@@ -138,9 +138,9 @@ class MaterializedView {
     const keys: string[] = [];
     this.#store.transaction(() => {
       for (const message of batch.messages) {
-        const ref = Number(message.headers[epochHeader] ?? 0);
-        if (ref < epoch) continue;
-        epoch = ref;
+        const messageEpoch = Number(message.headers[epochHeader] ?? 0);
+        if (messageEpoch < epoch) continue;
+        epoch = messageEpoch;
         keys.push(message.key);
         if (message.key === ownerKey) decision = this.#decisionOf(message) ?? decision;
         else if (!message.key.startsWith('~')) this.#change(message, changed);
@@ -288,8 +288,8 @@ export class PositionWaiters {
   }
 
   #holds(partition: number, condition: Condition): boolean {
-    const ref = this.#progress.get(partition);
-    return ref !== undefined && condition(ref);
+    const progress = this.#progress.get(partition);
+    return progress !== undefined && condition(progress);
   }
 }
 

@@ -62,7 +62,7 @@ function issuesAt(above: readonly string[], issue: z.core.$ZodIssue): Issue[] {
   const path = [...above, ...issue.path.map(String)];
   if (issue.code !== 'invalid_union') return [{ code: issue.code, message: issue.message, path }];
   // The alternative whose kind matches the value is the intended one.
-  const [meant, ...others] = issue.errors.filter((ref) => !ref.every(isOtherKind));
+  const [meant, ...others] = issue.errors.filter((issues) => !issues.every(isOtherKind));
   if (meant !== undefined && others.length === 0)
     return meant.flatMap((route) => issuesAt(path, route));
   const messages = new Set(issue.errors.flat().map(({ message }) => message));

@@ -152,9 +152,9 @@ async function answer(
 
 function observeRequest(
   metrics: ServerServices['metrics'],
-  ref: { readonly route: string; readonly context: Context; readonly startedAt: number },
+  call: { readonly route: string; readonly context: Context; readonly startedAt: number },
 ): void {
-  const { route, context, startedAt } = ref;
+  const { route, context, startedAt } = call;
   const labels = [route, methodLabel(context.method), context.status];
   metrics.observe(
     'svc_http_request_duration_seconds',
@@ -250,9 +250,9 @@ function listen(server: Server, port: number, host: string): Promise<number> {
 async function close(server: Server, withinMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  const input = new AbortController();
-  await Promise.race([closed, wait(withinMs, undefined, { signal: input.signal, ref: false })]);
-  input.abort();
+  const abort = new AbortController();
+  await Promise.race([closed, wait(withinMs, undefined, { signal: abort.signal, ref: false })]);
+  abort.abort();
   server.closeAllConnections();
   await closed;
 }

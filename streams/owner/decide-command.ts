@@ -93,9 +93,9 @@ function answered(
   at: Instant,
   decision: number,
 ): { readonly said: AddressedMessage[]; readonly answer: Answer } {
-  const answer = (input: Answer, published: readonly AddressedMessage[] = []) => ({
-    said: [...published, ...replyTo(room, command, input, decision)],
-    answer: input,
+  const answer = (decided: Answer, messages: readonly AddressedMessage[] = []) => ({
+    said: [...messages, ...replyTo(room, command, decided, decision)],
+    answer: decided,
   });
   if (at > command.deadline) {
     return answer({ outcome: 'refused', error: new GatewayError('command_expired') });
@@ -132,13 +132,13 @@ function replyTo(
   const position = { partition: room.partition, offset: decision };
   // The answer to several commands would be large: the sender reads it from its view.
   const body = answer.outcome === 'done' && answer.isSingle ? answer.state : undefined;
-  const fields = answer.outcome === 'done' ? ({ outcome: 'done', body } as const) : answer;
+  const reply = answer.outcome === 'done' ? ({ outcome: 'done', body } as const) : answer;
   return [
     room.writers.reply({
       commandId: command.id,
       node: command.replyTo,
       place: position,
-      answer: fields,
+      answer: reply,
     }),
   ];
 }

@@ -201,14 +201,14 @@ export class PartitionOwner {
     const decision = this.#progress.note.decision + 1;
     const spans = new ReceivedSpans();
     const { partition } = room;
-    const fields = messages.flatMap((message) => {
+    const addressed = messages.flatMap((message) => {
       const { headers, offset } = message;
       const trace = spans.begin(traceOf(headers[traceHeader]), () =>
         processing(commandsTopic, { partition, offset, group: ownersGroup }),
       );
       return inTrace(trace, () => decideCommand(room, round, message, at, decision));
     });
-    await spans.during(() => this.#commit(round, fields, nextCommand));
+    await spans.during(() => this.#commit(round, addressed, nextCommand));
   }
 
   get #room(): CommandRoom {
@@ -225,32 +225,32 @@ export class PartitionOwner {
   }
 
   /** Decides all waiting commands in one transaction. Each gets its reply when that is durable. */
-  async #decideTogether(request: readonly InProcessCommand[]): Promise<void> {
+  async #decideTogether(commands: readonly InProcessCommand[]): Promise<void> {
     const room = this.#room;
     const round = this.#newRound();
     const at = this.#deps.clock.now();
     const spans = new ReceivedSpans();
-    const decided = request.map(({ command, trace }) => {
+    const decided = commands.map(({ command, trace }) => {
       const decideTrace = spans.begin(trace, () => ({
         name: `decide ${command.items[0]?.ref.kind ?? ''}`,
         kind: 'internal',
       }));
       return inTrace(decideTrace, () => decideInProcess(room, round, command, at));
     });
-    const fields = decided.flatMap((one) => one?.said ?? []);
-    const isChanged = fields.length > 0 || round.changes().next().done !== true;
+    const addressed = decided.flatMap((one) => one?.said ?? []);
+    const isChanged = addressed.length > 0 || round.changes().next().done !== true;
     try {
       await spans.during(async () => {
-        if (isChanged) await this.#commit(round, fields, this.nextCommand);
+        if (isChanged) await this.#commit(round, addressed, this.nextCommand);
       });
     } catch (error) {
-      for (const { answer } of request) {
+      for (const { answer } of commands) {
         if (isFenced(error)) answer.resolve(null);
         else answer.reject(error instanceof GatewayError ? error : unknownOutcome(error));
       }
       throw error;
     }
-    request.forEach(({ answer }, index) => this.#publish(answer, decided[index]?.answer));
+    commands.forEach(({ answer }, index) => this.#publish(answer, decided[index]?.answer));
   }
 
   #publish(target: InProcessCommand['answer'], answer: Answer | undefined): void {
@@ -264,11 +264,11 @@ export class PartitionOwner {
 
   async #watchDue(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      let request = 0;
+      let count = 0;
       await this.#inTurn(async () => {
-        request = await this.#decideDue();
+        count = await this.#decideDue();
       });
-      if (request === dueAtOnceMax) continue;
+      if (count === dueAtOnceMax) continue;
       this.#wake = new AbortController();
       const now = this.#deps.clock.now();
       const due = this.#store.nextDue() ?? Number.POSITIVE_INFINITY;
@@ -285,17 +285,17 @@ export class PartitionOwner {
     const now = this.#deps.clock.now();
     for (const [key, at] of this.#notBefore) if (at <= now) this.#notBefore.delete(key);
     const due = this.#store.due(now, dueAtOnceMax + this.#notBefore.size);
-    const request = due.filter(({ key }) => !this.#notBefore.has(key)).slice(0, dueAtOnceMax);
-    if (request.length === 0) return 0;
+    const dueEntities = due.filter(({ key }) => !this.#notBefore.has(key)).slice(0, dueAtOnceMax);
+    if (dueEntities.length === 0) return 0;
     const round = this.#newRound();
-    const fields: AddressedMessage[] = [];
-    for (const entity of request) {
+    const addressed: AddressedMessage[] = [];
+    for (const entity of dueEntities) {
       this.#notBefore.set(entity.key, now + dueAgainAfterMs);
-      fields.push(...this.#tick(round, entity, now));
+      addressed.push(...this.#tick(round, entity, now));
     }
-    const isChanged = fields.length > 0 || round.changes().next().done !== true;
-    if (isChanged) await this.#commit(round, fields, null);
-    return request.length;
+    const isChanged = addressed.length > 0 || round.changes().next().done !== true;
+    if (isChanged) await this.#commit(round, addressed, null);
+    return dueEntities.length;
   }
 
   #tick(round: Round, { key, scope }: StoredEntity, at: Instant): AddressedMessage[] {
@@ -309,7 +309,7 @@ export class PartitionOwner {
       const publish = ({ message, meta }: (typeof made.published)[number]): AddressedMessage =>
         this.#deps.writers.published(message, meta, null);
       // Nobody sent a command: what the entity publishes by itself starts a trace.
-      const fields =
+      const addressed =
         made.published.length === 0
           ? []
           : inSpan(
@@ -317,7 +317,7 @@ export class PartitionOwner {
               () => made.published.map(publish),
             );
       round.accept(made);
-      return fields;
+      return addressed;
     } catch (err) {
       this.#deps.logger.error({ err, kind: ref.kind }, 'an entity could not decide its due time');
       return [];
@@ -326,7 +326,7 @@ export class PartitionOwner {
 
   #newRound(): Round {
     const { definitions, partitions } = this.#deps;
-    const numberOf = (input: number): number => input * partitions + this.#partition + 1;
+    const numberOf = (index: number): number => index * partitions + this.#partition + 1;
     const { numbers } = this.#progress.note;
     return new Round(this.#store, definitions, { supplied: numbers, numberOf });
   }
@@ -334,7 +334,7 @@ export class PartitionOwner {
   /** Commits the round in one transaction of the log, then to the store. */
   async #commit(
     round: Round,
-    fields: readonly AddressedMessage[],
+    addressed: readonly AddressedMessage[],
     nextCommand: number | null,
   ): Promise<void> {
     const { note } = this.#progress;
@@ -349,7 +349,7 @@ export class PartitionOwner {
     const entities = changes.map((change) => this.#entityMessage(change, after.epoch, at));
     const noted = { key: ownerKey, scope: '', kind: ownerKey, due: null };
     const last = this.#entityMessage({ ...noted, state: JSON.stringify(after) }, after.epoch, at);
-    const batch = placed([...entities, last, ...fields]);
+    const batch = placed([...entities, last, ...addressed]);
     const positions = await this.#writer.commit(batch);
     const first = positions.find(({ topic }) => topic === controlTopic)?.offset ?? 0;
     const next = first + entities.length + 1;

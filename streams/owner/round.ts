@@ -33,7 +33,7 @@ export interface Decision {
 export class Round {
   readonly #store: ControlStateStore;
   readonly #definitions: EntityDefinitions;
-  readonly #numberOf: (input: number) => number;
+  readonly #numberOf: (index: number) => number;
   readonly #accepted = new Map<string, KnownState>();
   numbers: number;
 

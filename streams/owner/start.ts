@@ -92,11 +92,11 @@ async function holdOnce(
 ): Promise<void> {
   await using writer = await deps.log.openWriter(`control/${partition}`);
   using store = disposable(new ControlStateStore(file));
-  using position = publishPosition(deps, partition);
+  using publishedPosition = publishPosition(deps, partition);
   const owner = new PartitionOwner(deps, partition, {
     store: store.value,
     writer,
-    commanded: position.reached,
+    commanded: publishedPosition.reached,
     restored,
   });
   const trimming = setInterval(() => {
@@ -123,11 +123,11 @@ function publishPosition(
   partition: number,
 ): { readonly reached: (offset: number) => void } & Disposable {
   let latest = 0;
-  let published = 0;
+  let publishedOffset = 0;
   let timer: NodeJS.Timeout | null = null;
   let isClosed = false;
   const schedule = (): void => {
-    if (isClosed || latest === published) return;
+    if (isClosed || latest === publishedOffset) return;
     timer ??= setTimeout(() => void publish().finally(schedule), positionEveryMs).unref();
   };
   const publish = async (): Promise<void> => {
@@ -135,7 +135,7 @@ function publishPosition(
     try {
       const positions = [{ topic: commandsTopic, partition, offset }];
       await log.commit({ group: ownersGroup, positions });
-      published = offset;
+      publishedOffset = offset;
     } catch (err) {
       logger.warn({ err, partition }, 'the position of an owner could not be committed yet');
     }

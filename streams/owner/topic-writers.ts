@@ -78,8 +78,8 @@ export async function openTopicWriters(log: EventLog, schemas: Schemas): Promise
       if (target === undefined) throw new Error(`no entity may publish to ${message.topic}`);
       const { topic, key, partitionBy = key } = message;
       const partition = partitionOf(partitionBy, target.partitions);
-      const fields = { at: message.at ?? meta.at * 1000, actor: meta.actor, causationId };
-      return { topic, partition, message: encodePublic(message, fields, target.codec) };
+      const metadata = { at: message.at ?? meta.at * 1000, actor: meta.actor, causationId };
+      return { topic, partition, message: encodePublic(message, metadata, target.codec) };
     },
   };
 }

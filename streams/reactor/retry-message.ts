@@ -21,8 +21,8 @@ export async function retryMessage(
       if (isOver(signal)) return false;
       const { group, logger } = options;
       const { partition, message } = taken;
-      const position = { err: error, group, partition, offset: message.offset, attempt };
-      logger.warn(position, 'a message could not be processed');
+      const logFields = { err: error, group, partition, offset: message.offset, attempt };
+      logger.warn(logFields, 'a message could not be processed');
       // In an outage the message is not to blame: it is retried without limit.
       if (attempt >= attemptsMax && !isOutage(error)) {
         if (await parked(options, taken, error, attempt)) return true;

@@ -292,9 +292,9 @@ function startDeadline({ timeoutMs, signal }: OutgoingRequest) {
 function asFailure(error: unknown, reason?: unknown): Error {
   if (reason instanceof HttpFailure) return reason;
   if (error instanceof GatewayError || error instanceof HttpFailure) return error;
-  const input = error as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
-  const code = input.code ?? input.errors?.[0]?.code ?? 'ERR_NETWORK';
-  const message = input.message || `The request failed: ${code}.`;
+  const systemError = error as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
+  const code = systemError.code ?? systemError.errors?.[0]?.code ?? 'ERR_NETWORK';
+  const message = systemError.message || `The request failed: ${code}.`;
   return new HttpFailure(codes[code] ?? code, message, { cause: error });
 }
 

@@ -95,7 +95,7 @@ const leanClasses: Plugin = {
         ['Object.defineProperty(_, "name", { value: name });', ''],
       ] as const;
       return {
-        contents: changes.reduce((ref, [from, target]) => replaced(ref, from, target), text),
+        contents: changes.reduce((source, [from, target]) => replaced(source, from, target), text),
       };
     });
   },

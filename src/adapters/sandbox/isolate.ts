@@ -56,13 +56,13 @@ export function openIsolate(snapshot: Snapshot, heapMb: number, stuck: () => voi
     },
     { ignored: true },
   );
-  const request = new ivm.Callback((method: unknown, args: unknown) => {
+  const hostCall = new ivm.Callback((method: unknown, args: unknown) => {
     if (holder.events === null) throw new Error('The run has ended.');
     return holder.events.requested(method, args);
   });
   const hooks = context.evalClosureSync(
     'const start = globalThis.__svcStart; delete globalThis.__svcStart; return start($0, $1);',
-    [post, request],
+    [post, hostCall],
     { result: { reference: true } },
   );
   const startHook = hooks.getSync('start', { reference: true });

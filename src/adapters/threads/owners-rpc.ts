@@ -5,7 +5,7 @@ const method = 'control.decide';
 
 /** Served by the thread of the owners. */
 export const inProcessOwnersMethods = (owners: InProcessOwners): Methods => ({
-  [method]: (...input: Parameters<InProcessOwners['decide']>) => owners.decide(...input),
+  [method]: (...args: Parameters<InProcessOwners['decide']>) => owners.decide(...args),
 });
 
 /** The owners that run in another thread of this process. */

@@ -51,10 +51,10 @@ export function watchTables(deps: {
     refuseAway() {
       if (existing !== null) throw new GatewayError('projection_unavailable', { retryAfterS: 1 });
     },
-    async untilAnswers(input) {
+    async untilAnswers(signal) {
       if (existing !== null) await look();
       while (existing !== null) {
-        await sleep(lookEveryAwayMs, undefined, { signal: input });
+        await sleep(lookEveryAwayMs, undefined, { signal });
         await look();
       }
     },

@@ -236,9 +236,9 @@ function unknownFunction(
   name: string,
   integrationKey: string | undefined,
 ): CommandFailure {
-  const ref = integrationKey === undefined ? '' : ` of "${integrationKey}"`;
+  const suffix = integrationKey === undefined ? '' : ` of "${integrationKey}"`;
   const files = functions.map(({ entry }) => `  ${entry.file.replace(/\.ts$/, '')}`);
-  const message = `index.ts names no function "${name}"${ref}. It names\n${files.join('\n')}`;
+  const message = `index.ts names no function "${name}"${suffix}. It names\n${files.join('\n')}`;
   return new CommandFailure(message, failed);
 }
 

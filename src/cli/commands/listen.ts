@@ -68,10 +68,10 @@ function show(
     output.result(JSON.stringify({ id, kind, payload, forwarded }));
     return;
   }
-  const ref = deliveries[0];
-  const where = [ref?.provider_config_key, ref?.connection_id].filter(Boolean).join('/');
+  const first = deliveries[0];
+  const where = [first?.provider_config_key, first?.connection_id].filter(Boolean).join('/');
   output.result(
-    [ref?.created_at ?? '', kind, where, id, answerText(output, forwarded)].join('  ').trimEnd(),
+    [first?.created_at ?? '', kind, where, id, answerText(output, forwarded)].join('  ').trimEnd(),
   );
 }
 

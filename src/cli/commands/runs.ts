@@ -143,8 +143,8 @@ async function showRun(context: Context, run: ShownRun): Promise<void> {
   const { output } = context;
   const took = run.duration_ms === null ? '' : ` after ${run.duration_ms} ms`;
   const color = run.status === 'succeeded' ? 'green' : run.error === null ? 'yellow' : 'red';
-  const ref = `${run.provider_config_key}/${run.connection_id}`;
-  output.result(`${run.kind} ${run.function} of ${ref}  (${run.id})`);
+  const name = `${run.provider_config_key}/${run.connection_id}`;
+  output.result(`${run.kind} ${run.function} of ${name}  (${run.id})`);
   output.result(
     `${output.paint(color, run.status)}${took}, attempt ${run.attempt}, by ${run.trigger ?? 'request'}`,
   );
@@ -170,10 +170,10 @@ async function showRun(context: Context, run: ShownRun): Promise<void> {
 }
 
 function detailOf(one: ShownRun['timeline'][number]): string {
-  const request = [one.status, one.method, one.path].filter((part) => part !== undefined);
+  const requestParts = [one.status, one.method, one.path].filter((part) => part !== undefined);
   return [
     ...(one.level === undefined ? [] : [`${one.level}:`]),
-    ...request,
+    ...requestParts,
     ...(one.model === undefined ? [] : [one.model]),
     ...(one.count === undefined ? [] : [`${one.count} records`]),
     ...(one.message === undefined ? [] : [one.message]),

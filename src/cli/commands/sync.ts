@@ -25,8 +25,8 @@ const options = {
 type Values = ValuesOf<typeof options>;
 
 /** The past tense of each subcommand. */
-const published = { run: 'Running', pause: 'Paused', start: 'Started' } as const;
-type Word = keyof typeof published;
+const outcomes = { run: 'Running', pause: 'Paused', start: 'Started' } as const;
+type Word = keyof typeof outcomes;
 const operations = {
   run: 'POST /sync/trigger',
   pause: 'POST /sync/pause',
@@ -143,7 +143,7 @@ async function report(
   const opts = word === 'run' ? { opts: { reset, emptyCache } } : {};
   const answer = await client.request(operations[word], { body: { ...body, ...opts } });
   if (values.json === true) context.output.result(JSON.stringify(answer));
-  else context.output.result(`${published[word]} ${shown} ${where}`);
+  else context.output.result(`${outcomes[word]} ${shown} ${where}`);
   if (word !== 'pause') context.output.note('svc sync list and svc runs list show the progress');
 }
 

@@ -170,7 +170,7 @@ export function svcJson(
       .filter(({ entry }) => entry.integrationKey === providerConfigKey)
       .map(({ artifact }) => artifact);
     const scripts = own.filter((artifact) => artifact.type === 'on-event');
-    const ref = (event: string): Omit<OnEventArtifact, 'type' | 'event'>[] =>
+    const onEvent = (event: string): Omit<OnEventArtifact, 'type' | 'event'>[] =>
       scripts
         .filter((script) => script.event === event)
         .map(({ name, description, version, metadata }) => ({
@@ -184,9 +184,9 @@ export function svcJson(
       syncs: own.filter((artifact) => artifact.type === 'sync'),
       actions: own.filter((artifact) => artifact.type === 'action'),
       onEventScripts: {
-        'post-connection-creation': ref('post-connection-creation'),
-        'pre-connection-deletion': ref('pre-connection-deletion'),
-        'validate-connection': ref('validate-connection'),
+        'post-connection-creation': onEvent('post-connection-creation'),
+        'pre-connection-deletion': onEvent('pre-connection-deletion'),
+        'validate-connection': onEvent('validate-connection'),
       },
     };
   });

@@ -142,7 +142,7 @@ function problemOf(root: string, message: Message): Problem {
 }
 
 /** Marks a resolution by the guard itself, to prevent recursion. */
-const request = { asked: true };
+const buildState = { asked: true };
 
 /** Allows only the modules of the sandbox and the project's own files. */
 function guardImports(root: string): Plugin {
@@ -153,7 +153,7 @@ function guardImports(root: string): Plugin {
       builder.onResolve(
         { filter: /.*/ },
         async ({ path, kind, importer, resolveDir, pluginData }) => {
-          if (kind === 'entry-point' || pluginData === request) return undefined;
+          if (kind === 'entry-point' || pluginData === buildState) return undefined;
           const offered = allowed.get(path);
           if (offered !== undefined) return { path: offered, external: true };
           const refusal = importRefusal(path);
@@ -162,7 +162,7 @@ function guardImports(root: string): Plugin {
             kind,
             importer,
             resolveDir,
-            pluginData: request,
+            pluginData: buildState,
           });
           if (found.errors.length > 0) return { errors: [{ text: `Could not resolve '${path}'` }] };
           const inside = relative(realRoot, realpathSync(found.path));

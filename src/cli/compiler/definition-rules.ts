@@ -111,11 +111,11 @@ function repeatedEndpoints(root: string, all: readonly LoadedFunction[]): Proble
   const seen = new Set<string>();
   return all.flatMap((one) => {
     const { endpoint, endpoints } = one.definition;
-    const [option, input] =
+    const [option, declared] =
       one.entry.kind === 'sync'
         ? ['endpoints', endpoints]
         : ['endpoint', endpoint === null ? [] : [endpoint]];
-    return input.flatMap((each) => {
+    return declared.flatMap((each) => {
       const name = endpointName(each);
       const key = `${one.entry.integrationKey} ${name}`;
       const isRepeated = seen.has(key);

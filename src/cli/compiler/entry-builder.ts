@@ -122,10 +122,10 @@ async function reviewFile(
 
 /** TypeScript's problems without missing modules that the bundler has reported on the same line. */
 function saidOnce(problems: readonly Problem[], bundler: readonly Problem[]): Problem[] {
-  const published = new Set(bundler.map(({ file, line }) => `${file}:${line}`));
+  const reported = new Set(bundler.map(({ file, line }) => `${file}:${line}`));
   return problems.filter(
     ({ file, line, message }) =>
-      !message.startsWith(cannotFindModule) || !published.has(`${file}:${line}`),
+      !message.startsWith(cannotFindModule) || !reported.has(`${file}:${line}`),
   );
 }
 

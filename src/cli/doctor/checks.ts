@@ -21,7 +21,7 @@ const nodeMajorMin = 24;
 const skewWarnMs = 5_000;
 const skewFailMs = 60_000;
 
-const ok = (what: string, fields: string): Finding => ({ what, state: 'ok', reported: fields });
+const ok = (what: string, report: string): Finding => ({ what, state: 'ok', reported: report });
 
 export function nodeFinding(): Finding {
   const major = Number(process.versions.node.split('.')[0]);
@@ -57,12 +57,12 @@ async function entriesFinding(root: string): Promise<Finding> {
   try {
     const entries = readEntries(root);
     const isCompiled = existsSync(join(root, '.svc', 'svc.json'));
-    const fields = `index.ts names ${entries.length}`;
-    if (isCompiled) return ok(what, fields);
+    const report = `index.ts names ${entries.length}`;
+    if (isCompiled) return ok(what, report);
     return {
       what,
       state: 'warn',
-      reported: `${fields}, none compiled yet`,
+      reported: `${report}, none compiled yet`,
       mend: 'run svc compile',
     };
   } catch (error) {
@@ -106,13 +106,13 @@ async function readyFinding(client: Client): Promise<Finding> {
   const response = await client.fetch('/ready');
   if (response.status === 200) return ok('ready', 'ready');
   const { reasons } = objectOf(await response.json().catch(() => null));
-  const fields = Array.isArray(reasons)
+  const report = Array.isArray(reasons)
     ? reasons.map(String).join('; ')
     : `answered ${response.status}`;
   return {
     what: 'ready',
     state: 'fail',
-    reported: fields,
+    reported: report,
     mend: 'read the log of the service for the cause',
   };
 }
@@ -129,10 +129,10 @@ function skewFinding(date: string | null, now: number): Finding {
     };
   // The header has whole seconds.
   const skewMs = Math.max(0, Math.abs(there + 500 - now) - 500);
-  const fields = `${(skewMs / 1000).toFixed(1)} s apart`;
-  if (skewMs < skewWarnMs) return ok(what, fields);
+  const report = `${(skewMs / 1000).toFixed(1)} s apart`;
+  if (skewMs < skewWarnMs) return ok(what, report);
   const mend = 'set the clocks of both machines by NTP';
-  return { what, state: skewMs < skewFailMs ? 'warn' : 'fail', reported: fields, mend };
+  return { what, state: skewMs < skewFailMs ? 'warn' : 'fail', reported: report, mend };
 }
 
 /** Whether the key of an environment is accepted, by a request that most keys may send. */

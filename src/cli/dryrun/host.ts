@@ -67,12 +67,8 @@ const guard =
     try {
       const answer = await call(args);
       if (kept.has(method) && typeof answer === 'string') {
-        const fields = JSON.parse(answer) as Json;
-        journal.noteCall(
-          method,
-          savedArgs(JSON.parse(args) as Json),
-          withoutValues(method, fields),
-        );
+        const value = JSON.parse(answer) as Json;
+        journal.noteCall(method, savedArgs(JSON.parse(args) as Json), withoutValues(method, value));
       }
       return answer;
     } catch (error) {

@@ -102,9 +102,9 @@ async function proxied(session: Session, own: ConnectionName, call: HttpArgs) {
   const { baseUrlOverride: override } = target;
   const base = override ?? (await session.connections.baseUrl(connection));
   const endpoint = base !== null && filled.startsWith(base) ? filled.slice(base.length) : filled;
-  const input: Record<string, string> = { ...call.headers };
-  const body = encodeBody(dataOf(call.body), undefined, input);
-  const { 'content-type': type, ...others } = input;
+  const headers: Record<string, string> = { ...call.headers };
+  const body = encodeBody(dataOf(call.body), undefined, headers);
+  const { 'content-type': type, ...others } = headers;
   const forwarded = Object.entries(others).map(([key, value]): [string, string] => [
     `${proxyPrefix}${key}`,
     value,

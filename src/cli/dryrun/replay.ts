@@ -45,4 +45,9 @@ const batchesOf = (
   records: Readonly<Record<string, readonly JsonObject[]>>,
   { run: { variant } }: Mocks,
 ): Batch[] =>
-  Object.entries(records).map(([model, ref]) => ({ kind, model, variant, records: ref }));
+  Object.entries(records).map(([model, modelRecords]) => ({
+    kind,
+    model,
+    variant,
+    records: modelRecords,
+  }));

@@ -20,10 +20,10 @@ export function syncMessages(journal: Pick<Journal, 'batches' | 'count'>): strin
 }
 
 function batchMessages({ kind, model, variant, records }: Batch): string[] {
-  const ref = variant === 'base' ? '' : ` (variant: ${variant})`;
+  const suffix = variant === 'base' ? '' : ` (variant: ${variant})`;
   const verb = verbs[kind];
   return [
-    `A batch ${verb} call would ${verb} the following data to the ${model} model${ref}:`,
+    `A batch ${verb} call would ${verb} the following data to the ${model} model${suffix}:`,
     ...records.map(pretty),
   ];
 }

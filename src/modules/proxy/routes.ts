@@ -106,14 +106,14 @@ function noteCall(
   noted: CallObservation,
 ): void {
   const { logs }: Pick<FunctionsServices, 'logs'> = services;
-  const ref = {
+  const operation = {
     operationId: uuidV4(),
     operationType: 'proxy:call',
     environmentUid: caller.environmentUid,
     integration,
     connectionId,
   };
-  logs.note(ref, new NotedCall(target, noted));
+  logs.note(operation, new NotedCall(target, noted));
 }
 
 class NotedCall implements NotedOperation {
@@ -141,8 +141,8 @@ class NotedCall implements NotedOperation {
   get text(): string {
     const { method, failure } = this.#noted;
     const status = this.providerStatus;
-    const fields = status === null ? `failed: ${failure ?? 'unknown'}` : `answered ${status}`;
-    return `${method} ${this.#path} ${fields}`;
+    const outcomeText = status === null ? `failed: ${failure ?? 'unknown'}` : `answered ${status}`;
+    return `${method} ${this.#path} ${outcomeText}`;
   }
 
   get contextJson(): string {

@@ -174,27 +174,27 @@ export class PayloadOpener {
    */
   open(owner: PayloadOwner, { recordId, encoding, bytes }: SealedPayload): Buffer {
     const { key, connectionUid } = owner;
-    const input = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    if (!isSealed(encoding)) return input;
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    if (!isSealed(encoding)) return buffer;
     if (encoding === 'json+aes256gcm') {
-      return this.#vault.openBytes(connectionUid, input, payloadContext(key, recordId));
+      return this.#vault.openBytes(connectionUid, buffer, payloadContext(key, recordId));
     }
-    const { head, tag, bytes: existing } = this.#dictionary(owner, input);
+    const { head, tag, bytes: existing } = this.#dictionary(owner, buffer);
     const context = deflatedContext(key, recordId, tag);
-    const deflated = this.#vault.openBytes(connectionUid, input.subarray(head.length), context);
+    const deflated = this.#vault.openBytes(connectionUid, buffer.subarray(head.length), context);
     return inflateRawSync(deflated, { ...inflateState, dictionary: existing });
   }
 
-  #dictionary(owner: PayloadOwner, input: Buffer): OpenedDictionary {
+  #dictionary(owner: PayloadOwner, buffer: Buffer): OpenedDictionary {
     const { key } = owner;
     const last = this.#last;
-    if (last?.streamKey === key && beginsWith(input, last.head)) return last;
-    const bodyAt = lengthBytes + (input.length < lengthBytes ? 0 : input.readUInt16BE());
-    if (input.length < bodyAt) throw new GatewayError('invalid_credentials');
-    const head = input.subarray(0, bodyAt);
+    if (last?.streamKey === key && beginsWith(buffer, last.head)) return last;
+    const bodyAt = lengthBytes + (buffer.length < lengthBytes ? 0 : buffer.readUInt16BE());
+    if (buffer.length < bodyAt) throw new GatewayError('invalid_credentials');
+    const head = buffer.subarray(0, bodyAt);
     const tag = head.toString('hex', Math.max(lengthBytes, bodyAt - tagBytes));
     const existing = this.#dictionaries.get(key + tag);
-    const isKnown = existing !== undefined && beginsWith(input, existing.head);
+    const isKnown = existing !== undefined && beginsWith(buffer, existing.head);
     const opened = isKnown ? existing : this.#opened(owner, Buffer.from(head), tag);
     this.#last = opened;
     return opened;
@@ -214,5 +214,5 @@ export class PayloadOpener {
 }
 
 /** A head begins with its length, so that none is the prefix of another. */
-const beginsWith = (input: Buffer, head: Buffer): boolean =>
-  input.length >= head.length && head.compare(input, 0, head.length) === 0;
+const beginsWith = (buffer: Buffer, head: Buffer): boolean =>
+  buffer.length >= head.length && head.compare(buffer, 0, head.length) === 0;

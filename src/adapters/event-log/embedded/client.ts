@@ -216,10 +216,10 @@ class ClientLog implements EventLog {
     batch: readonly PartitionMessages[],
     timeoutMs: number,
     method: 'append' | 'commit',
-    request: (placed: readonly EncodedPlaced[]) => unknown,
+    append: (placed: readonly EncodedPlaced[]) => unknown,
   ): Promise<Position[]> {
     const answer = this.#queue.run(batch, (placed, transfer) =>
-      this.call<number[]>(method, [request(placed)], transfer),
+      this.call<number[]>(method, [append(placed)], transfer),
     );
     return withDeadline(answer, timeoutMs).then((offsets) =>
       batch.map(({ topic, partition }, i) => ({ topic, partition, offset: offsets[i] ?? 0 })),

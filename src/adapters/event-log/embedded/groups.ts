@@ -70,18 +70,18 @@ class Group {
 
   #rebalance(): void {
     const wanted = assignSticky(this.#holders, [...this.members.keys()]);
-    const input = new Map<string, number[]>();
+    const assignments = new Map<string, number[]>();
     const taken = new Map<string, number[]>();
     wanted.forEach((member, partition) => {
       const holder = this.#holders[partition] ?? null;
-      if (holder === null && member !== null) push(input, member, partition);
+      if (holder === null && member !== null) push(assignments, member, partition);
       else if (holder !== null && holder !== member && !this.#revoking.has(partition)) {
         push(taken, holder, partition);
       }
     });
     for (const [id, partitions] of taken) this.#revoke(id, partitions);
-    if (input.size > 0) this.generation++;
-    for (const [id, partitions] of input) {
+    if (assignments.size > 0) this.generation++;
+    for (const [id, partitions] of assignments) {
       for (const partition of partitions) this.#holders[partition] = id;
       const { generation } = this;
       this.members.get(id)?.link.assigned({ member: id, partitions, generation });

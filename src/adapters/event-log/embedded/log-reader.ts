@@ -88,8 +88,8 @@ export class LogReader {
 
   /** @throws GatewayError `unknown_topic` */
   place(topic: string, partition: number): LogPartition {
-    const position = this.topic(topic)[partition];
-    if (position !== undefined) return position;
+    const logPartition = this.topic(topic)[partition];
+    if (logPartition !== undefined) return logPartition;
     throw new GatewayError('unknown_topic', {
       message: `The partition ${topic}/${partition} does not exist.`,
     });

@@ -54,9 +54,9 @@ export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<Embe
   const { directory, clock, schemasFolder, onCorruption } = options;
   const { peer, end } = await startLogThread(options);
   const connectPort = (): MessagePort => {
-    const { port1: kept, port2: input } = new MessageChannel();
+    const { port1: kept, port2: transferred } = new MessageChannel();
     // Without a reply the other end is closed, and every later call fails.
-    peer.call('attach', [input], [input]).catch(() => kept.close());
+    peer.call('attach', [transferred], [transferred]).catch(() => kept.close());
     return kept;
   };
   const client = openEmbeddedLogClient({

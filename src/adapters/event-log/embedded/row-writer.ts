@@ -142,8 +142,8 @@ export class RowWriter {
   #opened(partition: number, row: StoredRow, where: string = `partition ${partition}`): StoredRow {
     if (!isIntact(row, partition)) throw corrupted(where, row.base);
     if (!isSealed(row)) return row;
-    const position = { partition, base: row.base, next: row.next };
-    const opened = openRow(row, position, this.#keys.read(slotOf(row.body)));
+    const range = { partition, base: row.base, next: row.next };
+    const opened = openRow(row, range, this.#keys.read(slotOf(row.body)));
     if (opened === null) throw corrupted(where, row.base);
     return opened;
   }

@@ -50,12 +50,13 @@ export function assign(members: readonly Member[], partitions: number): Map<stri
     for (const number of held) if (number < partitions) holders[number] = memberId;
   }
   const ids = members.map(({ memberId }) => memberId).sort();
-  const input = new Map<string, number[]>(ids.map((id) => [id, []]));
+  const assignments = new Map<string, number[]>(ids.map((id) => [id, []]));
   assignSticky(holders, ids).forEach((member, number) => {
     const holder = holders[number] ?? null;
-    if (member !== null && (holder === null || holder === member)) input.get(member)?.push(number);
+    if (member !== null && (holder === null || holder === member))
+      assignments.get(member)?.push(number);
   });
-  return input;
+  return assignments;
 }
 
 export const encodeAssignment = (topics: readonly string[], numbers: readonly number[]): Buffer =>

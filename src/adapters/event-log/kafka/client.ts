@@ -90,8 +90,8 @@ export class KafkaClient implements EventLog {
   /** The cluster's id, with the prefix: the topics of another prefix are another log. */
   identity(): Promise<string> {
     return this.#call(async () => {
-      const request = () => this.#connection.metadata([]);
-      const { clusterId } = await retried(request, { timeoutMs: connectTimeoutMs });
+      const fetchMetadata = () => this.#connection.metadata([]);
+      const { clusterId } = await retried(fetchMetadata, { timeoutMs: connectTimeoutMs });
       return `${clusterId ?? ''}/${this.#inKafka('svc.log')}`;
     });
   }
@@ -297,8 +297,8 @@ export class KafkaClient implements EventLog {
   /** The number of brokers. */
   #brokers(): Promise<number> {
     return this.#call(async () => {
-      const request = () => this.#connection.metadata([]);
-      const { brokers } = await retried(request, { timeoutMs: connectTimeoutMs });
+      const fetchMetadata = () => this.#connection.metadata([]);
+      const { brokers } = await retried(fetchMetadata, { timeoutMs: connectTimeoutMs });
       return brokers.length;
     });
   }

@@ -44,9 +44,9 @@ export class ClusterMetadata {
   refresh(topic: string): Promise<readonly number[]> {
     const present = this.#refreshing.get(topic);
     if (present !== undefined) return present;
-    const request = this.#askLong(topic).finally(() => this.#refreshing.delete(topic));
-    this.#refreshing.set(topic, request);
-    return request;
+    const partitions = this.#askLong(topic).finally(() => this.#refreshing.delete(topic));
+    this.#refreshing.set(topic, partitions);
+    return partitions;
   }
 
   async #askLong(topic: string): Promise<readonly number[]> {

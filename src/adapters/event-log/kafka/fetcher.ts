@@ -199,10 +199,10 @@ const placeOf = ({ topic, partition }: { topic: string; partition: number }): st
 function hindmost(feeds: readonly PartitionFeed[]): Map<string, PartitionFeed[]> {
   const places = new Map<string, PartitionFeed[]>();
   for (const feed of feeds) {
-    const position = placeOf(feed);
-    const [first] = places.get(position) ?? [];
-    if (first === undefined || feed.fetchFrom < first.fetchFrom) places.set(position, [feed]);
-    else if (feed.fetchFrom === first.fetchFrom) places.get(position)?.push(feed);
+    const name = placeOf(feed);
+    const [first] = places.get(name) ?? [];
+    if (first === undefined || feed.fetchFrom < first.fetchFrom) places.set(name, [feed]);
+    else if (feed.fetchFrom === first.fetchFrom) places.get(name)?.push(feed);
   }
   return places;
 }

@@ -162,7 +162,7 @@ export class KafkaMembership implements Membership {
     const { group, topics, partitions } = this.#options;
     const { generationId, memberId } = answer;
     const isLeader = answer.leaderId === memberId;
-    const input = isLeader ? assign(answer.members, partitions) : new Map<string, number[]>();
+    const assignments = isLeader ? assign(answer.members, partitions) : new Map<string, number[]>();
     const { memberAssignment } = await this.#connection.atCoordinator(
       coordinatorKind.group,
       group,
@@ -171,7 +171,7 @@ export class KafkaMembership implements Membership {
           groupId: group,
           generationId,
           memberId,
-          groupAssignment: [...input].map(([id, numbers]) => ({
+          groupAssignment: [...assignments].map(([id, numbers]) => ({
             memberId: id,
             memberAssignment: encodeAssignment(topics, numbers),
           })),

@@ -117,7 +117,7 @@ export class Transaction {
       for (const at of consumed.positions) group.set(`${at.topic}/${at.partition}`, at);
       if (group.size > 0) groups.set(consumed.group, group);
     }
-    return new Map([...groups].map(([group, ref]) => [group, [...ref.values()]]));
+    return new Map([...groups].map(([group, positions]) => [group, [...positions.values()]]));
   }
 
   get #producer() {
@@ -131,9 +131,9 @@ export class Transaction {
   }
 
   #register(): Promise<unknown> {
-    const topics = byTopic([...this.#work.values()]).map(([topic, ref]) => ({
+    const topics = byTopic([...this.#work.values()]).map(([topic, work]) => ({
       topic,
-      partitions: ref.map(({ partition }) => partition),
+      partitions: work.map(({ partition }) => partition),
     }));
     return this.#atCoordinator((broker) =>
       broker.addPartitionsToTxn({ ...this.#producer, topics }),

@@ -51,7 +51,12 @@ export function parseAnswerHead(text: string, method: string): AnswerHead {
   let end = lineEnd(text, 0);
   const { status, statusText, isHttp11 } = readStatusLine(text, end);
   const headers: string[] = [];
-  const fields: MessageFraming = { length: null, coding: null, connection: '', keepAlive: '' };
+  const messageFraming: MessageFraming = {
+    length: null,
+    coding: null,
+    connection: '',
+    keepAlive: '',
+  };
   for (let at = end + 2; at <= text.length; at = end + 2) {
     end = lineEnd(text, at);
     const colon = text.indexOf(':', at);
@@ -61,13 +66,19 @@ export function parseAnswerHead(text: string, method: string): AnswerHead {
       throw notHttp(`a tab beside its ${name}`);
     }
     headers.push(name, value);
-    note(fields, name, value);
+    note(messageFraming, name, value);
   }
-  const framing = framingOf(status, method, isHttp11, fields);
-  const isClosing = !isHttp11 || fields.connection.includes('close');
+  const framing = framingOf(status, method, isHttp11, messageFraming);
+  const isClosing = !isHttp11 || messageFraming.connection.includes('close');
   if (status < 200 && isClosing) throw notHttp('an interim response that closes the connection');
   const isKept = !isClosing && framing.kind !== 'close';
-  return { status, statusText, headers, framing, keptMs: isKept ? keptMsOf(fields.keepAlive) : 0 };
+  return {
+    status,
+    statusText,
+    headers,
+    framing,
+    keptMs: isKept ? keptMsOf(messageFraming.keepAlive) : 0,
+  };
 }
 
 /** End of the line that begins there: before CRLF, or at the end of the text. A lone CR or LF is invalid. */
@@ -128,22 +139,22 @@ function nameOf(sent: string): string {
   return name;
 }
 
-function note(fields: MessageFraming, name: string, value: string): void {
+function note(framing: MessageFraming, name: string, value: string): void {
   switch (name) {
     case 'content-length':
-      if (fields.length !== null) throw notHttp('more than one Content-Length');
+      if (framing.length !== null) throw notHttp('more than one Content-Length');
       if (!digits.test(value)) throw notHttp('its Content-Length');
-      fields.length = value;
+      framing.length = value;
       break;
     case 'transfer-encoding':
-      if (fields.coding !== null) throw notHttp('more than one Transfer-Encoding');
-      fields.coding = value.toLowerCase();
+      if (framing.coding !== null) throw notHttp('more than one Transfer-Encoding');
+      framing.coding = value.toLowerCase();
       break;
     case 'connection':
-      fields.connection += `,${value.toLowerCase()}`;
+      framing.connection += `,${value.toLowerCase()}`;
       break;
     case 'keep-alive':
-      fields.keepAlive = value;
+      framing.keepAlive = value;
       break;
   }
 }
@@ -152,20 +163,20 @@ function framingOf(
   status: number,
   method: string,
   isHttp11: boolean,
-  fields: MessageFraming,
+  framing: MessageFraming,
 ): Framing {
   if (
-    fields.coding !== null &&
-    (fields.coding !== 'chunked' || fields.length !== null || !isHttp11)
+    framing.coding !== null &&
+    (framing.coding !== 'chunked' || framing.length !== null || !isHttp11)
   ) {
     throw notHttp('its Transfer-Encoding, or a Content-Length beside it');
   }
   const hasNoBody = status < 200 || status === 204 || status === 304 || method === 'HEAD';
   if (hasNoBody) return { kind: 'length', bytes: 0 };
-  if (fields.coding !== null) return { kind: 'chunked' };
-  return fields.length === null
+  if (framing.coding !== null) return { kind: 'chunked' };
+  return framing.length === null
     ? { kind: 'close' }
-    : { kind: 'length', bytes: Number(fields.length) };
+    : { kind: 'length', bytes: Number(framing.length) };
 }
 
 function keptMsOf(keepAlive: string): number {

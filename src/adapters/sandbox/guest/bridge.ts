@@ -24,7 +24,7 @@ const argsCharsMax = 4 * 1024 * 1024;
 const timersMax = 1000;
 
 let post: Post = unbound;
-let request: Sync = unbound;
+let callHost: Sync = unbound;
 let lastId = 0;
 let aborted: { readonly code: string; readonly message: string } | null = null;
 const inFlight = new Map<number, Call>();
@@ -37,7 +37,7 @@ function unbound(): never {
 
 export function bind(hostPost: Post, hostAsk: Sync): void {
   post = hostPost;
-  request = hostAsk;
+  callHost = hostAsk;
 }
 
 /** @throws Error when the arguments are too large, the host refuses, or the run was aborted */
@@ -73,7 +73,7 @@ function send(entry: Call): void {
 
 /** JSON text of the response. The supervisor has a table of methods. */
 export function callSync(method: string, args: unknown): string {
-  return request(method, JSON.stringify(args));
+  return callHost(method, JSON.stringify(args));
 }
 
 /** The supervisor's responses. `timer` and `abort` may come without a call. */

@@ -18,37 +18,39 @@ export function definitionOf(
 
 /** The definition as data; schemas by `z.toJSONSchema` for draft 7. */
 export function describeDefinition(exported: unknown): FunctionDefinition {
-  const input = definitionOf(exported);
-  const models = Object.entries((input['models'] ?? {}) as DefinitionInput);
+  const definition = definitionOf(exported);
+  const models = Object.entries((definition['models'] ?? {}) as DefinitionInput);
   return {
-    type: input.type,
-    description: text(input['description']) ?? '',
-    version: text(input['version']) ?? '',
-    scopes: texts(input['scopes']),
+    type: definition.type,
+    description: text(definition['description']) ?? '',
+    version: text(definition['version']) ?? '',
+    scopes: texts(definition['scopes']),
     metadata:
-      input['metadata'] === undefined || isVoid(input['metadata'])
+      definition['metadata'] === undefined || isVoid(definition['metadata'])
         ? null
-        : schemaOf(input['metadata'], 'metadata'),
+        : schemaOf(definition['metadata'], 'metadata'),
     checkpoint:
-      input['checkpoint'] === undefined ? null : schemaOf(input['checkpoint'], 'checkpoint'),
-    hasExec: typeof input['exec'] === 'function',
-    frequency: text(input['frequency']),
+      definition['checkpoint'] === undefined
+        ? null
+        : schemaOf(definition['checkpoint'], 'checkpoint'),
+    hasExec: typeof definition['exec'] === 'function',
+    frequency: text(definition['frequency']),
     models: Object.fromEntries(
       models.map(([name, schema]) => [name, schemaOf(schema, `models.${name}`)]),
     ),
-    autoStart: input['autoStart'] === true,
-    syncType: input['syncType'] === 'incremental' ? 'incremental' : 'full',
-    trackDeletes: input['trackDeletes'] === true,
-    webhookSubscriptions: texts(input['webhookSubscriptions']),
-    hasOnWebhook: typeof input['onWebhook'] === 'function',
-    endpoints: Array.isArray(input['endpoints']) ? input['endpoints'].map(plain) : [],
-    input: input['input'] === undefined ? null : schemaOf(input['input'], 'input'),
-    output: input['output'] === undefined ? null : schemaOf(input['output'], 'output'),
+    autoStart: definition['autoStart'] === true,
+    syncType: definition['syncType'] === 'incremental' ? 'incremental' : 'full',
+    trackDeletes: definition['trackDeletes'] === true,
+    webhookSubscriptions: texts(definition['webhookSubscriptions']),
+    hasOnWebhook: typeof definition['onWebhook'] === 'function',
+    endpoints: Array.isArray(definition['endpoints']) ? definition['endpoints'].map(plain) : [],
+    input: definition['input'] === undefined ? null : schemaOf(definition['input'], 'input'),
+    output: definition['output'] === undefined ? null : schemaOf(definition['output'], 'output'),
     endpoint:
-      typeof input['endpoint'] === 'object' && input['endpoint'] !== null
-        ? plain(input['endpoint'])
+      typeof definition['endpoint'] === 'object' && definition['endpoint'] !== null
+        ? plain(definition['endpoint'])
         : null,
-    event: text(input['event']),
+    event: text(definition['event']),
   };
 }
 

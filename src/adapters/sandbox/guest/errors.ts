@@ -97,8 +97,8 @@ function describe(thrown: unknown, fileName: string): RunFailure {
   }
   const invalid = invalidErrors.get(thrown);
   if (invalid !== undefined) {
-    const { code: fields, payload } = invalid;
-    return { ...base, kind: 'invalid', code: fields, payload: fitPayload(payload) };
+    const { code, payload } = invalid;
+    return { ...base, kind: 'invalid', code, payload: fitPayload(payload) };
   }
   const http = httpErrors.get(thrown);
   if (http === null) return { ...base, kind: 'network' };

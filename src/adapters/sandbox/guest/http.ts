@@ -163,11 +163,11 @@ function wireBody(data: unknown, headers: Record<string, string>): WireBody {
     typeof data === 'object' &&
     Object.values(data).some((item) => bytesIn(item) !== null)
   ) {
-    const fields = Object.entries(data).map(([name, item]: [string, unknown]) => {
+    const parts = Object.entries(data).map(([name, item]: [string, unknown]) => {
       const part = bytesIn(item);
       return [name, part === null ? { value: jsonOf(item) } : { base64: base64(part) }] as const;
     });
-    return { kind: 'fields', fields };
+    return { kind: 'fields', fields: parts };
   }
   return { kind: 'json', value: jsonOf(data) };
 }

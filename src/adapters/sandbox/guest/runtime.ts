@@ -49,9 +49,9 @@ type Bundle = (exports: unknown, require: (name: unknown) => object, module: Com
  */
 Object.defineProperty(globalThis, '__svcStart', {
   configurable: true,
-  value: (post: Parameters<typeof bind>[0], request: Parameters<typeof bind>[1]) => {
+  value: (post: Parameters<typeof bind>[0], call: Parameters<typeof bind>[1]) => {
     installGlobals();
-    bind(post, request);
+    bind(post, call);
     return { settle, start };
   },
 });

@@ -31,9 +31,9 @@ let mode: ValidationMode = 'off';
 let definition: Definition = {};
 let tallies = new Map<string, Tally>();
 
-export function startValidation(wanted: ValidationMode, ref: Definition): void {
+export function startValidation(wanted: ValidationMode, validated: Definition): void {
   mode = wanted;
-  definition = ref;
+  definition = validated;
   tallies = new Map();
 }
 

@@ -112,14 +112,14 @@ export function SyncMenu({ name, sync, showCheckpoint }: SyncMenuProps): JSX.Ele
 
 function itemsOf(
   { status }: Sync,
-  request: (change: Change | 'cancel') => void,
+  onChange: (change: Change | 'cancel') => void,
   clear: () => void,
 ): readonly MenuItem[] {
   const item = (id: Change | 'cancel', label: string, icon: IconName): MenuItem => ({
     id,
     label,
     icon,
-    onSelect: () => request(id),
+    onSelect: () => onChange(id),
   });
   return [
     item('run', 'Run now', 'play'),

@@ -175,8 +175,8 @@ function actionOf(method: string, path: string): string {
 
 /** The names in the path and in the query, otherwise the created object. */
 function named(call: AuditedCall): string {
-  const input = [...Object.values(call.params), ...Object.values(call.query)];
-  const names = input.filter((part): part is string => typeof part === 'string');
+  const values = [...Object.values(call.params), ...Object.values(call.query)];
+  const names = values.filter((part): part is string => typeof part === 'string');
   if (names.length > 0) return names.join('/');
   const ids = ['id', 'unique_key', 'connection_id', 'name', 'display_name'];
   const found = ids.map((id) => field(call.body, id) || field(dataOf(call.answer), id));

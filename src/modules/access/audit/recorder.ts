@@ -39,8 +39,8 @@ export function createAuditRecorder({
   const pending = new Set<Promise<void>>();
 
   const change = (environment: string, fields: EntryInput): Promise<void> => {
-    const published: UnchainedEntry = { ...fields, occurred_at: clock.nowMicros() };
-    const body = { type: 'Append', environment, told: published };
+    const entry: UnchainedEntry = { ...fields, occurred_at: clock.nowMicros() };
+    const body = { type: 'Append', environment, told: entry };
     return control.enqueue(auditChainRef(environment), body, { actor: fields.actor });
   };
   const inBackground = (environment: string, details: EntryInput): void => {

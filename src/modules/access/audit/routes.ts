@@ -65,14 +65,14 @@ const micros = (input: string | undefined): number | undefined => {
   return Math.max(0, microsOf(input) ?? 0);
 };
 
-const position = z.tuple([z.int().min(0), z.string().max(255), z.int().min(0)]);
+const positionShape = z.tuple([z.int().min(0), z.string().max(255), z.int().min(0)]);
 
 const cursorOf = ({ at, environment, seq }: AuditPlace): string =>
   Buffer.from(JSON.stringify([at, environment, seq])).toString('base64url');
 
 /** @throws GatewayError `invalid_cursor_value` */
 function placeOf(cursor: string): AuditPlace {
-  const parsed = position.safeParse(jsonOf(Buffer.from(cursor, 'base64url').toString()));
+  const parsed = positionShape.safeParse(jsonOf(Buffer.from(cursor, 'base64url').toString()));
   if (!parsed.success) throw new GatewayError('invalid_cursor_value');
   const [at, environment, seq] = parsed.data;
   return { at, environment, seq };

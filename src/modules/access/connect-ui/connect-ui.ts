@@ -33,7 +33,7 @@ const placesIn = (sentence: string): string[] => sentence.match(/\{\w+\}/g) ?? [
 const sentences = mapOf(z.string(), text(0, 500)).superRefine((sent, context) => {
   for (const [name, sentence] of Object.entries(sent)) {
     const own = Object.hasOwn(en, name) ? en[name as TextKey] : undefined;
-    const unknown = placesIn(sentence).filter((position) => own?.includes(position) !== true);
+    const unknown = placesIn(sentence).filter((placeholder) => own?.includes(placeholder) !== true);
     if (own === undefined) refuse(name, 'The page has no such text.');
     else if (unknown.length > 0)
       refuse(name, `This text has no placeholder ${unknown.join(', ')}.`);

@@ -220,7 +220,7 @@ async function auditKeys(
   const { action, session, address } = input;
   const sent = keys.map(async ({ key }) => {
     const environment = key.environmentUid ?? 'account';
-    const fields = {
+    const entry = {
       actor: `key:${key.id}`,
       action,
       target: session.id,
@@ -228,8 +228,8 @@ async function auditKeys(
       ip_prefix: ipPrefix(address),
       details: null,
     };
-    await audit.change(environment, fields).catch((err: unknown) => {
-      logger.error({ err, environment, audit: fields }, 'an audit event was lost');
+    await audit.change(environment, entry).catch((err: unknown) => {
+      logger.error({ err, environment, audit: entry }, 'an audit event was lost');
     });
   });
   await Promise.all(sent);

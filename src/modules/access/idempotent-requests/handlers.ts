@@ -120,8 +120,8 @@ function toJson({ status, body, headers = {} }: RouteAnswer): AnswerJson {
 }
 
 function fromJson({ status, headers, text }: AnswerJson): RouteAnswer {
-  const fields = { status, headers: { ...headers, ...replayed } };
-  return text === null ? fields : { ...fields, body: Buffer.from(text) };
+  const replayedResponse = { status, headers: { ...headers, ...replayed } };
+  return text === null ? replayedResponse : { ...replayedResponse, body: Buffer.from(text) };
 }
 
 /** Retryable errors are not stored. */

@@ -49,11 +49,11 @@ export class KeyRing {
     if (wrapped.root_id !== this.#roots[0]?.id) this.#outdated.add(keyId);
   }
 
-  #count(ref: WrappedKey | undefined, by: 1 | -1): void {
-    if (ref === undefined) return;
-    const count = (this.#wrappedBy.get(ref.root_id) ?? 0) + by;
-    if (count === 0) this.#wrappedBy.delete(ref.root_id);
-    else this.#wrappedBy.set(ref.root_id, count);
+  #count(key: WrappedKey | undefined, by: 1 | -1): void {
+    if (key === undefined) return;
+    const count = (this.#wrappedBy.get(key.root_id) ?? 0) + by;
+    if (count === 0) this.#wrappedBy.delete(key.root_id);
+    else this.#wrappedBy.set(key.root_id, count);
   }
 
   has(keyId: string): boolean {
@@ -63,7 +63,7 @@ export class KeyRing {
   wrap(keyId: string, key: Uint8Array, at: number): WrappedKey {
     const [root] = this.#roots;
     if (root === undefined) throw new Error('There is no root key.');
-    const wrapped = root.cipher.seal(key, context(keyId));
+    const wrapped = root.cipher.seal(key, contextOf(keyId));
     return { key_id: keyId, root_id: root.id, wrapped, created_at: at };
   }
 
@@ -107,11 +107,11 @@ export class KeyRing {
       const message = `The root key ${wrapped.root_id} of this secret is not configured on this node.`;
       throw new GatewayError('root_key_missing', { message });
     }
-    const bytes = root.cipher.open(wrapped.wrapped, context(keyId));
+    const bytes = root.cipher.open(wrapped.wrapped, contextOf(keyId));
     const opened = { bytes, cipher: this.#newCipher(bytes) };
     this.#opened.set(keyId, opened);
     return opened;
   }
 }
 
-const context = (keyId: string): string => `data key ${keyId}`;
+const contextOf = (keyId: string): string => `data key ${keyId}`;

@@ -41,11 +41,11 @@ export async function logged<T>(
     if (!isEndedLater) operation.end('success', 'The connection is authorized.');
     return result;
   } catch (error) {
-    const published = toldOf(error, named.id);
-    if (published.status >= 500)
+    const shownError = toldOf(error, named.id);
+    if (shownError.status >= 500)
       deps.logger.error({ err: error, logId: named.id }, 'authorization failed');
-    operation.end('failed', published.message);
-    throw published;
+    operation.end('failed', shownError.message);
+    throw shownError;
   }
 }
 

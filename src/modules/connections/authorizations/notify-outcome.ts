@@ -29,8 +29,8 @@ export async function notifySuccess(
     connection_id: connectionId,
     is_pending: isPending,
   });
-  const published = { providerConfigKey: integrationKey, connectionId, isPending };
-  return callbackAnswer({ ok: true, wsClientId: socketId, ...published }, deps);
+  const payload = { providerConfigKey: integrationKey, connectionId, isPending };
+  return callbackAnswer({ ok: true, wsClientId: socketId, ...payload }, deps);
 }
 
 /** Notifies the socket and creates the page for the user. */

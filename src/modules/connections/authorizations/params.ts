@@ -28,7 +28,7 @@ export function checkedParams(
   existing: JsonObject,
 ): Readonly<Record<string, string>> {
   const fields = provider.connection_config ?? {};
-  const input: Record<string, string> = {};
+  const values: Record<string, string> = {};
   const errors: Issue[] = [];
   const refuse = (name: string, message: string) =>
     void errors.push({ code: 'custom', message, path: ['params', name] });
@@ -37,16 +37,16 @@ export function checkedParams(
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const problem = problemOf(name, field, value);
     if (problem !== null) refuse(name, problem);
-    else input[name] = value;
+    else values[name] = value;
   }
-  const all = { ...input, ...existing };
+  const all = { ...values, ...existing };
   for (const [name, field] of Object.entries(fields)) {
     if (isGiven(all[name]) || isGiven(params[name])) continue;
-    if (field.default_value !== undefined) input[name] = field.default_value;
+    if (field.default_value !== undefined) values[name] = field.default_value;
     else if (isNeeded(field, all)) refuse(name, 'The field is required.');
   }
   if (errors.length > 0) throw new GatewayError('invalid_query_params', { errors });
-  return input;
+  return values;
 }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== '';

@@ -22,12 +22,12 @@ type ConnectionOwner = Pick<
  */
 export async function saveAuthorized(
   services: ConnectDeps,
-  ref: ConnectionOwner & { readonly provider: Provider; readonly known: Connection | null },
-  request: { readonly obtained: ObtainedCredentials; readonly askedConfig: JsonObject },
+  target: ConnectionOwner & { readonly provider: Provider; readonly known: Connection | null },
+  outcome: { readonly obtained: ObtainedCredentials; readonly askedConfig: JsonObject },
   options: RequestOptions,
 ): Promise<Connection> {
-  const { provider, known, tags, endUser, webhookUrlOverride, ...name } = ref;
-  const { obtained, askedConfig } = request;
+  const { provider, known, tags, endUser, webhookUrlOverride, ...name } = target;
+  const { obtained, askedConfig } = outcome;
   const stored = known === null ? {} : await openConnectionConfig(services.vault, known);
   const url = await openUrl(services.vault, urlOfSession(name.environmentUid), webhookUrlOverride);
   const hasTags = known === null || Object.keys(tags).length > 0;

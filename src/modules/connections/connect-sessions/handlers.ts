@@ -77,8 +77,8 @@ function newToken(
   { idempotencyKey, requestHash = '', actor }: ExecuteOptions,
 ): string {
   if (idempotencyKey === undefined) return prefix + randomBytes(32).toString('hex');
-  const request = [environmentUid, actor, idempotencyKey, requestHash].join('\n');
-  return prefix + vault.fingerprint('connect-session-token', request);
+  const requestText = [environmentUid, actor, idempotencyKey, requestHash].join('\n');
+  return prefix + vault.fingerprint('connect-session-token', requestText);
 }
 
 function describingTags(

@@ -217,15 +217,15 @@ function defaultsOf({ integrations_config_defaults: sent = {} }: CommonBody): {
   readonly webhookUrl: string | undefined;
 } {
   let hoisted: string | undefined;
-  const entries = Object.entries(sent).map(([key, ref]) => {
-    const { webhook_url: url, ...config } = ref.connection_config ?? {};
+  const entries = Object.entries(sent).map(([key, overrides]) => {
+    const { webhook_url: url, ...config } = overrides.connection_config ?? {};
     if (typeof url === 'string') hoisted ??= url;
     const defaults = {
-      ...(ref.user_scopes === undefined ? {} : { userScopes: ref.user_scopes }),
-      ...(ref.authorization_params === undefined
+      ...(overrides.user_scopes === undefined ? {} : { userScopes: overrides.user_scopes }),
+      ...(overrides.authorization_params === undefined
         ? {}
-        : { authorizationParams: ref.authorization_params }),
-      ...(ref.connection_config === undefined ? {} : { connectionConfig: config }),
+        : { authorizationParams: overrides.authorization_params }),
+      ...(overrides.connection_config === undefined ? {} : { connectionConfig: config }),
     };
     return [key, defaults] as const;
   });

@@ -31,11 +31,14 @@ export async function acceptCredentials(
     clientSecret: client?.clientSecret,
     integrationConfig: integration.integrationConfig,
   };
-  const published = await callAfterConnecting(services, provider, connection, opened);
+  const configuration = await callAfterConnecting(services, provider, connection, opened);
   const whole = {
     ...connection,
-    connectionConfig: { ...connection.connectionConfig, ...published },
+    connectionConfig: { ...connection.connectionConfig, ...configuration },
   };
   await verifyCredentials(services, provider, whole, opened);
-  return { ...credentials, connectionConfig: { ...credentials.connectionConfig, ...published } };
+  return {
+    ...credentials,
+    connectionConfig: { ...credentials.connectionConfig, ...configuration },
+  };
 }

@@ -18,11 +18,11 @@ import type { Connection } from './state.ts';
  */
 export async function decryptForCall(
   deps: Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'refresher'>,
-  request: Connection,
+  connection: Connection,
   options: FreshOptions = {},
 ): Promise<OpenedForCall> {
   const { control, vault, providers, refresher } = deps;
-  const stored = await refresher.fresh(request, options);
+  const stored = await refresher.fresh(connection, options);
   const { environmentUid, integrationKey } = stored;
   const integration = await requireIntegration(control, environmentUid, integrationKey, {
     code: 'unknown_provider_config',

@@ -44,10 +44,10 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
     if (subject === null || event.type === 'ConnectionFetched') return [];
     if (event.type === 'RefreshBegun' || isUntold(event, before, after)) return [];
     const recovers = isRecovery(event, before);
-    const ref = { isGone: after === null, recovers };
-    const fields = event.type === 'RefreshDue' ? [] : lifeMessages(event, subject, ref, meta);
+    const change = { isGone: after === null, recovers };
+    const messages = event.type === 'RefreshDue' ? [] : lifeMessages(event, subject, change, meta);
     const credentials = credentialsMessage(event, subject, recovers);
-    return credentials === null ? fields : [...fields, credentials];
+    return credentials === null ? messages : [...messages, credentials];
   },
 };
 

@@ -67,9 +67,9 @@ function refusalOf(
 ): unknown {
   if (!(error instanceof GatewayError) || error.code === 'run_interrupted') return error;
   const { payload } = error.details;
-  const fields = (payload ?? {}) as { readonly message?: unknown; readonly error?: unknown };
+  const refusal = (payload ?? {}) as { readonly message?: unknown; readonly error?: unknown };
   const isActionError = error.code === 'action_script_failure';
-  const own = [fields.message, fields.error].find(
+  const own = [refusal.message, refusal.error].find(
     (text) => typeof text === 'string' && text !== '',
   );
   if (isActionError) {

@@ -12,8 +12,8 @@ export const cursorOf = ({ createdAt, id }: Connection): string =>
 /** @throws GatewayError `invalid_cursor_value` */
 export function positionOf(cursor: string): ConnectionPosition {
   try {
-    const input: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    const [createdAt, id] = cursorShape.parse(input);
+    const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [createdAt, id] = cursorShape.parse(decoded);
     return { createdAt, id };
   } catch (cause) {
     throw new GatewayError('invalid_cursor_value', {}, { cause });

@@ -62,9 +62,9 @@ export function createRefresher(deps: RefreshDeps): Refresher {
 }
 
 /** An early refresh that did not reach the provider leaves valid credentials. */
-function stillGood(deps: RefreshDeps, request: Connection, error: unknown): Connection | null {
+function stillGood(deps: RefreshDeps, connection: Connection, error: unknown): Connection | null {
   if (!(error instanceof GatewayError) || error.code === 'unknown_connection') return null;
-  const existing = current(deps, request);
+  const existing = current(deps, connection);
   const isRefused = existing.errors.some(({ type }) => type === 'auth');
   return isRefused || isExpired(existing, deps.clock.now()) ? null : existing;
 }
@@ -108,17 +108,17 @@ function refuseWithoutTrying(connection: Connection, now: number): void {
 /** Under the lease: first reads the outcome of other nodes. */
 async function refreshOnce(
   deps: RefreshDeps,
-  request: Connection,
+  connection: Connection,
   plan: Refresh,
 ): Promise<Connection> {
   const deadline = deps.clock.now() + limits.refreshWaitMs;
   for (;;) {
-    const lease = await acquire(deps, request, deadline);
+    const lease = await acquire(deps, connection, deadline);
     try {
       await deps.control.view.caughtUp();
-      const existing = current(deps, request);
-      if (existing.credentialsVersion !== request.credentialsVersion) return existing;
-      if (hasFailedSince(existing, request)) throw failureOf(existing);
+      const existing = current(deps, connection);
+      if (existing.credentialsVersion !== connection.credentialsVersion) return existing;
+      if (hasFailedSince(existing, connection)) throw failureOf(existing);
       return await renew(deps, existing, plan);
     } catch (error) {
       // A recent intent in the owner's state: its request may be under way, whichever process has
@@ -133,8 +133,8 @@ async function refreshOnce(
   }
 }
 
-const hasFailedSince = (existing: Connection, request: Connection): boolean =>
-  existing.refresh.failedAt !== null && existing.refresh.failedAt !== request.refresh.failedAt;
+const hasFailedSince = (existing: Connection, connection: Connection): boolean =>
+  existing.refresh.failedAt !== null && existing.refresh.failedAt !== connection.refresh.failedAt;
 
 function failureOf(existing: Connection): GatewayError {
   return new GatewayError(
@@ -143,8 +143,8 @@ function failureOf(existing: Connection): GatewayError {
 }
 
 /** @throws GatewayError `unknown_connection`: deleted, or another one with the same id */
-function current({ control }: RefreshDeps, request: Connection): Connection {
-  const { environmentUid, integrationKey, connectionId, uid } = request;
+function current({ control }: RefreshDeps, connection: Connection): Connection {
+  const { environmentUid, integrationKey, connectionId, uid } = connection;
   const existing = findConnection(control, environmentUid, integrationKey, connectionId);
   if (existing?.uid !== uid) throw new GatewayError('unknown_connection');
   return existing;
@@ -156,11 +156,11 @@ function current({ control }: RefreshDeps, request: Connection): Connection {
  */
 async function acquire(
   deps: RefreshDeps,
-  request: Connection,
+  connection: Connection,
   deadline: number,
 ): Promise<Lease | null> {
   const { coordination, logger, clock } = deps;
-  const name = `refresh/${request.uid}`;
+  const name = `refresh/${connection.uid}`;
   for (;;) {
     let lease: Lease | null;
     try {
@@ -170,13 +170,13 @@ async function acquire(
       return null;
     }
     if (lease !== null) return lease;
-    const existing = current(deps, request);
+    const existing = current(deps, connection);
     const isDecided =
-      existing.credentialsVersion !== request.credentialsVersion ||
-      hasFailedSince(existing, request);
+      existing.credentialsVersion !== connection.credentialsVersion ||
+      hasFailedSince(existing, connection);
     if (isDecided) return null;
     if (clock.now() >= deadline) throw new GatewayError('connection_refresh_backoff');
-    await changed(deps, request);
+    await changed(deps, connection);
   }
 }
 
@@ -247,14 +247,14 @@ const refOf = ({ environmentUid, integrationKey, connectionId }: Connection) =>
 
 function beginOperation({ logs }: RefreshDeps, existing: Connection, operationId: string) {
   const { environmentUid, integrationKey: integration, connectionId } = existing;
-  const ref = {
+  const operation = {
     operationId,
     operationType: 'auth:refresh_token',
     environmentUid,
     integration,
     connectionId,
   };
-  return logs.begin(ref, 'Refreshing the credentials.');
+  return logs.begin(operation, 'Refreshing the credentials.');
 }
 
 async function requestRefresh(
@@ -272,8 +272,10 @@ async function requestRefresh(
 /** Whether the provider returned another refresh token than the presented one; null when none was presented. */
 function rotationOf(held: Credentials, { credentials }: ObtainedCredentials) {
   const shown = held['refresh_token'];
-  const input = credentials?.['refresh_token'];
-  return { rotatesToken: shown === undefined || input === undefined ? null : shown !== input };
+  const refreshToken = credentials?.['refresh_token'];
+  return {
+    rotatesToken: shown === undefined || refreshToken === undefined ? null : shown !== refreshToken,
+  };
 }
 
 /** Stores issued credentials with retries, because they may be the only valid ones. */
@@ -305,16 +307,16 @@ async function refused(
 ): Promise<unknown> {
   const isInUse =
     !isRefusedNow && existing.expiresAt !== null && !isExpired(existing, deps.clock.now());
-  const published = failureFacts(error, isInUse);
-  if (published === null) return error;
+  const failure = failureFacts(error, isInUse);
+  if (failure === null) return error;
   const after = await deps.control.execute<Connection>(
     refOf(existing),
-    { type: 'RefreshFailed', uid: existing.uid, id, logId: id, ...published },
+    { type: 'RefreshFailed', uid: existing.uid, id, logId: id, ...failure },
     { actor },
   );
   const message = error instanceof Error ? error.message : undefined;
   const isMarked = after?.errors.some(({ type }) => type === 'auth') === true;
-  if (!published.isDefinitive && !isMarked) {
+  if (!failure.isDefinitive && !isMarked) {
     const retryAfterS = Math.ceil(limits.refreshBackoffMs / 1000);
     const details = { retryAfterS, ...(message === undefined ? {} : { message }) };
     return new GatewayError('connection_refresh_backoff', details, { cause: error });

@@ -190,8 +190,8 @@ const get = defineRoute({
     const withCredentials = maySeeCredentials(caller);
     const { force_refresh, refresh_token, refresh_github_app_jwt_token } = query;
     const isMasked = query.credentials === 'masked';
-    const request = [force_refresh, refresh_token, refresh_github_app_jwt_token].includes(true);
-    if (request && !withCredentials) {
+    const isForced = [force_refresh, refresh_token, refresh_github_app_jwt_token].includes(true);
+    if (isForced && !withCredentials) {
       const message = 'Token options need the scope environment:connections:read_credentials.';
       throw new GatewayError('forbidden', { message });
     }
@@ -202,7 +202,7 @@ const get = defineRoute({
       params.connectionId,
       { code: 'not_found', integrationCode: 'unknown_provider_config', integrationStatus: 400 },
     );
-    if (isMasked && !request) {
+    if (isMasked && !isForced) {
       const body = await presentConnection(services.vault, connection, maskedView);
       return { status: 200, body, headers: noStore };
     }

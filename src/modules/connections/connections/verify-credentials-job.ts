@@ -30,14 +30,17 @@ export async function reverifyCredentials(
   if (refusedWith === 'unknown') return;
   const refusal = refusedWith === null ? null : { ...refusedWith, logId: randomUUID() };
   if (refusal !== null) {
-    const ref = { operationId: refusal.logId, operationType: 'auth:connection_test' };
+    const operationFields = { operationId: refusal.logId, operationType: 'auth:connection_test' };
     const where = { environmentUid, integration: integrationKey, connectionId };
-    const operation = deps.logs.begin({ ...ref, ...where }, 'Trying the stored credentials.');
+    const operation = deps.logs.begin(
+      { ...operationFields, ...where },
+      'Trying the stored credentials.',
+    );
     operation.end('failed', refusal.message);
   }
-  const published =
+  const refused =
     refusal === null ? null : { logId: refusal.logId, providerStatus: refusal.status };
-  const body = { type: 'Tested', uid, ifVersion: credentialsVersion, refusal: published };
+  const body = { type: 'Tested', uid, ifVersion: credentialsVersion, refusal: refused };
   await deps.control.execute(connectionRef(environmentUid, integrationKey, connectionId), body, {
     actor,
   });

@@ -26,9 +26,9 @@ export async function importCredentials(
 }
 
 /** The caller gets the provider's refusal. */
-export async function askedOf<T>(request: () => Promise<T>): Promise<T> {
+export async function askedOf<T>(task: () => Promise<T>): Promise<T> {
   try {
-    return await request();
+    return await task();
   } catch (error) {
     throw error instanceof ProviderAuthError ? error.toGatewayError() : error;
   }

@@ -130,7 +130,7 @@ async function updateOnce(
         ref: integrationRef(environmentUid, patch.uniqueKey),
         body: { type: 'Arrive', integration: moved },
       },
-      ...deps.integrationDependents.flatMap((ref) => ref.moves(existing, target)),
+      ...deps.integrationDependents.flatMap((dependents) => dependents.moves(existing, target)),
     ],
     options,
   );

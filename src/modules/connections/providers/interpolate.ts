@@ -274,11 +274,11 @@ function parseNow(token: string): { shiftMs: number; format: string | null } | n
 
 /** `now`, `now:FORMAT`, `now-5:minutes:FORMAT`: ISO 8601 without a format, always UTC. */
 function formatNow(token: string, now: Instant): string | null {
-  const request = parseNow(token);
-  if (!request) return null;
-  const at = now + request.shiftMs;
+  const offset = parseNow(token);
+  if (!offset) return null;
+  const at = now + offset.shiftMs;
   const iso = isoMillis(at);
-  if (request.format === null) return iso;
+  if (offset.format === null) return iso;
   const fields: Readonly<Record<string, string>> = {
     YYYY: iso.slice(0, 4),
     MM: iso.slice(5, 7),
@@ -290,5 +290,5 @@ function formatNow(token: string, now: Instant): string | null {
     X: String(Math.floor(at / 1000)),
     x: String(at),
   };
-  return request.format.replace(/YYYY|MM|DD|HH|mm|SSS|ss|X|x/g, (name) => fields[name] ?? name);
+  return offset.format.replace(/YYYY|MM|DD|HH|mm|SSS|ss|X|x/g, (name) => fields[name] ?? name);
 }

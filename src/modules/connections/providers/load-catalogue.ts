@@ -84,10 +84,10 @@ function readEntries(file: string, problems: string[], validate?: OverlayValidat
   }
   const found = validate?.(content) ?? [];
   problems.push(...found.map((problem) => `${shown}: ${problemLine(problem)}`));
-  return Object.entries(isJsonObject(content) ? content : {}).flatMap(([name, fields]) => {
-    if (name === '$schema' || !isJsonObject(fields)) return [];
+  return Object.entries(isJsonObject(content) ? content : {}).flatMap(([name, definition]) => {
+    if (name === '$schema' || !isJsonObject(definition)) return [];
     const isValid = !found.some(({ path }) => path === name || path.startsWith(`${name}.`));
-    return [{ name, file: shown, fields, isValid }];
+    return [{ name, file: shown, fields: definition, isValid }];
   });
 }
 

@@ -51,7 +51,7 @@ export async function callAfterConnecting(
   const script = scripts[provider.post_connection_script ?? ''];
   if (script === undefined) return {};
   const { connectionConfig } = connection;
-  const published = await script({
+  const configuration = await script({
     provider,
     connectionConfig,
     accessToken: textAt(connection.credentials ?? {}, 'access_token') ?? '',
@@ -59,13 +59,13 @@ export async function callAfterConnecting(
     get: (address, headers) => get(deps, { provider, connection, integration, address, headers }),
   });
   return Object.fromEntries(
-    Object.entries(published).filter(([name]) => connectionConfig[name] === undefined),
+    Object.entries(configuration).filter(([name]) => connectionConfig[name] === undefined),
   );
 }
 
 async function get(
   { http, clock }: Pick<ModeContext, 'http' | 'clock'>,
-  ref: {
+  subject: {
     readonly provider: Provider;
     readonly connection: OpenedConnection;
     readonly integration: OpenedIntegration;
@@ -73,7 +73,7 @@ async function get(
     readonly headers: Readonly<Record<string, string>> | undefined;
   },
 ): Promise<Json> {
-  const { address, provider, ...rest } = ref;
+  const { address, provider, ...rest } = subject;
   const request = buildProviderRequest({
     ...rest,
     provider,
@@ -109,17 +109,16 @@ function accountOf(
   isPreferred: (account: JsonObject) => boolean = () => true,
 ): JsonObject {
   const listed = Array.isArray(accounts) ? (accounts as readonly Json[]).filter(isJsonObject) : [];
-  const input = Object.entries(fields).filter(([name]) => connectionConfig[name] !== undefined);
+  const configured = Object.entries(fields).filter(
+    ([name]) => connectionConfig[name] !== undefined,
+  );
   const fitting = listed.filter((account) =>
-    input.every(([name, path]) => textAt(account, path) === connectionConfig[name]),
+    configured.every(([name, path]) => textAt(account, path) === connectionConfig[name]),
   );
   const chosen = fitting.find(isPreferred) ?? fitting[0];
   if (chosen === undefined) throw noConfiguration(provider, 'returned no matching account');
-  const published = Object.entries(fields).map(([name, path]) => [
-    name,
-    textAt(chosen, path) ?? '',
-  ]);
-  return Object.fromEntries(published) as JsonObject;
+  const pairs = Object.entries(fields).map(([name, path]) => [name, textAt(chosen, path) ?? '']);
+  return Object.fromEntries(pairs) as JsonObject;
 }
 
 /** An address beside that of the token, such as `…/oauth/userinfo` beside `…/oauth/token`. */
@@ -144,8 +143,8 @@ async function atlassianCloudId(asking: ProviderAccess): Promise<JsonObject> {
 async function docusignAccount(asking: ProviderAccess): Promise<JsonObject> {
   const user = await asking.get(besideToken(asking, 'userinfo'));
   const accounts = isJsonObject(user) ? user['accounts'] : undefined;
-  const fields = { accountId: 'account_id', baseUri: 'base_uri' };
-  return accountOf(asking, accounts, fields, ({ is_default: isDefault }) => isDefault === true);
+  const claims = { accountId: 'account_id', baseUri: 'base_uri' };
+  return accountOf(asking, accounts, claims, ({ is_default: isDefault }) => isDefault === true);
 }
 
 /** The user who authorized an app that is not installed yet: the webhook of the installation names them. */

@@ -108,15 +108,17 @@ export function withParams(
     result.search = params;
     return result;
   }
-  const input = Object.entries(params).filter(([, value]) => value !== undefined && value !== null);
-  if (input.length === 0) return url;
-  const replaced = new Set(input.map(([name]) => name));
+  const present = Object.entries(params).filter(
+    ([, value]) => value !== undefined && value !== null,
+  );
+  if (present.length === 0) return url;
+  const replaced = new Set(present.map(([name]) => name));
   // The other pairs keep their bytes: some providers read `%20` and `+`, or `$` and `%24`, as different.
   const kept = url.search
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !replaced.has(nameOf(pair)));
-  const added = input.map(([name, value]) => {
+  const added = present.map(([name, value]) => {
     return `${encodeURIComponent(name)}=${encodeURIComponent(paramText(name, value))}`;
   });
   result.search = [...kept, ...added].join('&');

@@ -41,9 +41,9 @@ const eventWaitMs = limits.eventStartByMs + limits.eventRunMaxMs + noticeMs;
 export function createRunsClient(deps: RunsClientDeps): RunsClient {
   return {
     async triggerAction(request, signal) {
-      const context = await findRunTarget(deps.control, request);
+      const runTarget = await findRunTarget(deps.control, request);
       const { name, input, actor, depth = 0, runId } = request;
-      const called = { ...context, kind: 'action', name, input, actor, depth } as const;
+      const called = { ...runTarget, kind: 'action', name, input, actor, depth } as const;
       return awaited(deps, called, { signal, waitMs: actionWaitMs, runId });
     },
 
@@ -88,10 +88,10 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
     },
 
     async queueDryRun({ connection, order, actor, runId = randomUUID() }) {
-      const ref = { kind: 'dryrun', name: 'dryrun', event: order.functionType } as const;
+      const run = { kind: 'dryrun', name: 'dryrun', event: order.functionType } as const;
       // Absent fields of the request stay absent.
       const input = order as unknown as Json;
-      const called = { ...ref, connection, fn: { version: '' }, input, actor };
+      const called = { ...run, connection, fn: { version: '' }, input, actor };
       await queue(deps, called, { runId, isAsync: true });
       return runId;
     },
@@ -221,10 +221,10 @@ async function queue(
   }
   const owner = { runId, environmentUid, connectionUid };
   const input = await keepInput(deps.payloads, owner, json, taken);
-  const ref = { runId, environmentUid, integrationKey, connectionId };
+  const payloadOwner = { runId, environmentUid, integrationKey, connectionId };
   const body = {
     type: 'Queue',
-    ...ref,
+    ...payloadOwner,
     kind,
     ...(event === undefined ? {} : { event }),
     ...(models === undefined ? {} : { models }),
@@ -240,7 +240,7 @@ async function queue(
     ...(taken === null ? {} : { runner: taken.runner }),
   };
   // A local run is not looked up in the view: it continues here.
-  const queued = await deps.control.execute<ActionRun>(actionRunRef(ref), body, {
+  const queued = await deps.control.execute<ActionRun>(actionRunRef(payloadOwner), body, {
     actor,
     isViewAwaited: taken === null,
     isDirect: true,
@@ -306,10 +306,10 @@ async function outputOf(
 async function readEnd(
   payloads: PayloadStore,
   owner: Parameters<PayloadStore['get']>[0],
-  position: BodyPlace | null,
+  bodyPlace: BodyPlace | null,
   error: { readonly code: string; readonly message: string } | null,
 ): Promise<Json | undefined> {
-  if (position !== null) return readOutput(await payloads.get(owner, 'output', position));
+  if (bodyPlace !== null) return readOutput(await payloads.get(owner, 'output', bodyPlace));
   if (error === null) return undefined;
   throw GatewayError.from({ code: error.code, details: { message: error.message } });
 }

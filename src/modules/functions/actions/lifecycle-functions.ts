@@ -22,12 +22,12 @@ export const createLifecycleFunctions = (
   runs: Pick<RunsClient, 'runEvent'>,
 ): LifecycleFunctions => ({
   has: (event, connection) => functionsOn(control, event, connection).length > 0,
-  async run(event, { workId, ...request }) {
+  async run(event, { workId, ...scope }) {
     // The caller may disconnect; started functions finish.
     const { signal } = new AbortController();
-    for (const fn of functionsOn(control, event, request.connection)) {
+    for (const fn of functionsOn(control, event, scope.connection)) {
       const runId = workId === undefined ? undefined : uuidV5(workId, `${event}/${fn.name}`);
-      await runs.runEvent({ ...request, event, fn, runId }, signal);
+      await runs.runEvent({ ...scope, event, fn, runId }, signal);
     }
   },
 });

@@ -76,7 +76,7 @@ const begin = defineRoute({
           environmentUid: caller.environmentUid,
         })
       ).bundle,
-      ...input({
+      ...defined({
         input: body.input,
         metadata: body.metadata,
         checkpoint: body.checkpoint,
@@ -106,7 +106,7 @@ function checkInput(input: Json | undefined): void {
   });
 }
 
-const input = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+const defined = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
@@ -183,8 +183,8 @@ async function outcomeOf(runs: RunsClient, run: ActionRun): Promise<JsonObject> 
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { payload } = error.details;
-    const fields = { code: error.code, message: error.message };
-    return { error: payload === undefined ? fields : { ...fields, payload: payload as Json } };
+    const failure = { code: error.code, message: error.message };
+    return { error: payload === undefined ? failure : { ...failure, payload: payload as Json } };
   }
 }
 

@@ -224,14 +224,14 @@ export function presentConfiguration(
   const keys = [...new Set(functions.map(({ integrationKey }) => integrationKey))];
   return keys.map((providerConfigKey) => {
     const own = functions.filter(({ integrationKey }) => integrationKey === providerConfigKey);
-    const ref = (kind: DeployedFunction['kind']) =>
+    const functionsOf = (kind: DeployedFunction['kind']) =>
       own.filter((deployed) => deployed.kind === kind).map(configured.of);
     return {
       providerConfigKey,
       provider: providerOf(providerConfigKey),
-      syncs: ref('sync'),
-      actions: ref('action'),
-      'on-events': ref('on-event'),
+      syncs: functionsOf('sync'),
+      actions: functionsOf('action'),
+      'on-events': functionsOf('on-event'),
     };
   });
 }
@@ -260,8 +260,8 @@ const noParameters: ToolParameters = { type: 'object', properties: {}, required:
 export function inputSchema({ inputModel, jsonSchema }: DeployedFunction): JsonObject | null {
   const definitions: Json | undefined = jsonSchema['definitions'];
   if (inputModel === null || !isJsonObject(definitions)) return null;
-  const input = definitions[inputModel];
-  if (!isJsonObject(input) || input['type'] === 'null') return null;
+  const inputDefinition = definitions[inputModel];
+  if (!isJsonObject(inputDefinition) || inputDefinition['type'] === 'null') return null;
   return { definitions, $ref: `#/definitions/${inputModel}` };
 }
 
@@ -269,10 +269,10 @@ export function inputSchema({ inputModel, jsonSchema }: DeployedFunction): JsonO
 export function objectSchema({ inputModel, jsonSchema }: DeployedFunction): JsonObject {
   const definitions: Json | undefined = jsonSchema['definitions'];
   if (inputModel === null || !isJsonObject(definitions)) return {};
-  const input = definitions[inputModel];
-  if (!isJsonObject(input) || input['type'] !== 'object') return {};
-  const refers = JSON.stringify(input).includes('"$ref"');
-  return refers ? { ...input, definitions } : input;
+  const inputSchema = definitions[inputModel];
+  if (!isJsonObject(inputSchema) || inputSchema['type'] !== 'object') return {};
+  const refers = JSON.stringify(inputSchema).includes('"$ref"');
+  return refers ? { ...inputSchema, definitions } : inputSchema;
 }
 
 /** The fields of the input of an action; null if it is not an object. */
@@ -282,9 +282,9 @@ export function toolParameters({
 }: DeployedFunction): ToolParameters | null {
   if (inputModel === null) return noParameters;
   const definitions: Json | undefined = jsonSchema['definitions'];
-  const input = isJsonObject(definitions) ? definitions[inputModel] : undefined;
-  if (!isJsonObject(input)) return null;
-  const { type, properties = {}, required = [] } = input;
+  const inputSchema = isJsonObject(definitions) ? definitions[inputModel] : undefined;
+  if (!isJsonObject(inputSchema)) return null;
+  const { type, properties = {}, required = [] } = inputSchema;
   if (type === 'null') return noParameters;
   if (type !== 'object' || !isJsonObject(properties) || !Array.isArray(required)) return null;
   return { type, properties, required };

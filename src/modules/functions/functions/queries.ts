@@ -7,9 +7,9 @@ import type { DeployedFunction, FunctionKind } from './state.ts';
 export function listFunctions(
   { view }: ControlPlane,
   environmentUid: string,
-  ref: { readonly integrationKey?: string; readonly kind?: FunctionKind } = {},
+  filter: { readonly integrationKey?: string; readonly kind?: FunctionKind } = {},
 ): DeployedFunction[] {
-  const { integrationKey, kind } = ref;
+  const { integrationKey, kind } = filter;
   const prefix = integrationKey === undefined ? [environmentUid] : [environmentUid, integrationKey];
   const found = view.list<DeployedFunction>('function', prefix).map(({ state }) => state);
   return kind === undefined ? found : found.filter((deployed) => deployed.kind === kind);

@@ -81,8 +81,8 @@ export async function inputOfRun(
     throw new GatewayError('not_found', { message });
   }
   const { environmentUid } = caller;
-  const ref = { environmentUid, runId, queuedAt: Math.floor(Number(first.at) / 1000) };
-  const input = await deps.runs.actionInput(ref);
+  const sought = { environmentUid, runId, queuedAt: Math.floor(Number(first.at) / 1000) };
+  const input = await deps.runs.actionInput(sought);
   return input === undefined ? { stored: false, input: null } : { stored: true, input };
 }
 
@@ -120,7 +120,7 @@ function timestampOf(text: string, field: string): Micros {
   });
 }
 
-const position = z.tuple([z.int().min(0), z.string().max(512)]);
+const positionShape = z.tuple([z.int().min(0), z.string().max(512)]);
 
 const textOfCursor = ({ queuedAt, runId }: RunPlace): string =>
   Buffer.from(JSON.stringify([queuedAt, runId])).toString('base64url');
@@ -129,7 +129,7 @@ const textOfCursor = ({ queuedAt, runId }: RunPlace): string =>
 function parseCursor(text: string): RunPlace {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    const [queuedAt, runId] = position.parse(parsed);
+    const [queuedAt, runId] = positionShape.parse(parsed);
     return { queuedAt, runId };
   } catch (cause) {
     throw new GatewayError('invalid_cursor_value', {}, { cause });

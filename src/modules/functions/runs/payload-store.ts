@@ -47,7 +47,7 @@ export interface PayloadStore {
    * destroyed.
    * @throws GatewayError `log_unavailable`
    */
-  find(ref: SoughtBody, part: BodyPart): Promise<string | null>;
+  find(sought: SoughtBody, part: BodyPart): Promise<string | null>;
 }
 
 /** A body by its run. */
@@ -120,9 +120,9 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
       return vault.openBytes(owner.connectionUid, body.body, contextOf(owner, part)).toString();
     },
 
-    async find(ref, part) {
+    async find(sought, part) {
       const [codec, partitions] = await opened;
-      const body = await searchBody(log, codec, { ...ref, part, partitions });
+      const body = await searchBody(log, codec, { ...sought, part, partitions });
       return body === null ? null : openIfKept(vault, body);
     },
   };

@@ -41,10 +41,10 @@ const list = defineRoute({
       until: named.until,
       cursor: named.cursor,
     };
-    const input = Object.entries(request).filter(([, value]) => value !== undefined);
+    const conditions = Object.entries(request).filter(([, value]) => value !== undefined);
     return {
       status: 200,
-      body: await runsPage(services, caller, { ...Object.fromEntries(input), limit }),
+      body: await runsPage(services, caller, { ...Object.fromEntries(conditions), limit }),
     };
   },
 });
@@ -64,7 +64,7 @@ const get = defineRoute({
   },
 });
 
-const input = defineRoute({
+const inputRoute = defineRoute({
   method: 'GET',
   path: '/runs/{id}/input',
   credential: 'environment',
@@ -118,4 +118,4 @@ const revert = defineRoute({
   },
 });
 
-export const runRoutes: readonly AnyRoute[] = [list, get, input, cancel, revert];
+export const runRoutes: readonly AnyRoute[] = [list, get, inputRoute, cancel, revert];

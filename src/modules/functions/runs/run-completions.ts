@@ -30,10 +30,10 @@ export async function consumeRunCompletions(
     positions,
     ({ messages }) => {
       for (const message of messages) {
-        const published = waiting.get(splitKey(message.key).at(-1) ?? '');
-        if (published === undefined || message.value === null) continue;
+        const waiters = waiting.get(splitKey(message.key).at(-1) ?? '');
+        if (waiters === undefined || message.value === null) continue;
         const change = codec.decode(message.value);
-        if (isEnd(change.action)) for (const publish of published) publish(change);
+        if (isEnd(change.action)) for (const publish of waiters) publish(change);
       }
     },
     {

@@ -18,10 +18,14 @@ export type RunConnectionsDeps = Pick<
 /** The connections that a run may use: its own, and others of its environment. */
 export function createRunConnections(
   deps: RunConnectionsDeps,
-  ref: { readonly environmentUid: string; readonly connection: Connection; readonly actor: string },
+  scope: {
+    readonly environmentUid: string;
+    readonly connection: Connection;
+    readonly actor: string;
+  },
 ): RunConnections {
   const { control, vault, providers, settings, openedConnections } = deps;
-  const { environmentUid, connection: own, actor } = ref;
+  const { environmentUid, connection: own, actor } = scope;
 
   const write = (how: 'replace' | 'merge') => (metadata: JsonObject) => {
     const { integrationKey, connectionId } = own;

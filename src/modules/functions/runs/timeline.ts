@@ -67,9 +67,9 @@ export function createTimelines(
       return (note) => {
         if (left-- <= 0) return;
         const isLast = left === 0;
-        const fields = isLast ? { what: 'truncated' } : note;
-        const message = fields.message == null ? null : scrub(fields.message);
-        const entry = { ...quietEntry, ...fields, message, at: clock.nowMicros() };
+        const shownNote = isLast ? { what: 'truncated' } : note;
+        const message = shownNote.message == null ? null : scrub(shownNote.message);
+        const entry = { ...quietEntry, ...shownNote, message, at: clock.nowMicros() };
         if (slot === null || !waiting.some((one) => one === slot)) {
           const opened = { of: attempt, trace: currentTrace(), entries: [] };
           slot = opened;

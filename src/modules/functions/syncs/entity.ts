@@ -92,8 +92,8 @@ function syncMessages(
     checkpoint: text(checkpoint),
     next_due_at: nextDueAt === null ? null : micros(nextDueAt),
   };
-  const fields = { ...base, value };
-  return event.type === 'InstanceRemoved' ? [fields, { ...base, value: null }] : [fields];
+  const message = { ...base, value };
+  return event.type === 'InstanceRemoved' ? [message, { ...base, value: null }] : [message];
 }
 
 function runMessages(

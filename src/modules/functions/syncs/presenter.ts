@@ -26,7 +26,7 @@ interface SyncShown extends SyncInstance {
 }
 
 const counts = z.strictObject({ added: z.int(), updated: z.int(), deleted: z.int() });
-const models = <S extends z.ZodType>(ref: S) => z.record(z.string(), ref);
+const models = <S extends z.ZodType>(shape: S) => z.record(z.string(), shape);
 
 const status = representation<SyncShown>()({
   id: z.string().describe('Id of the sync of the connection.'),

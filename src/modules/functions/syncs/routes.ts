@@ -252,8 +252,8 @@ const updateFrequency = defineRoute({
     });
     const ref = syncRef(connectionPathOf(connection), instance.syncName, instance.variant);
     const command = { type: 'SetFrequency', frequencyMs };
-    const request = { actor: caller.actor, ...idempotency };
-    const after = await services.control.execute<SyncInstance>(ref, command, request);
+    const options = { actor: caller.actor, ...idempotency };
+    const after = await services.control.execute<SyncInstance>(ref, command, options);
     if (after === null) throw new GatewayError('unknown_sync');
     return { status: 200, body: { frequency: formatFrequency(effectiveFrequencyMs(after)) } };
   },

@@ -53,8 +53,8 @@ const createVariant = defineRoute({
       const message = `The connection has ${variants.length} variants of its syncs, which is the limit.`;
       throw new GatewayError('resource_capped', { message });
     }
-    const ref = { connection, fn, variant, autoStart: true };
-    const { id } = await createInstance(control, ref, caller.actor);
+    const target = { connection, fn, variant, autoStart: true };
+    const { id } = await createInstance(control, target, caller.actor);
     return { status: 200, body: { id, name, variant } };
   },
 });

@@ -72,9 +72,9 @@ function observed(
   const hasChanged = count !== before || subjects.join() !== state?.subjects.join();
   if (hasChanged) {
     const since = isSince ? (state?.since ?? at) : at;
-    const fields = { environmentUid, kind, count, subjects, since };
+    const alert = { environmentUid, kind, count, subjects, since };
     const noticed = { noticedCount: count === 0 ? 0 : noticedCount };
-    events.push({ type: 'AlertObserved', observed: { ...fields, ...noticed } });
+    events.push({ type: 'AlertObserved', observed: { ...alert, ...noticed } });
   }
   const notice = { count, subjects, at, tries: 0, pending: null };
   if (count === 0) {

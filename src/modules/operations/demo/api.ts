@@ -99,23 +99,23 @@ export class DemoApi {
   }
 
   #authorize({ method, url, headers, text }: Call): DemoAnswer {
-    const request = authorizationOf(
+    const authorization = authorizationOf(
       url.searchParams,
       `${this.#options.gatewayUrl()}/oauth/callback`,
     );
-    if (request === null) {
+    if (authorization === null) {
       return problem(400, 'invalid_request', 'This is not a request of the gateway itself.');
     }
-    if (method === 'GET') return consentPage(request);
+    if (method === 'GET') return consentPage(authorization);
     const publicUrl = this.#options.url;
     const from = browserHeaders.safeParse(headers);
     if (!from.success || !isSameOrigin(from.data, { publicUrl, isChange: true })) {
       return problem(403, 'access_denied', 'Only the page of this provider can answer.');
     }
     if (new URLSearchParams(text).get('answer') !== 'allow') {
-      return returnAnswer(request, { error: 'access_denied' });
+      return returnAnswer(authorization, { error: 'access_denied' });
     }
-    return returnAnswer(request, { code: this.#tokens.code(request.challenge) });
+    return returnAnswer(authorization, { code: this.#tokens.code(authorization.challenge) });
   }
 
   #token({ method, text }: Call): DemoAnswer {

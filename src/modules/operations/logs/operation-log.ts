@@ -61,14 +61,14 @@ function notedEntry(
   at: Micros,
   trace: string,
 ): PublicMessage {
-  const fields = { at, level: state === 'running' ? 'warn' : levelOf(state), text } as const;
+  const logEntry = { at, level: state === 'running' ? 'warn' : levelOf(state), text } as const;
   const more = {
     operation_type: operationOf.operationType,
     started_at: at - Math.round(tookMs * 1000),
     state,
     context: cut(contextJson),
   };
-  return entry(operationOf, fields, more, trace);
+  return entry(operationOf, logEntry, more, trace);
 }
 
 function outcomeOf(

@@ -63,7 +63,7 @@ export async function findOperations(
     'last_state IN {states:Array(String)}': filter.states,
     'last_level IN {levels:Array(String)}': filter.levels,
   });
-  const position = where({
+  const conditions = where({
     [`(started, operation_id) < (${timestamp('at')}, {id:String})`]: after && {
       at: after.startedAt,
       id: after.operationId,
@@ -74,8 +74,8 @@ export async function findOperations(
        SELECT operation_id, min(started_at) AS started, argMax(state, log_offset) AS last_state,
          argMax(level, log_offset) AS last_level, count() OVER () AS total
        FROM ${table} WHERE ${entries.sql} GROUP BY operation_id HAVING ${grouped.sql})
-     WHERE ${position.sql} ORDER BY started DESC, operation_id DESC LIMIT {limit:UInt32}`,
-    { ...entries.params, ...grouped.params, ...position.params, limit },
+     WHERE ${conditions.sql} ORDER BY started DESC, operation_id DESC LIMIT {limit:UInt32}`,
+    { ...entries.params, ...grouped.params, ...conditions.params, limit },
     heavy,
   );
   const ids = found.map((row) => row.operation_id);

@@ -82,11 +82,11 @@ const code = (text: string): string => `<code>${escaped(text)}</code>`;
 
 function parametersTable(parameters: readonly Json[], document: JsonObject): string {
   const rows = parameters.map((parameter) => {
-    const { name, in: position, required, schema, description } = objectOf(parameter);
+    const { name, in: location, required, schema, description } = objectOf(parameter);
     const { default: standard } = objectOf(schema);
     const standing = standard === undefined ? '' : `, default ${JSON.stringify(standard)}`;
     const type = typeText(objectOf(schema), document) + standing;
-    const where = `${textOf(position)}${required === true ? ', required' : ''}`;
+    const where = `${textOf(location)}${required === true ? ', required' : ''}`;
     return rowOf([code(textOf(name)), where, escaped(type), paragraphs(textOf(description))]);
   });
   return tableOf(['Parameter', 'In', 'Type', 'Meaning'], rows);
@@ -141,13 +141,13 @@ const schemaOf = (schema: JsonObject, document: JsonObject): JsonObject => {
     : schema;
 };
 
-function bodyOf(title: string, ref: JsonObject, document: JsonObject): string {
-  const parts = Object.entries(objectOf(ref['content'])).map(([type, media]) => {
+function bodyOf(title: string, bodySchema: JsonObject, document: JsonObject): string {
+  const parts = Object.entries(objectOf(bodySchema['content'])).map(([type, media]) => {
     const { schema, example } = objectOf(media);
     const rows = [...new Set(fieldRows(objectOf(schema), document))];
-    const fields = tableOf(['Field', 'Type', 'Required', 'Meaning'], rows);
+    const fieldsTable = tableOf(['Field', 'Type', 'Required', 'Meaning'], rows);
     const shown = example === undefined ? '' : `<pre tabindex="0">${pretty(example)}</pre>`;
-    return `<h4>${escaped(title)} <small>${escaped(type)}</small></h4>${fields}${shown}`;
+    return `<h4>${escaped(title)} <small>${escaped(type)}</small></h4>${fieldsTable}${shown}`;
   });
   return parts.join('');
 }

@@ -21,7 +21,7 @@ export function deadLetterMessage(
 ): Message {
   const { message, command, place, attempts, failure } = deadLetter;
   const about = aboutMessage(message, command);
-  const fields = { ...errorOf(failure), attempts, headers: mapHeaders(message) };
+  const failureFields = { ...errorOf(failure), attempts, headers: mapHeaders(message) };
   const bytes = {
     key: Buffer.from(message.key),
     value: message.value === null ? null : Buffer.from(message.value),
@@ -29,7 +29,7 @@ export function deadLetterMessage(
   const set = deadLetterStepMessage(about, {
     consumer: recordOwnersGroup,
     ...place,
-    ...fields,
+    ...failureFields,
     ...bytes,
   });
   return encodePublic(set, saidOf(clock, command), deadLetterCodec);
@@ -42,7 +42,7 @@ export const deadLetterOf = ({ headers }: ReadMessage): string | null =>
 /** Message about the outcome of a retry by an operator. */
 export function retriedMessage(
   { deadLetterCodec, clock }: OwnerServices,
-  ref: {
+  letter: {
     readonly letter: string;
     readonly message: ReadMessage;
     readonly command: RecordCommandValue | null;
@@ -52,7 +52,7 @@ export function retriedMessage(
   },
   outcome: { readonly refusal: GatewayError | null } | { readonly failure: unknown },
 ): Message {
-  const { letter: id, message, command, place, attempts } = ref;
+  const { letter: id, message, command, place, attempts } = letter;
   const isDecided = 'refusal' in outcome;
   const refusal = isDecided ? outcome.refusal : null;
   const { error_code, error_message } = isDecided

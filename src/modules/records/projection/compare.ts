@@ -78,10 +78,10 @@ interface Row {
 function joined(summary: Summary, expected: RecordTables, found: RecordTables): string {
   const side = (names: RecordTables, at: 1 | 2): string =>
     `SELECT *, ${at} AS side FROM (${summary(names)})`;
-  const ref = (column: string): string =>
+  const difference = (column: string): string =>
     [1, 2].map((at) => `sumIf(${column}, side = ${at}) AS ${column}_${at}`).join(', ');
   return `
-    SELECT stream_id, ${['rows', 'last', 'sum', 'xor'].map(ref).join(', ')},
+    SELECT stream_id, ${['rows', 'last', 'sum', 'xor'].map(difference).join(', ')},
       (rows_1, last_1, sum_1, xor_1) != (rows_2, last_2, sum_2, xor_2) AS differs
     FROM (${side(expected, 1)} UNION ALL ${side(found, 2)}) GROUP BY stream_id`;
 }

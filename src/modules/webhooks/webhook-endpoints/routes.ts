@@ -204,8 +204,8 @@ const testSend = defineRoute({
       sentAt: isoMillis(clock.now()),
     };
     const connection = { integrationKey: '', connectionId: null, webhookUrlOverride: null };
-    const ref = { environment, connection, kind: 'test', endpoints: [id] } as const;
-    await publisher.publish(await deliveriesOf(services, ref, [{ messageId, payload }]), actor);
+    const subject = { environment, connection, kind: 'test', endpoints: [id] } as const;
+    await publisher.publish(await deliveriesOf(services, subject, [{ messageId, payload }]), actor);
     return { status: 202, body: { data: { message_ids: [messageId] } } };
   },
 });

@@ -21,11 +21,11 @@ export interface WantedRun {
  */
 export function runsOf(
   control: ControlPlane,
-  ref: { readonly environmentUid: string; readonly integrationKey: string },
+  scope: { readonly environmentUid: string; readonly integrationKey: string },
   originId: string,
   events: readonly ProviderEvent[],
 ): WantedRun[] {
-  const { environmentUid, integrationKey } = ref;
+  const { environmentUid, integrationKey } = scope;
   const { view } = control;
   const syncs = listFunctions(control, environmentUid, { integrationKey, kind: 'sync' });
   const subscribed = syncs.filter((fn) => fn.isEnabled && fn.webhookSubscriptions.length > 0);
@@ -42,9 +42,9 @@ export function runsOf(
 }
 
 const subscribes = (
-  { webhookSubscriptions: ref }: DeployedFunction,
+  { webhookSubscriptions: subscriptions }: DeployedFunction,
   type: string | null,
-): boolean => ref.includes('*') || (type !== null && ref.includes(type));
+): boolean => subscriptions.includes('*') || (type !== null && subscriptions.includes(type));
 
 function isPaused(view: ControlPlane['view'], connection: Connection, name: string): boolean {
   const { environmentUid, integrationKey, connectionId } = connection;

@@ -186,8 +186,8 @@ async function check(
     return token !== undefined;
   }
   const { credentials, now } = context;
-  const input = rule.keys.map((key) => secretOfIntegration(key, credentials));
-  const secret = usableSecret(rule, input, missingWebhookSecret);
+  const secrets = rule.keys.map((key) => secretOfIntegration(key, credentials));
+  const secret = usableSecret(rule, secrets, missingWebhookSecret);
   if (secret !== null) verify(rule, incoming, secret, now);
   return secret !== null;
 }
@@ -198,10 +198,10 @@ async function check(
  */
 function usableSecret(
   rule: SignatureRule,
-  input: readonly (string | null)[],
+  secrets: readonly (string | null)[],
   missing: () => GatewayError,
 ): string | null {
-  const set = input.filter((secret): secret is string => secret !== null && secret !== '');
+  const set = secrets.filter((secret): secret is string => secret !== null && secret !== '');
   const usable = set.find((secret) => holdsKey(rule, secret));
   if (usable === undefined && (rule.is_required || set.length > 0)) throw missing();
   return usable ?? null;
@@ -241,8 +241,8 @@ async function checkedConnections(
   for (const connection of connections) {
     try {
       const metadata = await context.metadata(connection);
-      const input = rule.keys.map((key) => secretIn(metadata, key, identifier));
-      const secret = usableSecret(rule, input, () => missingSecret(connection));
+      const secrets = rule.keys.map((key) => secretIn(metadata, key, identifier));
+      const secret = usableSecret(rule, secrets, () => missingSecret(connection));
       if (secret !== null) {
         verify(rule, incoming, secret, context.now);
         verified += 1;
@@ -345,8 +345,8 @@ function withToken(
   if (path === undefined || secret === '' || parts.length === 0) return parts;
   if (isBlank(secret)) throw missingWebhookSecret();
   const genuine = parts.filter((part) => {
-    const input = isJsonObject(part) ? atPath(part, path) : undefined;
-    return typeof input === 'string' && isEqual(input, secret);
+    const value = isJsonObject(part) ? atPath(part, path) : undefined;
+    return typeof value === 'string' && isEqual(value, secret);
   });
   if (genuine.length === 0) throw invalid('No event contains the secret of the integration.');
   return genuine;

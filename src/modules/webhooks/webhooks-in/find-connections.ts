@@ -23,7 +23,7 @@ export interface ConnectionFinder extends Disposable {
    * list with it, or an object with it as a key), or a value of the connection configuration.
    */
   find(
-    ref: { readonly environmentUid: string; readonly integrationKey: string },
+    scope: { readonly environmentUid: string; readonly integrationKey: string },
     property: string,
     value: string,
   ): Promise<Connection[]>;
@@ -87,12 +87,12 @@ export function createConnectionFinder(deps: Deps): ConnectionFinder {
   };
   return {
     async find({ environmentUid, integrationKey }, property, value) {
-      const ref = { environmentUid, integrationKey };
-      const indexed = await read(ref, property, value);
+      const scope = { environmentUid, integrationKey };
+      const indexed = await read(scope, property, value);
       if (indexed.length > 0) return indexed;
       // Another node may have just created it.
       await control.view.caughtUp();
-      return read(ref, property, value);
+      return read(scope, property, value);
     },
     [Symbol.dispose]: () => stop(),
   };

@@ -13,12 +13,12 @@ import { forwardedHeaders } from './headers.ts';
  */
 export async function forwardsOf(
   deps: Pick<WebhooksServices, 'control' | 'vault'>,
-  ref: { readonly environment: Environment; readonly integration: Integration },
+  scope: { readonly environment: Environment; readonly integration: Integration },
   originId: string,
   verdict: Verdict,
   headers: Readonly<Record<string, string>>,
 ): Promise<PublicMessage[]> {
-  const { environment, integration } = ref;
+  const { environment, integration } = scope;
   if (!integration.forwardWebhooks || !verdict.isForwarded) return [];
   const { uniqueKey: integrationKey, provider } = integration;
   const along = forwardedHeaders(headers);

@@ -178,8 +178,8 @@ class IncomingStore {
     const sql = `UPDATE incoming SET disposition = ?, reason = ?, status = ?, type = ?,
       provider_delivery_id = ?, connections = ?, run_ids = ?, decided_at = ? WHERE id = ?`;
     const { disposition, reason, status, subscription, provider_delivery_id } = step;
-    const fields = [disposition, reason, status, subscription, provider_delivery_id];
+    const values = [disposition, reason, status, subscription, provider_delivery_id];
     const lists = [JSON.stringify(step.matched_connections), JSON.stringify(step.run_ids)];
-    this.#tables.run(sql, ...fields, ...lists, step.occurred_at, step.delivery_id);
+    this.#tables.run(sql, ...values, ...lists, step.occurred_at, step.delivery_id);
   }
 }

@@ -26,13 +26,13 @@ export async function install(
   { handle, id }: Installation,
 ): Promise<void> {
   const { environmentUid, uniqueKey: integrationKey, provider: name } = integration;
-  const ref = { environmentUid, integrationKey };
+  const scope = { environmentUid, integrationKey };
   const provider = deps.providers.find(name);
   if (id === null || provider === null) throw isUnclaimed();
   const context = await modeContext(deps, integration, provider);
-  const waiting = await pendingOf(deps, ref, handle, context);
+  const waiting = await pendingOf(deps, scope, handle, context);
   if (waiting === null) {
-    const existing = await deps.connectionFinder.find(ref, 'installation_id', id);
+    const existing = await deps.connectionFinder.find(scope, 'installation_id', id);
     if (existing.length > 0) return;
     throw isUnclaimed();
   }
@@ -43,7 +43,7 @@ export async function install(
   );
   const { connectionId, endUser, tags } = connection;
   // The connection keeps its own.
-  const owner = { ...ref, connectionId, endUser, tags, webhookUrlOverride: null };
+  const owner = { ...scope, connectionId, endUser, tags, webhookUrlOverride: null };
   await saveAuthorized(
     deps,
     { ...owner, provider, known: connection },
@@ -55,11 +55,11 @@ export async function install(
 /** The first connection that waits for an installation of this app by the user. */
 async function pendingOf(
   { connectionFinder, vault }: Deps,
-  ref: { readonly environmentUid: string; readonly integrationKey: string },
+  scope: { readonly environmentUid: string; readonly integrationKey: string },
   handle: string,
   { client }: ModeContext,
 ): Promise<{ readonly connection: Connection; readonly connectionConfig: JsonObject } | null> {
-  for (const connection of await connectionFinder.find(ref, 'handle', handle)) {
+  for (const connection of await connectionFinder.find(scope, 'handle', handle)) {
     const connectionConfig = await openConnectionConfig(vault, connection);
     const appId = textAt(connectionConfig, 'app_id');
     const isOfApp = appId === null || appId === client?.appId;

@@ -165,7 +165,7 @@ async function act(
     installation === null ? found : await installed(deps, receiver, stored, installation);
   const logged = beginLog(deps, receiver, stored);
   const { environment, integration } = receiver;
-  const ref = { environmentUid: environment.uid, integrationKey: integration.uniqueKey };
+  const scope = { environmentUid: environment.uid, integrationKey: integration.uniqueKey };
   const repeat = repeatOf(deps, receiver, stored, verdict);
   const first = repeat === null || isAgain ? null : await firstOf(deps, stored, verdict, repeat);
   if (first !== null) {
@@ -179,7 +179,7 @@ async function act(
   const originId = originOf(receiver, stored, repeat);
   const forwards = await forwardsOf(deps, receiver, originId, verdict, stored.request.headers);
   if (forwards.length > 0) await deps.publisher.publish(forwards, 'system');
-  const runs = runsOf(deps.control, ref, originId, verdict.events);
+  const runs = runsOf(deps.control, scope, originId, verdict.events);
   await Promise.all(
     runs.map(({ runId, ...run }) => deps.runs.queueWebhook({ ...run, actor: 'system' }, runId)),
   );
@@ -230,7 +230,7 @@ async function surroundings(
   const { integration, rules } = receiver;
   const { control, vault, connectionFinder, providerKeys, providers, settings } = deps;
   const { environmentUid, uniqueKey: integrationKey } = integration;
-  const ref = { environmentUid, integrationKey };
+  const scope = { environmentUid, integrationKey };
   return {
     rules,
     credentials: await openIntegrationCredentials(vault, integration),
@@ -239,7 +239,7 @@ async function surroundings(
     address:
       webhookUrlOf(integration, providers.find(integration.provider), settings.publicUrl) ?? '',
     publicKeys: (url: string, isFresh: boolean) => providerKeys.at(url, isFresh),
-    connections: (property: string, value: string) => connectionFinder.find(ref, property, value),
+    connections: (property: string, value: string) => connectionFinder.find(scope, property, value),
     allConnections: () =>
       connectionsOfIntegration(control, environmentUid, integrationKey).filter(
         ({ isDeleting }) => !isDeleting,
@@ -313,7 +313,7 @@ function beginLog(
   { environment, integration }: Receiver,
   { id }: ReceivedWebhook,
 ) {
-  const ref = {
+  const operation = {
     operationId: randomUUID(),
     operationType: 'webhook:incoming',
     environmentUid: environment.uid,
@@ -323,6 +323,6 @@ function beginLog(
   const begin = performance.now();
   return (state: 'success' | 'failed', text: string): void => {
     const contextJson = JSON.stringify({ delivery: id });
-    logs.note(ref, { state, text, contextJson, tookMs: performance.now() - begin });
+    logs.note(operation, { state, text, contextJson, tookMs: performance.now() - begin });
   };
 }

@@ -66,8 +66,8 @@ const cursorOf = ({ receivedAt, id }: IncomingWebhook): string =>
 
 function placeOf(cursor: string) {
   try {
-    const input: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    const [receivedAt, id] = cursorShape.parse(input);
+    const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [receivedAt, id] = cursorShape.parse(decoded);
     return { receivedAt, id };
   } catch (cause) {
     throw new GatewayError('invalid_cursor_value', {}, { cause });

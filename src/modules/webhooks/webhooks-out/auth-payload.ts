@@ -52,8 +52,8 @@ const errorTypes: Readonly<Record<string, string>> = {
 function refreshError(change: Change): NonNullable<AuthEvent['error']> {
   const { auth_mode: mode, error_code: code, provider_status: status } = change;
   const isTest = code === testFailed;
-  const fields = [status === null ? [] : [String(status)], code === null || isTest ? [] : [code]];
-  const why = fields.flat().length === 0 ? '' : ` (${fields.flat().join(': ')})`;
+  const codes = [status === null ? [] : [String(status)], code === null || isTest ? [] : [code]];
+  const why = codes.flat().length === 0 ? '' : ` (${codes.flat().join(': ')})`;
   const what = isTest
     ? 'The provider refused the credentials'
     : 'The credentials could not be refreshed';

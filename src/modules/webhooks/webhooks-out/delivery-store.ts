@@ -197,9 +197,9 @@ export class DeliveryStore {
       (?, ?, ?, ?, ?, ?, ?, 'pending', 0, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?)`;
     const { message_id, endpoint_id, environment_id, integration, connection_id, run_id } = step;
     const names = [message_id, endpoint_id, environment_id, integration, connection_id, run_id];
-    const position = [lineOf(step), partition, offset];
+    const key = [lineOf(step), partition, offset];
     const times = [step.occurred_at, step.occurred_at];
-    this.#tables.run(sql, ...names, step.event_kind, step.replay_of, ...position, ...times);
+    this.#tables.run(sql, ...names, step.event_kind, step.replay_of, ...key, ...times);
   }
 
   #step(step: WebhookOut, offset: number): void {

@@ -93,7 +93,7 @@ const quiet = {
 /** One `created` message per payload and endpoint: what the dispatcher sends, at least once. */
 export async function deliveriesOf(
   deps: { readonly control: View; readonly vault: Vault },
-  ref: {
+  subject: {
     readonly environment: Environment;
     readonly connection: WebhookConnection;
     /** In plain text; stored in the delivery, because there is no connection to read the URL from. */
@@ -105,13 +105,13 @@ export async function deliveriesOf(
   },
   payloads: readonly Payload[],
 ): Promise<PublicMessage[]> {
-  const { environment, connection, kind, address: url = null } = ref;
+  const { environment, connection, kind, address: url = null } = subject;
   const { uid } = environment;
-  const endpoints = ref.endpoints ?? endpointsOf(deps.control, environment, kind, connection);
+  const endpoints = subject.endpoints ?? endpointsOf(deps.control, environment, kind, connection);
   if (endpoints.length === 0) return [];
   await deps.vault.ready(uid);
-  const seal = (text: string, context: (uid: string, messageId: string) => string, id: string) =>
-    deps.vault.sealBytes(uid, Buffer.from(text), context(uid, id));
+  const seal = (text: string, contextOf: (uid: string, messageId: string) => string, id: string) =>
+    deps.vault.sealBytes(uid, Buffer.from(text), contextOf(uid, id));
   return payloads.flatMap(({ messageId, payload, headers, replayOf = null }) => {
     const sealed = {
       body: seal(stableJson(payload), deliveryContext, messageId),
@@ -122,7 +122,7 @@ export async function deliveriesOf(
     return endpoints.map((endpoint) => {
       const about = { message_id: messageId, endpoint_id: endpoint, event_kind: kind };
       return deliveryMessage(
-        { ...ref, environmentUid: uid },
+        { ...subject, environmentUid: uid },
         { ...quiet, ...about, ...sealed, action: 'created', replay_of: replayOf },
       );
     });
@@ -131,14 +131,14 @@ export async function deliveriesOf(
 
 /** A step of a delivery, on the partition of its connection: deliveries of one connection keep their order. */
 export function deliveryMessage(
-  ref: {
+  subject: {
     readonly environmentUid: string;
     readonly connection: Pick<WebhookConnection, 'integrationKey' | 'connectionId'>;
     readonly runId?: string;
   },
   step: DeliveryStep,
 ): PublicMessage {
-  const { environmentUid, connection, runId } = ref;
+  const { environmentUid, connection, runId } = subject;
   const { integrationKey, connectionId } = connection;
   return {
     topic: 'svc.webhooks-out.v1',

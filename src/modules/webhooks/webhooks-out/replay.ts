@@ -91,22 +91,22 @@ export async function replayMatching(
 /** Replays these messages. */
 export async function repeat(
   { deliveries, publisher, vault }: Deps,
-  input: readonly Delivery[],
+  candidates: readonly Delivery[],
   { actor, idempotency }: Ordering,
 ): Promise<{ readonly ids: string[]; readonly gone: number }> {
   const messages: PublicMessage[] = [];
   const ids: string[] = [];
   let gone = 0;
   // The same key yields the same message ids, which are then detected as duplicates.
-  const request = idempotency?.idempotencyKey ?? randomUUID();
-  for (const delivery of input) {
+  const key = idempotency?.idempotencyKey ?? randomUUID();
+  for (const delivery of candidates) {
     const created = await deliveries.valueAt(delivery);
     if (created?.body == null) {
       gone += 1;
       continue;
     }
     const { messageId, endpointId, environmentUid } = delivery;
-    const id = uuidV5(environmentUid, `replay/${request}/${messageId}/${endpointId}`);
+    const id = uuidV5(environmentUid, `replay/${key}/${messageId}/${endpointId}`);
     await vault.ready(environmentUid);
     messages.push(...repeatedMessages(vault, created, id));
     ids.push(id);
@@ -117,15 +117,15 @@ export async function repeat(
 
 function repeatedMessages(vault: Vault, created: WebhookOut, id: string): PublicMessage[] {
   const { environment_id: uid, message_id, endpoint_id, event_kind, run_id } = created;
-  const again = (sealed: Uint8Array | null, context: (uid: string, id: string) => string) =>
+  const again = (sealed: Uint8Array | null, contextOf: (uid: string, id: string) => string) =>
     sealed === null
       ? null
       : vault.sealBytes(
           uid,
-          vault.openBytes(uid, sealed, context(uid, message_id)),
-          context(uid, id),
+          vault.openBytes(uid, sealed, contextOf(uid, message_id)),
+          contextOf(uid, id),
         );
-  const ref = {
+  const subject = {
     environmentUid: uid,
     connection: { integrationKey: created.integration ?? '', connectionId: created.connection_id },
     ...(run_id === null ? {} : { runId: run_id }),
@@ -141,8 +141,8 @@ function repeatedMessages(vault: Vault, created: WebhookOut, id: string): Public
     headers: null,
   };
   return [
-    deliveryMessage(ref, { ...step, message_id, action: 'replayed', replay_of: null }),
-    deliveryMessage(ref, {
+    deliveryMessage(subject, { ...step, message_id, action: 'replayed', replay_of: null }),
+    deliveryMessage(subject, {
       ...step,
       message_id: id,
       action: 'created',

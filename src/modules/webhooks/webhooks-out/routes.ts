@@ -90,8 +90,8 @@ const cursorOf = ({ createdAt, messageId, endpointId }: Delivery): string =>
 
 function placeOf(cursor: string) {
   try {
-    const input: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    const [createdAt, messageId, endpointId] = cursorShape.parse(input);
+    const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [createdAt, messageId, endpointId] = cursorShape.parse(decoded);
     return { createdAt, messageId, endpointId };
   } catch (cause) {
     throw new GatewayError('invalid_cursor_value', {}, { cause });

@@ -155,7 +155,7 @@ interface ErrorBody {
 function failureOf(status: number, answer: unknown): Failure {
   const { code, message, errors, payload } = (answer as ErrorBody | null)?.error ?? {};
   const { provider } = payload ?? {};
-  const published = [provider?.status, provider?.code].filter(
+  const details = [provider?.status, provider?.code].filter(
     (part) => part !== undefined && part !== null,
   );
   return {
@@ -164,6 +164,6 @@ function failureOf(status: number, answer: unknown): Failure {
     message: message ?? '',
     issues: errors ?? [],
     logId: payload?.log_id ?? null,
-    providerAnswer: published.length === 0 ? null : published.join(' '),
+    providerAnswer: details.length === 0 ? null : details.join(' '),
   };
 }

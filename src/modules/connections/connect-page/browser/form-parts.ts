@@ -44,8 +44,8 @@ export function formParts(form: ConnectForm, kept: Map<string, string>, t: Trans
     showProblems(problems) {
       for (const row of rows) row.setProblem(problems.get(row.field) ?? null);
       const wrong = rows.filter(({ field }) => problems.has(field));
-      const fields = wrong.map(({ field }) => field.title).join(', ');
-      summary.textContent = wrong.length === 0 ? '' : t('checkFields', { fields });
+      const titles = wrong.map(({ field }) => field.title).join(', ');
+      summary.textContent = wrong.length === 0 ? '' : t('checkFields', { fields: titles });
       wrong[0]?.focus();
     },
     isBusy: () => isBusy,

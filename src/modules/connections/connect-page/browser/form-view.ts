@@ -57,8 +57,8 @@ async function drawForm(
   const { session } = app;
   const { unique_key: key, display_name: name } = integration;
   const provider = await app.api.provider(integration.provider, language);
-  const input = session.integrations_config_defaults?.[key]?.connection_config ?? {};
-  const form = connectForm(provider, { integrationKey: key, givenParams: Object.keys(input), t });
+  const preset = session.integrations_config_defaults?.[key]?.connection_config ?? {};
+  const form = connectForm(provider, { integrationKey: key, givenParams: Object.keys(preset), t });
   const parts = formParts(form, state.values, t);
   // Loaded before the click, because browsers open a window only in the click handler.
   if (form.kind === 'redirect') app.notice();
@@ -141,8 +141,8 @@ function introOf(
   provider: ProviderForm,
 ): HTMLElement[] {
   const { unique_key: key, display_name: name } = integration;
-  const request = form.fields.length === 0 ? 'nothingIntro' : 'formIntro';
-  const intro = t(form.kind === 'redirect' ? 'redirectIntro' : request, { name });
+  const introKey = form.fields.length === 0 ? 'nothingIntro' : 'formIntro';
+  const intro = t(form.kind === 'redirect' ? 'redirectIntro' : introKey, { name });
   const docs = app.session.overrides?.[key]?.docs_connect ?? provider.docs_connect ?? provider.docs;
   const isLink = /^https?:\/\//.test(docs) && form.fields.length > 0;
   const link = h(

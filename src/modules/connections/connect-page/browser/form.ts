@@ -55,13 +55,13 @@ export function connectForm(provider: ProviderForm, options: FormOptions): Conne
     page.hasOwnFields === true ? provider.credentials : pick(provider.credentials, existing);
   const credentials = isOutbound ? [] : fieldsOf('credentials', own, existing, t);
   const assertion = fieldsOf('assertion', provider.assertion_option, {}, t);
-  const request = params.filter(({ name }) => !givenParams.includes(name));
+  const missing = params.filter(({ name }) => !givenParams.includes(name));
   const key = encodeURIComponent(options.integrationKey);
   return {
     kind: endpoint === null ? 'redirect' : 'direct',
     path: endpoint === null ? `/oauth/connect/${key}` : `${endpoint}${key}`,
     mode: provider.auth_mode,
-    fields: [...request, ...credentials, ...assertion],
+    fields: [...missing, ...credentials, ...assertion],
   };
 }
 
@@ -84,11 +84,11 @@ function fieldsOf(
   t: Translate,
 ): FormField[] {
   const names = [...new Set([...Object.keys(existing), ...Object.keys(schemas)])];
-  const request = names.filter((name) => {
+  const missing = names.filter((name) => {
     const schema = schemas[name];
     return schema?.automated !== true && schema?.hidden !== true;
   });
-  const ordered = request.sort((a, b) => (schemas[a]?.order ?? 0) - (schemas[b]?.order ?? 0));
+  const ordered = missing.sort((a, b) => (schemas[a]?.order ?? 0) - (schemas[b]?.order ?? 0));
   return ordered.map((name) => {
     const field = existing[name];
     const title = field === undefined ? name : t(field.title);
@@ -106,17 +106,17 @@ export function isAsked({ onlyWhen }: FormField, values: FieldValues): boolean {
 
 /** The values in the format of the endpoint, without empty optional fields. */
 export function connectRequest(form: ConnectForm, values: FieldValues): ConnectRequest {
-  const ref = (part: FieldPart): Record<string, string> =>
+  const valuesOf = (part: FieldPart): Record<string, string> =>
     Object.fromEntries(
       [...values]
         .filter(([field]) => field.part === part && isAsked(field, values))
         .filter(([field, value]) => value !== '' || isKept(form, field))
         .map(([field, value]) => [field.name, value]),
     );
-  const params = ref('params');
+  const params = valuesOf('params');
   if (form.kind === 'redirect') return { params, body: null };
-  const { scope, ...credentials } = ref('credentials');
-  const assertion = ref('assertion');
+  const { scope, ...credentials } = valuesOf('credentials');
+  const assertion = valuesOf('assertion');
   const body: Record<string, unknown> = { ...credentials };
   if (form.mode === 'SIGNATURE') body['type'] = 'SIGNATURE';
   if (scope !== undefined) body['scope'] = form.mode === 'APP_STORE' ? words(scope) : scope;

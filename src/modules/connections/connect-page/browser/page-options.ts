@@ -14,17 +14,17 @@ const names = {
  */
 export function takePageOptions(): TabState {
   const url = new URL(location.href);
-  const input = [url.searchParams, new URLSearchParams(url.hash.slice(1))];
+  const sources = [url.searchParams, new URLSearchParams(url.hash.slice(1))];
   const kept = readTabState();
-  const ref = (name: keyof TabState): string | null =>
-    input.map((params) => params.get(names[name])).find((value) => value !== null) ??
+  const option = (name: keyof TabState): string | null =>
+    sources.map((params) => params.get(names[name])).find((value) => value !== null) ??
     kept?.[name] ??
     null;
   const options: TabState = {
-    token: ref('token'),
-    language: ref('language'),
-    theme: ref('theme'),
-    parentOrigin: originOf(ref('parentOrigin')),
+    token: option('token'),
+    language: option('language'),
+    theme: option('theme'),
+    parentOrigin: originOf(option('parentOrigin')),
   };
   keepTabState(options);
   hideToken(url);

@@ -28,9 +28,9 @@ async function signed(input: JsonObject, context: ModeContext): Promise<Obtained
   }
   const values = tokenValues(context, input);
   const { token, expiresAt } = await signTemplate(template, rules, values, clock.now());
-  const { token: _former, expires_at: _end, ...fields } = input;
+  const { token: _former, expires_at: _end, ...stored } = input;
   return {
-    credentials: { ...fields, type: 'JWT', token, expires_at: iso(expiresAt) },
+    credentials: { ...stored, type: 'JWT', token, expires_at: iso(expiresAt) },
     expiresAt,
   };
 }

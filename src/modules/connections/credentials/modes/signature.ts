@@ -43,14 +43,16 @@ function signed(input: JsonObject, { provider, clock }: ModeContext): ObtainedCr
 }
 
 /** The digest is base64 of the hexadecimal text of SHA-1, as the providers of this mode expect it. */
-export function usernameToken(ref: {
+export function usernameToken(parts: {
   readonly username: string;
   readonly password: string;
   readonly now: number;
   readonly nonce: string;
 }): string {
-  const created = iso(ref.now);
-  const digest = createHash('sha1').update(`${ref.nonce}${created}${ref.password}`).digest('hex');
+  const created = iso(parts.now);
+  const digest = createHash('sha1')
+    .update(`${parts.nonce}${created}${parts.password}`)
+    .digest('hex');
   const encoded = Buffer.from(digest).toString('base64');
-  return `UsernameToken Username="${ref.username}", PasswordDigest="${encoded}", Nonce="${ref.nonce}", Created="${created}"`;
+  return `UsernameToken Username="${parts.username}", PasswordDigest="${encoded}", Nonce="${parts.nonce}", Created="${created}"`;
 }

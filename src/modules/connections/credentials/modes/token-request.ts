@@ -161,13 +161,13 @@ const isSameHost = (from: URL, to: URL): boolean =>
 function refusal(
   provider: Provider,
   status: number,
-  published: { providerCode: string | null; failure: ErrorCode; isReadable: boolean },
+  facts: { providerCode: string | null; failure: ErrorCode; isReadable: boolean },
 ): ProviderAuthError {
-  const { providerCode, failure, isReadable } = published;
-  const fields = providerCode === null ? '' : `: ${providerCode}`;
+  const { providerCode, failure, isReadable } = facts;
+  const codeText = providerCode === null ? '' : `: ${providerCode}`;
   const isMalformed = status < 300 && !isReadable;
   const refused = refusedBy({ status, code: providerCode, isReadable });
-  const what = isMalformed ? 'answered without a token' : `answered ${status}${fields}`;
+  const what = isMalformed ? 'answered without a token' : `answered ${status}${codeText}`;
   return new ProviderAuthError({
     code: failure,
     message: `The provider "${provider.name}" ${what} when it was asked for a token.`,

@@ -64,9 +64,9 @@ function hasRefreshToken(held: JsonObject, { refresh_url }: Provider): boolean {
 async function renewed(held: JsonObject, context: ModeContext): Promise<ObtainedCredentials> {
   const { provider } = context;
   const refreshToken = textAt(held, 'refresh_token');
-  const fields = fieldsOf(provider, held);
+  const formValues = fieldsOf(provider, held);
   if (provider.refresh_url === undefined || refreshToken === null) {
-    return fetched(fields, {}, context);
+    return fetched(formValues, {}, context);
   }
   const extra = { refresh_token: refreshToken };
   const values = tokenValues(context, held, extra);
@@ -79,7 +79,7 @@ async function renewed(held: JsonObject, context: ModeContext): Promise<Obtained
   });
   return obtainedOf(
     { answers: [answer], earlierCookies: textAt(held, '_cookies') },
-    { ...fields, refresh_token: refreshToken },
+    { ...formValues, refresh_token: refreshToken },
     context,
   );
 }
@@ -173,23 +173,23 @@ function obtainedOf(login: Login, fields: JsonObject, context: ModeContext): Obt
 
 function endOf(
   body: JsonObject,
-  ref: {
+  exchange: {
     readonly token: string;
     readonly refreshToken: unknown;
     readonly provider: Provider;
     readonly now: Instant;
   },
 ): Instant | null {
-  const { provider, now } = ref;
+  const { provider, now } = exchange;
   const { token_expiration: path, token_expiration_strategy: strategy } =
     provider.token_response ?? {};
   const stated = path === undefined ? undefined : atPath(body, path);
-  const published =
+  const expiresAt =
     strategy === 'expireIn' ? addedTo(now, durationMs(stated)) : atTime(stated, now);
-  if (published !== null) return earliest(published, jwtExpiry(ref.refreshToken));
+  if (expiresAt !== null) return earliest(expiresAt, jwtExpiry(exchange.refreshToken));
   if (provider.token_expires_in_ms === 0) return null;
   const end = now + (provider.token_expires_in_ms ?? foreverMs);
-  return earliest(earliest(end, jwtExpiry(ref.token)), jwtExpiry(ref.refreshToken));
+  return earliest(earliest(end, jwtExpiry(exchange.token)), jwtExpiry(exchange.refreshToken));
 }
 
 const addedTo = (now: Instant, ms: number | null): Instant | null =>

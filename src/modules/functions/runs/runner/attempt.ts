@@ -207,10 +207,10 @@ export async function executeUntilDecided<S extends object>(
   report: Report,
   signal: AbortSignal,
 ): Promise<S | null> {
-  return retrying(() => request<S>(control, report), { signal });
+  return retrying(() => requestReport<S>(control, report), { signal });
 }
 
-const request = <S extends object>(
+const requestReport = <S extends object>(
   control: ControlPlane,
   { ref, body, actor, isDirect = false }: Report,
 ): Promise<S | null> =>
@@ -232,7 +232,7 @@ export function keepAlive(deps: RunDeps, report: Report, abort: AbortController)
     if (isAsking) return;
     isAsking = true;
     try {
-      await request(deps.control, report);
+      await requestReport(deps.control, report);
       lastOk = performance.now();
     } catch (error) {
       if (isStale(error)) abort.abort(new GatewayError('script_aborted'));

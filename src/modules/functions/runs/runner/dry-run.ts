@@ -24,8 +24,8 @@ export async function performDryRun(
       throw new GatewayError('invalid_request', { message });
     }
     const fn = tried(order, connection, Object.keys(definition.models));
-    const ref = { kind: 'dryrun', runId: change.run_id ?? '', attempt: change.attempt } as const;
-    const run = { ...ref, connection, fn, instance: null, depth: 0, operation, signal };
+    const dryRun = { kind: 'dryrun', runId: change.run_id ?? '', attempt: change.attempt } as const;
+    const run = { ...dryRun, connection, fn, instance: null, depth: 0, operation, signal };
     const input = order.input === undefined ? undefined : JSON.stringify(order.input);
     let result = {};
     const ending = await runUserCode(deps, run, input, ({ calls, context, mask }) => {

@@ -128,16 +128,16 @@ async function performWebhook(
   change: CalledRun,
   { input, operation, signal }: InvocationInput,
 ): Promise<FinishedRun> {
-  const ref = runOf(change);
-  const actor = `run:${ref.runId}`;
-  const origin: WriteOrigin = { ...ref, syncName: change.function, actor };
+  const run = runOf(change);
+  const actor = `run:${run.runId}`;
+  const origin: WriteOrigin = { ...run, syncName: change.function, actor };
   let streams: readonly Stream[] = [];
   const ending = await attempted(deps, async () => {
     const { connection, fn } = await deployedTarget(deps, change);
     const instance = await instanceOf(deps, change);
     streams = instance.models.map((model) => streamOf(instance, model));
     const json = await input;
-    const host = { ...ref, connection, fn, instance, depth: 0, operation, signal };
+    const host = { ...run, connection, fn, instance, depth: 0, operation, signal };
     return runUserCode(deps, host, json);
   });
   const hasSucceeded = ending.kind === 'ok';
@@ -178,7 +178,7 @@ const titleOf = ({ kind, function: name }: CalledRun): string => `${titles[kind]
 
 function beginLog(deps: RunDeps, change: CalledRun): Operation {
   const { log_id, run_id, environment_id, integration, connection_id } = change;
-  const ref = {
+  const operation = {
     operationId: log_id,
     operationType: operationTypeOf(change),
     functionName: change.function,
@@ -187,7 +187,7 @@ function beginLog(deps: RunDeps, change: CalledRun): Operation {
     integration: integration ?? '',
     connectionId: connection_id ?? '',
   };
-  return deps.logs.begin(ref, `${titleOf(change)} started`);
+  return deps.logs.begin(operation, `${titleOf(change)} started`);
 }
 
 interface ReportContext extends Pick<InvokedWith, 'keepBody'> {
@@ -250,6 +250,6 @@ function endOf(ending: Ending) {
   const isInterrupted = ending.kind === 'interrupted';
   const error = isInterrupted ? new GatewayError('run_interrupted') : ending.error;
   const status = isInterrupted ? 'interrupted' : ending.status;
-  const fields = { code: error.code, message: scrub(error.message) };
-  return { status, error: fields, json: outputJson({ error }) } as const;
+  const failure = { code: error.code, message: scrub(error.message) };
+  return { status, error: failure, json: outputJson({ error }) } as const;
 }

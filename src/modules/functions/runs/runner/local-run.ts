@@ -38,10 +38,10 @@ export function localRun(deps: RunDeps, run: CalledRun, place: RunSlot): TakenRu
       hasBegun = true;
       const keepBody = isKept ? keepBoth : keepHere;
       const supplied = { input: Promise.resolve(input), depth, keepBody };
-      const published = (isTaken: boolean) => {
+      const report = (isTaken: boolean) => {
         if (isTaken && end !== null) resolve(end);
       };
-      void invokeRun(deps, run, supplied, abort, closing).then(published).finally(over);
+      void invokeRun(deps, run, supplied, abort, closing).then(report).finally(over);
     },
     stop: () => abort.abort(new GatewayError('script_aborted')),
     [Symbol.dispose]: () => {

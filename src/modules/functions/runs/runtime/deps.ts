@@ -102,7 +102,7 @@ export interface ActionCall extends ConnectionName {
 
 export interface SyncCalls {
   trigger(
-    ref: ConnectionName & { readonly name: string; readonly variant: string | null },
+    target: ConnectionName & { readonly name: string; readonly variant: string | null },
     options: JsonObject,
   ): Promise<void>;
   start(

@@ -143,8 +143,8 @@ export function retryWaitMs(
   attempt: number,
   now: Instant,
 ): number {
-  const fields = reply === null ? null : replyWaitMs(reply, rules, now);
-  return Math.min(fields ?? limits.retryFirstWaitMs * 2 ** attempt, limits.retryWaitMaxMs);
+  const replyWait = reply === null ? null : replyWaitMs(reply, rules, now);
+  return Math.min(replyWait ?? limits.retryFirstWaitMs * 2 ** attempt, limits.retryWaitMaxMs);
 }
 
 function replyWaitMs(

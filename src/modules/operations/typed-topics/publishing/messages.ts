@@ -37,7 +37,7 @@ export function messagesOf(
   if (op === null) return [];
   const { connection_uid: connectionUid, variant, record_id: recordId } = change;
   const key = joinKey(connectionUid, variant, recordId);
-  const position = {
+  const positionHeaders = {
     'svc-stream': streamOf(change),
     'svc-seq': String(change.stream_seq),
   };
@@ -47,11 +47,11 @@ export function messagesOf(
     ce_type: types[op],
     ce_source: headers['ce_source'] ?? '',
     'content-type': 'application/avro',
-    ...position,
+    ...positionHeaders,
   };
   const value = target.codec.encode(envelopeOf(change, op, target, context));
   const message = { key, value, headers: fields };
-  return op === 'd' ? [message, { key, value: null, headers: position }] : [message];
+  return op === 'd' ? [message, { key, value: null, headers: positionHeaders }] : [message];
 }
 
 function opOf(

@@ -103,9 +103,9 @@ class PartitionPublisher {
     for await (const batch of this.#shared.log.read(from, options)) {
       if (signal.aborted) return;
       const messages = batch.messages.filter(({ offset }) => offset < this.#at);
-      const changes = this.#changes(messages, [target], (ref) => {
-        if (ref < epoch) return false;
-        epoch = ref;
+      const changes = this.#changes(messages, [target], (index) => {
+        if (index < epoch) return false;
+        epoch = index;
         return true;
       });
       const placed = await this.#placed(changes, true);

@@ -17,13 +17,13 @@ export const save: Handle = (decision) => {
   forEachRecord(command, (id, i) => {
     const state = states.get(id) ?? null;
     const { nextAt } = rules.changes;
-    const request = {
+    const recordCommand = {
       type: 'Save',
       hash: rules.hash(stream.environmentUid, decision.given.plain(i)),
       seq: stream.seq + 1,
       at: nextAt,
     } as const;
-    settle(decision, id, state, request, () => decision.given.kept(i), isKept);
+    settle(decision, id, state, recordCommand, () => decision.given.kept(i), isKept);
   });
   return { outcome: 'done' };
 };
@@ -48,13 +48,13 @@ export const update: Handle = (decision) => {
     }
     const json = Buffer.from(text);
     const hash = rules.hash(stream.environmentUid, json);
-    const request = {
+    const recordCommand = {
       type: 'Update',
       hash,
       seq: stream.seq + 1,
       at: rules.changes.nextAt,
     } as const;
-    settle(decision, id, state, request, () => decision.given.keep(json), isKept);
+    settle(decision, id, state, recordCommand, () => decision.given.keep(json), isKept);
   });
   return { outcome: 'done' };
 };
@@ -73,7 +73,7 @@ export const remove: Handle = (decision) => {
     const state = states.get(id) ?? null;
     const at = rules.changes.nextAt;
     const deletedAt = command.deleted_at[i] ?? 0;
-    const request = {
+    const recordCommand = {
       type: 'Delete',
       hash: state?.hash ?? rules.hash(stream.environmentUid, decision.given.plain(i)),
       seq: stream.seq + 1,
@@ -82,7 +82,7 @@ export const remove: Handle = (decision) => {
     } as const;
     const payload = (): KeptPayload =>
       state === null ? decision.given.kept(i) : (payloads.get(state.position) ?? noPayload);
-    settle(decision, id, state, request, payload, isKept);
+    settle(decision, id, state, recordCommand, payload, isKept);
   });
   return { outcome: 'done' };
 };
@@ -92,20 +92,20 @@ function settle(
   decision: Decision,
   id: string,
   state: RecordState | null,
-  request: RecordCommand,
+  command: RecordCommand,
   payload: () => KeptPayload,
   isKept: (state: RecordState) => boolean,
 ): void {
   const { counts, rules, stream } = decision;
   const isLeft = state !== null && isKept(state);
-  const event = isLeft ? undefined : record.decide(request, state)[0];
+  const event = isLeft ? undefined : record.decide(command, state)[0];
   if (event !== undefined) rules.changes.add(id, event, payload());
   if (event?.action === 'added') counts.added++;
   else if (event?.action === 'updated') counts.updated++;
   else if (event?.action === 'deleted') counts.deleted++;
-  else if (request.type !== 'Delete') counts.unchanged++;
+  else if (command.type !== 'Delete') counts.unchanged++;
   // A record that moved has a position after the start of each open pass; one that stayed needs a mark.
-  if (state !== null && stream.passes.length > 0 && request.type !== 'Delete') {
+  if (state !== null && stream.passes.length > 0 && command.type !== 'Delete') {
     if (event === undefined || event.action === 'restored') markSeen(stream.passes, state.position);
   }
 }
@@ -171,7 +171,7 @@ export const revert: Handle = (decision) => {
     const isKept = deleted.has(i);
     const at = changes.nextAt;
     const deletedAt = command.deleted_at[i] ?? 0;
-    const request = {
+    const decision = {
       type: 'Revert',
       hash: isKept ? null : rules.hash(stream.environmentUid, given.plain(i)),
       seq: stream.seq + 1,
@@ -179,13 +179,13 @@ export const revert: Handle = (decision) => {
       deletedAt: isKept ? at : deletedAt === 0 ? null : deletedAt,
       expected: expected[i] ?? 0,
     } as const;
-    const [event] = record.decide(request, state);
+    const [event] = record.decide(decision, state);
     if (event === undefined) {
-      if (state?.position === request.expected) counts.unchanged++;
+      if (state?.position === decision.expected) counts.unchanged++;
       else left.push(id);
       return;
     }
-    const payload = isKept ? (kept.get(request.expected) ?? noPayload) : given.kept(i);
+    const payload = isKept ? (kept.get(decision.expected) ?? noPayload) : given.kept(i);
     changes.add(id, event, payload);
     counts[event.action === 'deleted' ? 'deleted' : 'updated']++;
   });

@@ -56,8 +56,8 @@ export const prune: Handle = ({ rules: { changes }, stream, command }) => {
   const ids = due.map(({ id }) => id);
   const states = changes.store.states(stream.no, ids);
   for (const id of ids) {
-    const request = { type: 'Prune', at: Math.max(changes.now, changes.lastModifiedAt) } as const;
-    for (const event of record.decide(request, states.get(id) ?? null)) {
+    const decision = { type: 'Prune', at: Math.max(changes.now, changes.lastModifiedAt) } as const;
+    for (const event of record.decide(decision, states.get(id) ?? null)) {
       changes.add(id, event, noPayload);
     }
   }

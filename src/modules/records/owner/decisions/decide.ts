@@ -72,13 +72,13 @@ export function decide(
   if (existing !== null && attempt < existing.attempt) return refused('stale_attempt');
   const run = runId === null ? null : (existing ?? newRun(runId, attempt));
   const counts = { added: 0, updated: 0, deleted: 0, unchanged: 0 };
-  const input = new CommandPayloads(rules.opening, stream, command);
+  const payloads = new CommandPayloads(rules.opening, stream, command);
   const decision: Decision = {
     rules,
     stream,
     command,
     offset,
-    given: input,
+    given: payloads,
     run,
     counts,
     failures: [],

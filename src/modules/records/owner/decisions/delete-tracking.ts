@@ -120,8 +120,8 @@ export function forgetEnded(stream: StreamState, runId: string): void {
 }
 
 function argsOf({ args }: RecordCommandValue) {
-  const input = JSON.parse(args ?? '{}') as Partial<RunPassArgs>;
-  return { isOfRun: input.isOfRun === true, isResumed: input.isResumed === true };
+  const passArgs = JSON.parse(args ?? '{}') as Partial<RunPassArgs>;
+  return { isOfRun: passArgs.isOfRun === true, isResumed: passArgs.isResumed === true };
 }
 
 function passOf(stream: StreamState, command: RecordCommandValue): Pass | undefined {
@@ -145,8 +145,8 @@ const isEndedBy = ({ isEnded, holder }: Pass, { run_id, attempt }: RecordCommand
 function isOvertaken(stream: StreamState, { holder }: Pass, command: RecordCommandValue): boolean {
   if (holder === null || command.run_id === null || holder.runId === command.run_id) return false;
   const order = [...stream.runs.keys()];
-  const request = order.indexOf(command.run_id);
-  return request !== -1 && request < order.indexOf(holder.runId);
+  const index = order.indexOf(command.run_id);
+  return index !== -1 && index < order.indexOf(holder.runId);
 }
 
 /** Returns the last position that was read. */
@@ -178,14 +178,14 @@ function deleteAll({ rules: { changes }, stream, counts }: Decision, ids: readon
   const payloads = store.payloads(stream.no, positions);
   for (const [id, state] of inOrder) {
     const { hash, position } = state;
-    const request = {
+    const decision = {
       type: 'Delete',
       hash,
       seq: stream.seq + 1,
       at: changes.nextAt,
       deletedAt: null,
     } as const;
-    for (const event of record.decide(request, state)) {
+    for (const event of record.decide(decision, state)) {
       changes.add(id, event, payloads.get(position) ?? noPayload);
       counts.deleted++;
     }

@@ -182,8 +182,8 @@ export function settle(
     // Modification times ascend with the positions.
     if (due.action === 'prune' && (state?.modifiedAt ?? 0) > due.until) return false;
     const at = Math.max(changes.now, changes.lastModifiedAt);
-    const request = due.action === 'delete' ? { type: 'Purge' } : { type: 'Prune', at };
-    for (const event of record.decide(request as Parameters<typeof record.decide>[0], state)) {
+    const command = due.action === 'delete' ? { type: 'Purge' } : { type: 'Prune', at };
+    for (const event of record.decide(command as Parameters<typeof record.decide>[0], state)) {
       changes.add(id, event, noPayload);
     }
   }

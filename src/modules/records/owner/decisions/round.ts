@@ -101,8 +101,8 @@ export class Changes {
     this.#now = this.#clock.nowMicros();
     this.#trace = sampledTrace();
     this.#ids = this.#changeIds(stream);
-    const position = ['environments', stream.environmentUid, 'integrations', command.integration];
-    this.#source = `/${joinKey(...position, 'connections', command.connection_id)}`;
+    const path = ['environments', stream.environmentUid, 'integrations', command.integration];
+    this.#source = `/${joinKey(...path, 'connections', command.connection_id)}`;
     const context = encodeContext({
       environmentUid: stream.environmentUid,
       integration: command.integration,

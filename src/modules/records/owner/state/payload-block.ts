@@ -105,10 +105,10 @@ function packed(raw: Buffer): Buffer {
 }
 
 function unpacked(data: Uint8Array, size: number): Buffer {
-  const input = Buffer.from(data.buffer, data.byteOffset, data.length);
-  if (input.length < uintBytes || input.readUInt32LE(0) !== packedMark) return input;
+  const buffer = Buffer.from(data.buffer, data.byteOffset, data.length);
+  if (buffer.length < uintBytes || buffer.readUInt32LE(0) !== packedMark) return buffer;
   // With some reserve: a full buffer would be reallocated.
-  return zstdDecompressSync(input, { chunkSize: size + 64 });
+  return zstdDecompressSync(buffer, { chunkSize: size + 64 });
 }
 
 /** A block for reading. */

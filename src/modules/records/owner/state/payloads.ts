@@ -88,15 +88,15 @@ export class Payloads {
   read(stream: number, positions: readonly number[]): Map<number, KeptPayload> {
     const found = new Map<number, KeptPayload>();
     const held = this.#held.get(stream);
-    const request: number[] = [];
+    const missing: number[] = [];
     for (const position of positions) {
       const existing = held?.get(position);
-      if (existing === undefined) request.push(position);
+      if (existing === undefined) missing.push(position);
       else if (existing !== null) found.set(position, existing.payload);
     }
     this.#blocks.read(
       stream,
-      request.sort((a, b) => a - b),
+      missing.sort((a, b) => a - b),
       found,
     );
     return found;

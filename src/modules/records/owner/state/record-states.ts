@@ -63,9 +63,9 @@ export class RecordStates {
   read(stream: number, ids: readonly string[]): Map<string, RecordState> {
     const found = new Map<string, RecordState>();
     const held = this.#held.get(stream);
-    const request = held === undefined ? ids : ids.filter((id) => !isHeld(held, id, found));
-    for (let at = 0; at < request.length; at += questionMax) {
-      const some = request.slice(at, at + questionMax);
+    const missing = held === undefined ? ids : ids.filter((id) => !isHeld(held, id, found));
+    for (let at = 0; at < missing.length; at += questionMax) {
+      const some = missing.slice(at, at + questionMax);
       const rows = this.#question(some.length).all(stream, ...some) as unknown as Row[];
       for (const row of rows) found.set(row[0], stateOf(row));
     }

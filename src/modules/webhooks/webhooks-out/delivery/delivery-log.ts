@@ -35,7 +35,7 @@ export function noteAttempt(
   },
 ): void {
   const { message_id, endpoint_id, integration, connection_id, run_id } = created;
-  const ref = {
+  const operation = {
     operationId: `${message_id}.${endpoint_id}`,
     operationType: `webhook:${sent?.operation ?? operationOf(created, null)}`,
     environmentUid: created.environment_id,
@@ -48,7 +48,12 @@ export function noteAttempt(
     attempts: attempt,
     endpoint: endpoint_id,
   });
-  logs.note(ref, { state: states[outcome], text: textOf(outcome, attempt), contextJson, tookMs });
+  logs.note(operation, {
+    state: states[outcome],
+    text: textOf(outcome, attempt),
+    contextJson,
+    tookMs,
+  });
 }
 
 function factsOf(sent: SentAttempt | null): Readonly<Record<string, string | number | null>> {

@@ -343,7 +343,7 @@ export class Dispatcher implements AsyncDisposable {
   #say({ created, partition }: Job, step: StepOf, signal: AbortSignal): Promise<number> {
     const { action, attempt, result, dueAt = null, errorCode } = step;
     const { run_id } = created;
-    const ref = {
+    const subject = {
       environmentUid: created.environment_id,
       connection: {
         integrationKey: created.integration ?? '',
@@ -351,7 +351,7 @@ export class Dispatcher implements AsyncDisposable {
       },
       ...(run_id === null ? {} : { runId: run_id }),
     };
-    const message = deliveryMessage(ref, {
+    const message = deliveryMessage(subject, {
       message_id: created.message_id,
       endpoint_id: created.endpoint_id,
       event_kind: created.event_kind,

@@ -6,7 +6,7 @@ import type { WebhookOut } from '../events.ts';
  */
 export function operationOf({ event_kind: kind }: WebhookOut, body: Uint8Array | null): string {
   if (kind !== 'auth') return kind;
-  const fields = body === null ? null : (JSON.parse(Buffer.from(body).toString()) as object);
-  const isCreation = fields !== null && 'operation' in fields && fields.operation === 'creation';
+  const payload = body === null ? null : (JSON.parse(Buffer.from(body).toString()) as object);
+  const isCreation = payload !== null && 'operation' in payload && payload.operation === 'creation';
   return isCreation ? 'connection_create' : 'connection_refresh';
 }

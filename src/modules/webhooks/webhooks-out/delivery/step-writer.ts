@@ -71,7 +71,7 @@ export class StepWriter {
     });
     return new Map(
       positions.map(({ partition, offset }) => {
-        const count = batch.filter((fields) => fields.partition === partition).length;
+        const count = batch.filter((queued) => queued.partition === partition).length;
         return [partition, offset + count - 1];
       }),
     );
