@@ -74,7 +74,7 @@ function patientLog(log: EventLog, execute: Execute): EventLog {
     },
     join: (group, topics, handler) => execute(() => log.join(group, topics, handler)),
     committed: (group, topic) => execute(() => log.committed(group, topic)),
-    commit: (consumed) => execute(() => log.commit(consumed)),
+    commit: (positions) => execute(() => log.commit(positions)),
     deleteBefore: (position) => execute(() => log.deleteBefore(position)),
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };

@@ -92,7 +92,7 @@ export interface Client {
     input: Input<O> & { readonly signal: AbortSignal },
   ): AsyncGenerator<ServerEvent>;
   /** Sends any other request, by its path; the response is not validated. @throws ApiError */
-  send(method: string, path: string, sent?: SendOptions): Promise<unknown>;
+  send(method: string, path: string, options?: SendOptions): Promise<unknown>;
   /**
    * Sends any other request once; its response is returned unchanged, whatever its status. A signal replaces the
    * timeout.

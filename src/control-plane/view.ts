@@ -61,7 +61,7 @@ export async function openControlView(
   });
 
   const reached = (): void => store.putAtEnd(clock.now());
-  const caughtUp = createCatchUp({ log, partitions, waiting: state.waiting });
+  const caughtUp = createCatchUp({ log, partitions, waiters: state.waiters });
   const close = async (): Promise<void> => {
     clearInterval(noting);
     ending.abort();
@@ -110,7 +110,7 @@ async function resume(
 }
 
 class MaterializedView {
-  readonly waiting: PositionWaiters;
+  readonly waiters: PositionWaiters;
   readonly #store: ViewStore;
   readonly #tables: ViewTables;
   readonly #codec: Codec<EntityValue>;
@@ -127,7 +127,7 @@ class MaterializedView {
     this.#tables = new ViewTables(store.database);
     this.#codec = codec;
     this.#progress = progress;
-    this.waiting = new PositionWaiters(progress);
+    this.waiters = new PositionWaiters(progress);
   }
 
   apply(batch: Batch): void {
@@ -150,7 +150,7 @@ class MaterializedView {
     for (const key of keys) this.#cached.delete(key);
     this.#progress.set(partition, { partition, next: batch.next, decision, epoch });
     if (changed.length > 0) for (const listener of this.#listeners) listener(changed);
-    this.waiting.progressed(partition);
+    this.waiters.progressed(partition);
   }
 
   asView(caughtUp: () => Promise<void>, close: () => Promise<void>): OpenControlView {
@@ -165,7 +165,7 @@ class MaterializedView {
       count: (sql, values) => this.#count(sql, values),
       caughtUp,
       applied: (partition, decision, timeoutMs) =>
-        this.waiting.until(
+        this.waiters.until(
           partition,
           (partitionProgress) => partitionProgress.decision >= decision,
           timeoutMs,
@@ -300,9 +300,9 @@ export class PositionWaiters {
 export function createCatchUp(deps: {
   readonly log: EventLog;
   readonly partitions: number;
-  readonly waiting: PositionWaiters;
+  readonly waiters: PositionWaiters;
 }): () => Promise<void> {
-  const { log, partitions, waiting } = deps;
+  const { log, partitions, waiters } = deps;
   let next: Promise<void> | null = null;
   let lastBegun = Number.NEGATIVE_INFINITY;
 
@@ -316,7 +316,7 @@ export function createCatchUp(deps: {
       partitionNumbers(partitions).map(async (partition) => {
         const end = await log.endOffset(controlTopic, partition);
         if (end <= (await log.startOffset(controlTopic, partition))) return;
-        await waiting.until(
+        await waiters.until(
           partition,
           (partitionProgress) => partitionProgress.next >= end,
           catchUpTimeoutMs,

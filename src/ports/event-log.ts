@@ -173,7 +173,7 @@ export interface EventLog extends AsyncDisposable {
   /** Committed positions of the group for a topic, by partition; a partition without one is absent. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>;
   /** Outside a transaction. Durable when it resolves. */
-  commit(consumed: GroupPositions): Promise<void>;
+  commit(positions: GroupPositions): Promise<void>;
 
   /**
    * Deletes the messages before the position permanently (they may remain readable for a while). For topics that
@@ -190,5 +190,5 @@ export interface TransactionalWriter extends AsyncDisposable {
    *   partition is reassigned; `log_full`: nothing was written; `log_unavailable`: may or may not be written,
    *   discard the writer and open a new one, which fences it.
    */
-  commit(batch: readonly PartitionMessages[], consumed?: GroupPositions): Promise<Position[]>;
+  commit(batch: readonly PartitionMessages[], positions?: GroupPositions): Promise<Position[]>;
 }

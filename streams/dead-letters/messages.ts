@@ -14,16 +14,16 @@ interface MessageSubject {
 
 /** A message with its whole content, parked. */
 export function deadLetterStepMessage(
-  about: MessageSubject,
+  subject: MessageSubject,
   deadLetter: Omit<DeadLetterStep, 'letter_id' | 'order_key'>,
 ): PublicMessage {
   const value = { ...deadLetter, letter_id: null, order_key: null };
-  return { ...about, topic: deadLettersTopic, type: 'svc.dead-letter.added', value };
+  return { ...subject, topic: deadLettersTopic, type: 'svc.dead-letter.added', value };
 }
 
 /** A request or an outcome for a dead letter. It has the key of the dead letter, so that both are in one partition. */
 export function stepMessage(
-  about: MessageSubject,
+  subject: MessageSubject,
   ref: Pick<DeadLetterStep, 'consumer' | 'topic' | 'partition' | 'offset'> & {
     readonly id: string;
   },
@@ -51,7 +51,7 @@ export function stepMessage(
     value: null,
     headers: {},
   };
-  return { ...about, topic: deadLettersTopic, type, value: { ...value } };
+  return { ...subject, topic: deadLettersTopic, type, value: { ...value } };
 }
 
 /** The names of a dead letter, for messages about it. */

@@ -94,7 +94,7 @@ async function holdOnce(
   using store = disposable(new ControlStateStore(file));
   using publishedPosition = publishPosition(deps, partition);
   const owner = new PartitionOwner(deps, partition, {
-    store: store.value,
+    store: store.store,
     writer,
     commanded: publishedPosition.reached,
     restored,
@@ -160,6 +160,6 @@ async function trim({ log, clock }: OwnerDeps, partition: number, decided: numbe
   await log.deleteBefore({ topic: commandsTopic, partition, offset });
 }
 
-function disposable(store: ControlStateStore): { readonly value: ControlStateStore } & Disposable {
-  return { value: store, [Symbol.dispose]: () => store.close() };
+function disposable(store: ControlStateStore): { readonly store: ControlStateStore } & Disposable {
+  return { store, [Symbol.dispose]: () => store.close() };
 }

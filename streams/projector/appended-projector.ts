@@ -138,7 +138,7 @@ class AppendedBatch {
   readonly ranges = new Map<number, Range>();
   readonly entries: Entry[] = [];
   readonly #projection: AnyAppendedProjection;
-  readonly #rows = new TabWriter(64 * 1024);
+  readonly #writer = new TabWriter(64 * 1024);
 
   constructor(projection: AnyAppendedProjection) {
     this.#projection = projection;
@@ -149,11 +149,11 @@ class AppendedBatch {
   }
 
   get rows(): Uint8Array {
-    return this.#rows.text();
+    return this.#writer.text();
   }
 
   get bytes(): number {
-    return this.#rows.bytes;
+    return this.#writer.bytes;
   }
 
   /** The same messages always give the same token. */
@@ -176,21 +176,21 @@ class AppendedBatch {
 
   /** @throws RangeError for an event with impossible numbers; the batch is unchanged. */
   add(entry: Entry): void {
-    this.#rows.begin();
+    this.#writer.begin();
     try {
-      this.#rows.uint(entry.partition);
-      this.#rows.uint(entry.offset);
-      this.#projection.write(this.#rows, entry.event);
-      this.#rows.endRow();
+      this.#writer.uint(entry.partition);
+      this.#writer.uint(entry.offset);
+      this.#projection.write(this.#writer, entry.event);
+      this.#writer.endRow();
     } catch (error) {
-      this.#rows.undo();
+      this.#writer.undo();
       throw error;
     }
     this.entries.push(entry);
   }
 
   clear(): void {
-    this.#rows.clear();
+    this.#writer.clear();
     this.ranges.clear();
     this.entries.length = 0;
   }

@@ -7,7 +7,7 @@ import { type ProjectionTables, type TableSet, positionsTable } from './define.t
 export interface AppendedProjection<E> extends ProjectionTables {
   readonly columns: readonly string[];
   /** Writes the values of `columns` of one message, without ending the row. A throw skips the message. */
-  write(rows: TabWriter, event: E): void;
+  write(writer: TabWriter, event: E): void;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a list holds projections of every event
@@ -29,7 +29,7 @@ interface AppendedDefinition<E> {
   /** The column with the time that determines when a row expires. */
   readonly keptFrom: string;
   readonly keepDays: number;
-  readonly write: (rows: TabWriter, event: E) => void;
+  readonly write: (writer: TabWriter, event: E) => void;
 }
 
 const tokensKept = 1000;

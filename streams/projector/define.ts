@@ -32,7 +32,7 @@ interface Projection<E, C, T extends TableSet> extends ProjectionTables<T> {
   readonly tableSet: (generation: number, use?: 'read' | 'compare') => T;
   readonly columns: readonly string[];
   /** Writes the rows of one message. The highest version wins, so that a replay gives the same table. */
-  write(rows: TabWriter, event: E, context: C): void;
+  write(writer: TabWriter, event: E, context: C): void;
 }
 
 export function defineProjection<E, C, T extends TableSet = TableSet>() {

@@ -108,7 +108,7 @@ class RunningGenerations<
   readonly #fed = new Map<number, GenerationFeed<S, T>>();
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  #active: GenerationFeed<S, T>;
+  #activeFeed: GenerationFeed<S, T>;
   #work: Promise<void> = Promise.resolve();
   #ticks = 0;
   /** By partition, the end of the topic at the last tick. */
@@ -122,9 +122,9 @@ class RunningGenerations<
 
   constructor(deps: GenerationsDeps<S, A, T>) {
     this.#deps = deps;
-    this.#active = this.#add(deps.projection.current.active_generation);
-    this.source = deps.openActive(this.#active.source);
-    this.source.watch(this.#active.source);
+    this.#activeFeed = this.#add(deps.projection.current.active_generation);
+    this.source = deps.openActive(this.#activeFeed.source);
+    this.source.watch(this.#activeFeed.source);
     this.stopped.catch(() => undefined);
     this.#timer = setInterval(() => this.#then(() => this.#tick()), tickMs).unref();
   }
@@ -144,7 +144,7 @@ class RunningGenerations<
     this.#stop.abort();
     await this.#work;
     await this.#verification?.done;
-    for (const fed of this.#fed.values()) await fed[Symbol.asyncDispose]();
+    for (const feed of this.#fed.values()) await feed[Symbol.asyncDispose]();
   }
 
   /** Serializes tasks. A failed one is repeated with the next change or tick. */
@@ -174,18 +174,18 @@ class RunningGenerations<
   #add(number: number): GenerationFeed<S, T> {
     const { tableSet, partitions, openReach, openFeed, openSource } = this.#deps;
     const failed = (generation: number, error: unknown): void => this.#fail(generation, error);
-    const fed = new GenerationFeed<S, T>(
+    const feed = new GenerationFeed<S, T>(
       { tableSet, partitions, openReach, openFeed, openSource, failed },
       number,
     );
-    this.#fed.set(number, fed);
-    return fed;
+    this.#fed.set(number, feed);
+    return feed;
   }
 
   #addBeside(number: number): GenerationFeed<S, T> {
-    const fed = this.#add(number);
-    this.source.watch(fed.source);
-    return fed;
+    const feed = this.#add(number);
+    this.source.watch(feed.source);
+    return feed;
   }
 
   #fail(generation: number, error: unknown): void {
@@ -209,12 +209,12 @@ class RunningGenerations<
   /** Brings this node to the decided state. */
   async #follow(published: PublishedProjection): Promise<void> {
     for (const one of published.generations) await this.#feed(one);
-    if (published.active_generation !== this.#active.number) {
+    if (published.active_generation !== this.#activeFeed.number) {
       await this.#switchTo(published.active_generation);
     }
     const existing = new Set(published.generations.map(({ generation }) => generation));
-    for (const fed of [...this.#fed.values()]) {
-      if (!existing.has(fed.number)) await this.#forget(fed);
+    for (const feed of [...this.#fed.values()]) {
+      if (!existing.has(feed.number)) await this.#forget(feed);
     }
     for (const one of published.generations) {
       if (one.state === 'retiring') await this.#retire(one);
@@ -225,17 +225,17 @@ class RunningGenerations<
   async #feed(published: PublishedGeneration): Promise<void> {
     const { generation, state } = published;
     if (state === 'retiring') return;
-    const fed = this.#fed.get(generation) ?? this.#addBeside(generation);
-    fed.isBuilding = state === 'building';
-    fed.pacePercent = published.pace_percent;
-    if (published.is_paused || state === 'failed') await fed.stop();
-    else await fed.start();
+    const feed = this.#fed.get(generation) ?? this.#addBeside(generation);
+    feed.isBuilding = state === 'building';
+    feed.pacePercent = published.pace_percent;
+    if (published.is_paused || state === 'failed') await feed.stop();
+    else await feed.start();
   }
 
   /** Switches when the other generation has everything that this one has. */
   async #switchTo(number: number): Promise<void> {
     const { logger, partitions } = this.#deps;
-    const from = this.#active;
+    const from = this.#activeFeed;
     const target = this.#fed.get(number);
     if (target === undefined) return;
     const isLevel = (): boolean =>
@@ -248,7 +248,7 @@ class RunningGenerations<
       if (isLevel()) break;
       await sleep(levelEveryMs, undefined, { signal: this.#stop.signal });
     }
-    this.#active = target;
+    this.#activeFeed = target;
     this.source.switchTo(target.source);
     logger.info({ from: from.number, to: number }, 'switched to another generation');
   }
@@ -256,21 +256,21 @@ class RunningGenerations<
   /** Drops the tables once they can no longer be read. */
   async #retire({ generation, switched_at: switchedAt }: PublishedGeneration): Promise<void> {
     const { store, clock, tableSet } = this.#deps;
-    const fed = this.#fed.get(generation);
-    if (fed === this.#active) return;
+    const feed = this.#fed.get(generation);
+    if (feed === this.#activeFeed) return;
     if (clock.now() < (switchedAt ?? 0) / 1000 + readersLeaveMs) return;
-    if (fed !== undefined) await this.#forget(fed);
+    if (feed !== undefined) await this.#forget(feed);
     if (!this.#isLeading) return;
     await this.#deps.dropCopies(generation);
     await dropTables(store, tableSet(generation));
     this.#notify({ type: 'ReportRetired', generation });
   }
 
-  async #forget(fed: GenerationFeed<S, T>): Promise<void> {
-    if (fed === this.#active) return;
-    this.#fed.delete(fed.number);
-    this.source.leave(fed.source);
-    await fed[Symbol.asyncDispose]();
+  async #forget(feed: GenerationFeed<S, T>): Promise<void> {
+    if (feed === this.#activeFeed) return;
+    this.#fed.delete(feed.number);
+    this.source.leave(feed.source);
+    await feed[Symbol.asyncDispose]();
   }
 
   #verify({ generation, verification_id: id }: PublishedGeneration, expected: number): void {
@@ -323,7 +323,7 @@ class RunningGenerations<
     if (building !== undefined && !building.is_paused && this.#isLeading)
       await this.#progress(building.generation);
     // Waiting for its time, or failed before.
-    const isUnsettled = projection.current.active_generation !== this.#active.number;
+    const isUnsettled = projection.current.active_generation !== this.#activeFeed.number;
     const isWaiting = generations.some(
       ({ state, verification_id: id }) => state === 'retiring' || id !== null,
     );
@@ -340,9 +340,9 @@ class RunningGenerations<
     const now = performance.now();
     let stuck: number | null = null;
     for (const partition of partitionNumbers(partitions)) {
-      const next = this.#active.reach.next(partition);
+      const next = this.#activeFeed.reach.next(partition);
       const before = this.#standing.get(partition);
-      const isIdle = isPaused || !this.#active.holds(partition);
+      const isIdle = isPaused || !this.#activeFeed.holds(partition);
       const end = isIdle ? next : await log.endOffset(topic, partition);
       if (before === undefined || before.next !== next || next >= end)
         this.#standing.set(partition, { next, since: now });
@@ -356,21 +356,21 @@ class RunningGenerations<
   /** A partition has caught up when it has passed the end of the topic at the previous tick. */
   async #progress(generation: number): Promise<void> {
     const { log, partitions, topic } = this.#deps;
-    const fed = this.#fed.get(generation);
-    if (fed === undefined) return;
-    await fed.reach.refresh();
+    const feed = this.#fed.get(generation);
+    if (feed === undefined) return;
+    await feed.reach.refresh();
     const places: Record<string, PartitionProgress> = {};
     for (const partition of partitionNumbers(partitions)) {
       const start = await log.startOffset(topic, partition);
       const end = await log.endOffset(topic, partition);
-      const next = Math.max(start, fed.reach.next(partition));
+      const next = Math.max(start, feed.reach.next(partition));
       const isCaughtUp = next >= (this.#ends.get(partition) ?? Infinity);
       this.#ends.set(partition, end);
       places[partition] = { start, next, end, isCaughtUp };
     }
     const isReady = Object.values(places).every(({ isCaughtUp }) => isCaughtUp);
     if (!isReady && this.#ticks % ticksPerReport !== 1) return;
-    this.#notify({ type: 'ReportProgress', generation, places, rows: await this.#rowsOf(fed) });
+    this.#notify({ type: 'ReportProgress', generation, places, rows: await this.#rowsOf(feed) });
   }
 
   async #rowsOf({ tables }: GenerationFeed<S, T>): Promise<number> {

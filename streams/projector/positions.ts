@@ -43,7 +43,7 @@ interface Row {
 export class Positions {
   readonly #store: ProjectionStore;
   readonly #projection: string;
-  readonly #rows = new TabWriter(4096);
+  readonly #writer = new TabWriter(4096);
   #revision = 0;
 
   constructor(store: ProjectionStore, projection: string) {
@@ -81,20 +81,20 @@ export class Positions {
   /** Durable when it resolves. */
   async save(positions: readonly StoredPosition[]): Promise<void> {
     this.#revision++;
-    this.#rows.clear();
+    this.#writer.clear();
     for (const { partition, next, ownerEpoch, atEndAt } of positions) {
-      this.#rows.string(this.#projection);
-      this.#rows.uint(partition);
-      this.#rows.uint(next);
-      this.#rows.uint(ownerEpoch);
-      this.#rows.time(atEndAt * 1000);
-      this.#rows.uint(this.#revision);
-      this.#rows.endRow();
+      this.#writer.string(this.#projection);
+      this.#writer.uint(partition);
+      this.#writer.uint(next);
+      this.#writer.uint(ownerEpoch);
+      this.#writer.time(atEndAt * 1000);
+      this.#writer.uint(this.#revision);
+      this.#writer.endRow();
     }
     await this.#store.insert({
       table: 'projector_positions',
       columns,
-      rows: this.#rows.text(),
+      rows: this.#writer.text(),
       deduplicationToken: `${this.#projection}:${this.#revision}`,
     });
   }

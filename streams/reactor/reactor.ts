@@ -23,7 +23,7 @@ export interface ConsumedMessage {
 /** Requests of operators to one consumer group, and their outcomes. */
 export interface OperatorRequests {
   /** Parks a message that failed repeatedly, with its cause: it is skipped once this resolves. */
-  park(taken: ConsumedMessage, error: unknown, attempts: number): Promise<void>;
+  park(consumed: ConsumedMessage, error: unknown, attempts: number): Promise<void>;
   /** Resolves when requests made before the call are known here. */
   current(): Promise<void>;
   /** A requested move of the group's position that is still pending; null = none. */
@@ -73,10 +73,10 @@ export interface ReactorOptions<Value> extends Consumption {
    * `signal` aborts when the partition or the process goes, or the position is moved: the next holder then
    * processes unfinished messages again.
    */
-  readonly handle: (value: Value, taken: ConsumedMessage, signal: AbortSignal) => Promise<void>;
+  readonly handle: (value: Value, consumed: ConsumedMessage, signal: AbortSignal) => Promise<void>;
 }
 
 /** A reactor to messages, whatever their values are. */
 export interface MessageReactor extends Consumption, Omit<ReactorDeps, 'schemas'> {
-  handle(taken: ConsumedMessage, signal: AbortSignal): Promise<void>;
+  handle(consumed: ConsumedMessage, signal: AbortSignal): Promise<void>;
 }

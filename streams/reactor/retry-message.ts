@@ -10,22 +10,22 @@ const retryWaitMaxMs = 10_000;
 /** True when the message is finished; false when the signal aborted first. */
 export async function retryMessage(
   options: MessageReactor,
-  taken: ConsumedMessage,
+  consumed: ConsumedMessage,
   signal: AbortSignal,
 ): Promise<boolean> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
-      await options.handle(taken, signal);
+      await options.handle(consumed, signal);
       return true;
     } catch (error) {
       if (isOver(signal)) return false;
       const { group, logger } = options;
-      const { partition, message } = taken;
+      const { partition, message } = consumed;
       const logFields = { err: error, group, partition, offset: message.offset, attempt };
       logger.warn(logFields, 'a message could not be processed');
       // In an outage the message is not to blame: it is retried without limit.
       if (attempt >= attemptsMax && !isOutage(error)) {
-        if (await parked(options, taken, error, attempt)) return true;
+        if (await parked(options, consumed, error, attempt)) return true;
       }
       await pause(options, attempt, signal);
     }
@@ -35,12 +35,12 @@ export async function retryMessage(
 
 async function parked(
   options: MessageReactor,
-  taken: ConsumedMessage,
+  consumed: ConsumedMessage,
   error: unknown,
   attempts: number,
 ): Promise<boolean> {
   try {
-    await options.operatorRequests.park(taken, error, attempts);
+    await options.operatorRequests.park(consumed, error, attempts);
     return true;
   } catch (failure) {
     options.logger.warn({ err: failure, group: options.group }, 'a message could not be parked');
@@ -100,8 +100,8 @@ async function retryOnce(
   signal: AbortSignal,
 ): Promise<void> {
   const { operatorRequests } = options;
-  const taken = await operatorRequests.retryMessage(deadLetter);
-  if (taken === null) {
+  const consumed = await operatorRequests.retryMessage(deadLetter);
+  if (consumed === null) {
     const message = 'The log has let go of the message.';
     await operatorRequests.retried(deadLetter, {
       error: new GatewayError('not_found', { message }),
@@ -109,7 +109,7 @@ async function retryOnce(
     return;
   }
   try {
-    await options.handle(taken, signal);
+    await options.handle(consumed, signal);
   } catch (error) {
     if (isOver(signal) || isOutage(error)) throw error;
     await operatorRequests.retried(deadLetter, { error });

@@ -15,15 +15,15 @@ export async function startReactor<Value>(
   return startMessageReactor({
     ...{ log, logger, operatorRequests },
     ...options,
-    async handle(taken, signal) {
-      const { value, headers } = taken.message;
+    async handle(consumed, signal) {
+      const { value, headers } = consumed.message;
       const isOther = type !== undefined && (headers['ce_type'] ?? type) !== type;
       if (value === null || isOther) return;
-      const { topic, partition, message } = taken;
+      const { topic, partition, message } = consumed;
       const fields = { partition, offset: message.offset, group: options.group };
       await inSpan(
         () => processing(topic, fields),
-        () => handle(codec.decode(value), taken, signal),
+        () => handle(codec.decode(value), consumed, signal),
       );
     },
   });
@@ -59,9 +59,9 @@ async function runTasks(
   signal: AbortSignal,
 ): Promise<void> {
   for (let failures = 0; !signal.aborted;) {
-    const tracker = new Watermark(options, partition);
+    const watermark = new Watermark(options, partition);
     try {
-      await takeTurn(options, partition, tracker, signal);
+      await takeTurn(options, partition, watermark, signal);
       failures = 0;
     } catch (error) {
       if (isOver(signal)) break;
@@ -69,7 +69,7 @@ async function runTasks(
       logger.warn({ err: error, group, partition }, 'a reactor starts again');
       await pause(options, failures++, signal);
     } finally {
-      await tracker.close();
+      await watermark.close();
     }
   }
 }
@@ -77,7 +77,7 @@ async function runTasks(
 async function takeTurn(
   options: MessageReactor,
   partition: number,
-  tracker: Watermark,
+  watermark: Watermark,
   signal: AbortSignal,
 ): Promise<void> {
   const { operatorRequests } = options;
@@ -89,14 +89,14 @@ async function takeTurn(
   try {
     await applyReset(options, partition);
     if (!isAsked()) {
-      await consume(options, partition, tracker, AbortSignal.any([signal, ended.signal]));
+      await consume(options, partition, watermark, AbortSignal.any([signal, ended.signal]));
     }
   } catch (error) {
     if (!ended.signal.aborted) throw error;
   } finally {
     stopLooking();
     ended.abort();
-    await tracker.idle();
+    await watermark.idle();
   }
 }
 
@@ -114,17 +114,17 @@ async function applyReset(
 async function consume(
   options: MessageReactor,
   partition: number,
-  tracker: Watermark,
+  watermark: Watermark,
   signal: AbortSignal,
 ): Promise<void> {
   const { log, topic, group, operatorRequests } = options;
   const committed = (await log.committed(group, topic)).get(partition);
   const offset = committed ?? (await firstOffset(options, partition));
-  tracker.begin(offset);
+  watermark.begin(offset);
   const replay = operatorRequests.replayAt(partition, offset);
   await options.prepare?.(partition, offset, signal, replay);
   for await (const batch of log.follow([{ topic, partition, offset }], { signal })) {
-    await take(options, batch, tracker, signal);
+    await take(options, batch, watermark, signal);
     // Later messages come after unfinished ones.
     if (isOver(signal)) return;
   }
@@ -137,14 +137,14 @@ function firstOffset({ log, topic, begin }: MessageReactor, partition: number): 
 async function take(
   options: MessageReactor,
   batch: Batch,
-  tracker: Watermark,
+  watermark: Watermark,
   signal: AbortSignal,
 ): Promise<void> {
   const { topic, partition } = batch;
   for (const message of batch.messages) {
-    await tracker.room(options.inFlightMax ?? 1000, signal);
+    await watermark.room(options.inFlightMax ?? 1000, signal);
     if (isOver(signal)) return;
-    const finish = tracker.open(message.offset);
+    const finish = watermark.open(message.offset);
     const replay = options.operatorRequests.replayAt(partition, message.offset);
     const taken = { topic, partition, message, replay };
     const trace = traceOf(message.headers[traceHeader]);
@@ -152,5 +152,5 @@ async function take(
       finish(false),
     );
   }
-  tracker.readTo(batch.next);
+  watermark.readTo(batch.next);
 }

@@ -99,15 +99,15 @@ interface FetchContext {
   readonly signal: AbortSignal;
 }
 
-async function follow(first: OutgoingRequest, way: FetchContext): Promise<HttpReply> {
+async function follow(first: OutgoingRequest, context: FetchContext): Promise<HttpReply> {
   const hopsMax = Math.min(first.redirectsMax ?? 0, redirectsMost);
   let request = first;
   for (let hops = 0; ; hops += 1) {
-    way.policy.checkUrl(request.url);
-    const answer = await exchange(request, way);
+    context.policy.checkUrl(request.url);
+    const answer = await exchange(request, context);
     const location = redirects.has(answer.statusCode) ? headerOf(answer, 'location') : undefined;
-    if (location === undefined || hopsMax === 0) return read(request, answer, way);
-    await answer.body.dump({ limit: 64 * 1024, signal: way.signal });
+    if (location === undefined || hopsMax === 0) return read(request, answer, context);
+    await answer.body.dump({ limit: 64 * 1024, signal: context.signal });
     if (hops === hopsMax) throw new GatewayError('too_many_redirects');
     request = redirected(request, answer.statusCode, location);
   }
@@ -115,7 +115,7 @@ async function follow(first: OutgoingRequest, way: FetchContext): Promise<HttpRe
 
 async function exchange(
   request: OutgoingRequest,
-  way: FetchContext,
+  context: FetchContext,
 ): Promise<Dispatcher.ResponseData> {
   const headers: Record<string, string> = { 'accept-encoding': 'gzip, deflate, br' };
   for (const [name, value] of Object.entries(request.headers)) {
@@ -125,8 +125,8 @@ async function exchange(
     method: request.method.toUpperCase(),
     headers,
     body: request.body ?? null,
-    dispatcher: way.agent,
-    signal: way.signal,
+    dispatcher: context.agent,
+    signal: context.signal,
   });
   // The reader of the body receives its errors; a body without a reader must not end the process.
   answer.body.on('error', () => undefined);

@@ -60,7 +60,7 @@ interface WatchState {
   readonly isJson: boolean;
 }
 
-async function watchProject(context: Context, watching: WatchState): Promise<void> {
+async function watchProject(context: Context, state: WatchState): Promise<void> {
   const { root, own, output } = context;
   let wake = Promise.withResolvers<undefined>();
   const stopping = new AbortController();
@@ -70,12 +70,12 @@ async function watchProject(context: Context, watching: WatchState): Promise<voi
   });
   using _watch = new FileWatch(root, () => wake.resolve(undefined));
   await using sandbox = await context.openSandbox();
-  const progress = watching.isJson ? () => undefined : showProgress(output);
+  const progress = state.isJson ? () => undefined : showProgress(output);
   await using compiler = await context.openCompiler({ root, own, sandbox, progress });
   try {
     for (;;) {
       wake = Promise.withResolvers<undefined>();
-      await round(context, compiler, watching);
+      await round(context, compiler, state);
       await wake.promise;
       if (stopping.signal.aborted) return;
       await pause(settleMs);

@@ -181,10 +181,10 @@ async function replay(context: Context, values: Values, words: readonly string[]
   if (another !== undefined) throw ambiguous(name, [fn, another]);
   using stopping = stopOnInterrupt(context);
   const { replaySaved } = await import('../dryrun/replay.ts');
-  const ended = await replaySaved(context.root, sandbox, fn, stopping.signal);
+  const finished = await replaySaved(context.root, sandbox, fn, stopping.signal);
   if (stopping.signal.aborted) throw interrupted();
-  await showEnd(context, ended, showingOf(values, mayPrompt(context, values.interactive)));
-  if (!isOk(ended.end)) throw failureOf(ended.end);
+  await showEnd(context, finished, showingOf(values, mayPrompt(context, values.interactive)));
+  if (!isOk(finished.end)) throw failureOf(finished.end);
 }
 
 const interrupted = (): CommandFailure =>

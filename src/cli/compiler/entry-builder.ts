@@ -67,15 +67,15 @@ export class EntryBuilder implements AsyncDisposable {
     progress('Typechecking');
     const bundling = this.#bundler.bundle(entries);
     bundling.catch(() => undefined);
-    const checked = await this.#checker.check(entries.map(({ path }) => path));
-    const found = await this.#review(entries, checked);
+    const result = await this.#checker.check(entries.map(({ path }) => path));
+    const found = await this.#review(entries, result);
 
     progress(`Building ${entries.length} file${entries.length === 1 ? '' : 's'}`);
     const { bundles, problems: unbundled } = await bundling;
     const problems = [
       ...found.flatMap((one) => one.problems),
       ...unbundled,
-      ...saidOnce(checked.problems, unbundled),
+      ...saidOnce(result.problems, unbundled),
     ];
     if (problems.length > 0) throw new CompileError(problems);
     const reviewed = found.flatMap(({ fileName, reviewed: review }) =>
@@ -88,11 +88,11 @@ export class EntryBuilder implements AsyncDisposable {
     };
   }
 
-  #review(entries: readonly Entry[], checked: TypeCheckResult): Promise<FileFindings[]> {
+  #review(entries: readonly Entry[], result: TypeCheckResult): Promise<FileFindings[]> {
     const { root } = this.#parts;
     const entryOf = new Map(entries.map((entry) => [entry.path, entry]));
     return Promise.all(
-      checked.files.map((file) => reviewFile(root, file, entryOf.get(file.fileName), checked)),
+      result.files.map((file) => reviewFile(root, file, entryOf.get(file.fileName), result)),
     );
   }
 
@@ -106,11 +106,11 @@ async function reviewFile(
   root: string,
   file: ts.SourceFile,
   entry: Entry | undefined,
-  checked: TypeCheckResult,
+  result: TypeCheckResult,
 ): Promise<FileFindings> {
   const review = entry === undefined ? null : reviewEntry(root, entry, file);
   const names = review?.names ?? new Set();
-  const typed = await checked.having(handleMembers, handleCandidates(file, names));
+  const typed = await result.having(handleMembers, handleCandidates(file, names));
   const calls = handleCalls(file, names, typed);
   return {
     fileName: file.fileName,

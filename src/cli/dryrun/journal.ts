@@ -29,13 +29,13 @@ export class Journal {
   readonly #fetch: [string, string, SavedAnswer][] = [];
   readonly #calls = new Map<string, SavedCall[]>();
 
-  noteAnswer(where: 'api' | 'fetch', call: RequestedCall, answered: ProviderResponse): void {
+  noteAnswer(where: 'api' | 'fetch', call: RequestedCall, response: ProviderResponse): void {
     const { method, path, request, hash } = savedRequest(call);
-    const headers = Object.entries(answered.headers).filter(([name]) => !momentary.test(name));
+    const headers = Object.entries(response.headers).filter(([name]) => !momentary.test(name));
     const answer = {
       request,
-      ...bodyOf(answered),
-      status: answered.status,
+      ...bodyOf(response),
+      status: response.status,
       headers: Object.fromEntries(headers),
       hash,
     };

@@ -55,8 +55,8 @@ export function providerCalls(
         return { json: JSON.stringify({ ...failure, url: call.endpoint } satisfies HttpAnswer) };
       }
       session.say('info', `http [${reply.status}] ${shown}`);
-      return answerOf(reply, url, call.bodyAs === 'binary', (answered) =>
-        session.journal.noteAnswer('api', call, answered),
+      return answerOf(reply, url, call.bodyAs === 'binary', (response) =>
+        session.journal.noteAnswer('api', call, response),
       );
     },
     fetch: async (text) => plainFetch(session, text),
@@ -159,7 +159,7 @@ function answerOf(
   { status, statusText, headers, setCookies, body }: Reply,
   url: string,
   isBinary: boolean,
-  note: (answered: ProviderResponse) => void,
+  note: (response: ProviderResponse) => void,
 ): HostAnswer {
   const text = isBinary ? body.toString('latin1') : bodyText(body, headers['content-type']);
   note({ status, headers, text, isBinary });

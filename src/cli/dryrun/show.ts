@@ -19,15 +19,15 @@ export interface FinishedRun {
 /** Prints the result; nothing for a failure, unless as JSON. */
 export async function showEnd(
   context: Context,
-  ended: FinishedRun,
+  finished: FinishedRun,
   { isJson, isAsked }: { readonly isJson: boolean; readonly isAsked: boolean },
 ): Promise<void> {
   const { output } = context;
-  if (isJson) output.result(JSON.stringify(documentOf(ended)));
-  else if (!isOk(ended.end)) return;
-  else if (ended.kind === 'sync') {
-    await showMessages(context, syncMessages(ended.batches), isAsked);
-  } else output.result(outputText(ended.end.output));
+  if (isJson) output.result(JSON.stringify(documentOf(finished)));
+  else if (!isOk(finished.end)) return;
+  else if (finished.kind === 'sync') {
+    await showMessages(context, syncMessages(finished.batches), isAsked);
+  } else output.result(outputText(finished.end.output));
 }
 
 export const isOk = ({ failure, violation }: DryRunResult): boolean =>

@@ -54,15 +54,12 @@ function profileOf(entry: JsonObject): JsonObject {
 }
 
 /** @throws CannotCome; ApiError */
-export async function decideConnection(
-  planning: PlanContext,
-  entry: JsonObject,
-): Promise<Decision> {
-  const { target, mapping, problems, now } = planning;
+export async function decideConnection(context: PlanContext, entry: JsonObject): Promise<Decision> {
+  const { target, mapping, problems, now } = context;
   const key = requiredText(entry, 'provider_config_key');
   const connectionId = requiredName(entry, 'connection_id', connectionIdPattern);
   const ref = { kind: 'connections', id: idOf('connections', entry) } as const;
-  const provider = target.providers.get(planning.providers.get(key) ?? '');
+  const provider = target.providers.get(context.providers.get(key) ?? '');
   if (provider === undefined) {
     throw new CannotCome('no_integration', `The integration "${key}" could not come.`);
   }
@@ -83,13 +80,13 @@ export async function decideConnection(
   const store = (client: Client): Promise<unknown> =>
     client.request('POST /connections', { body: create });
   const existing = target.connections.get(keyOf(key, connectionId));
-  planning.arriving.add(keyOf(key, connectionId));
+  context.arriving.add(keyOf(key, connectionId));
   const { webhook_url_override: url } = profile;
   const addresses = isText(url) && url !== '' ? [shownAddress(url)] : [];
   if (existing === undefined) return { action: 'create', fields: [], addresses, apply: store };
 
   const incoming = { ref, entry, profile, credentials };
-  const decision = await decideExisting(planning, incoming, existing, store);
+  const decision = await decideExisting(context, incoming, existing, store);
   const isSent = decision?.fields.some((name) => name !== 'metadata') === true;
   return isSent ? { ...decision, addresses } : decision;
 }

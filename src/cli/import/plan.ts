@@ -86,8 +86,8 @@ function decideVariable({ target }: PlanContext, entry: JsonObject): Decision {
 
 const integrationFields = ['display_name', 'forward_webhooks', 'integration_config', 'custom'];
 
-function decideIntegration(planning: PlanContext, entry: JsonObject): Decision {
-  const { target, mapping, secrets } = planning;
+function decideIntegration(context: PlanContext, entry: JsonObject): Decision {
+  const { target, mapping, secrets } = context;
   const uniqueKey = requiredName(entry, 'unique_key', integrationKeyPattern);
   const theirs = requiredText(entry, 'provider');
   const name = mapping.providers?.[theirs] ?? theirs;
@@ -104,9 +104,9 @@ function decideIntegration(planning: PlanContext, entry: JsonObject): Decision {
   const own = secrets[uniqueKey];
   const sent = isJsonObject(own) ? { ...entry, credentials: own } : entry;
   // Its connections can come all the same where it is here already.
-  if (existing !== undefined) planning.providers.set(uniqueKey, name);
+  if (existing !== undefined) context.providers.set(uniqueKey, name);
   const credentials = integrationCredentials(mapping, provider, sent);
-  planning.providers.set(uniqueKey, name);
+  context.providers.set(uniqueKey, name);
   const empty = ([, value]: readonly [string, Json]): boolean =>
     !(isJsonObject(value) && Object.keys(value).length === 0);
   const settings = Object.fromEntries(
@@ -118,7 +118,7 @@ function decideIntegration(planning: PlanContext, entry: JsonObject): Decision {
     return {
       action: 'create',
       fields: [],
-      apply: (client) => client.request('POST /integrations', { body: body }),
+      apply: (client) => client.request('POST /integrations', { body }),
     };
   }
   const shown = existing as unknown as JsonObject;
@@ -140,8 +140,8 @@ function decideIntegration(planning: PlanContext, entry: JsonObject): Decision {
   };
 }
 
-function decideSync(planning: PlanContext, entry: JsonObject): Decision {
-  const { target, arriving } = planning;
+function decideSync(context: PlanContext, entry: JsonObject): Decision {
+  const { target, arriving } = context;
   const key = requiredText(entry, 'provider_config_key');
   const name = requiredText(entry, 'name');
   const connectionId = requiredText(entry, 'connection_id');

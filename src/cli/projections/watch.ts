@@ -61,12 +61,12 @@ export async function followBuilding(following: WatchContext): Promise<Projectio
 }
 
 /** Waits for the outcome of the running comparison. */
-export async function followVerification(following: WatchContext): Promise<Verification> {
-  const { output } = following.context;
-  return watched(following, (beside) => {
+export async function followVerification(context: WatchContext): Promise<Verification> {
+  const { output } = context.context;
+  return watched(context, (beside) => {
     const verification = beside?.verification ?? null;
     if (verification === null) {
-      throw new CommandFailure(`Nothing of ${following.name} is being compared.`);
+      throw new CommandFailure(`Nothing of ${context.name} is being compared.`);
     }
     if (verification.state !== 'running') return verification;
     output.status('comparing …');
@@ -76,15 +76,15 @@ export async function followVerification(following: WatchContext): Promise<Verif
 
 /** Polls until there is a result; Ctrl-C ends the polling, not the operation. */
 async function watched<T>(
-  following: WatchContext,
+  context: WatchContext,
   look: (beside: ProjectionGeneration | undefined) => T | null,
 ): Promise<T> {
-  using stopping = stopOnInterrupt(following.context);
+  using stopping = stopOnInterrupt(context.context);
   for (;;) {
-    const found = look(besideOf(await projectionOf(following)));
+    const found = look(besideOf(await projectionOf(context)));
     if (found !== null) return found;
     await sleep(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    if (stopping.signal.aborted) throw leftAlone(following.name);
+    if (stopping.signal.aborted) throw leftAlone(context.name);
   }
 }
 

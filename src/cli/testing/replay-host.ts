@@ -18,12 +18,12 @@ export interface ReplayResult {
 /** Answers a function's calls from saved data. A call that was not saved is an error. */
 export function replayHost(mocks: Mocks): {
   readonly calls: HostCalls;
-  readonly written: ReplayResult;
+  readonly result: ReplayResult;
 } {
-  const written: ReplayResult = { batchSave: {}, batchUpdate: {}, batchDelete: {} };
+  const result: ReplayResult = { batchSave: {}, batchUpdate: {}, batchDelete: {} };
   const write = (method: keyof ReplayResult) => async (args: string) => {
     const { model, records } = parseJson(args) as { model: string; records: Json[] };
-    (written[method][model] ??= []).push(...records);
+    (result[method][model] ??= []).push(...records);
     return 'null';
   };
   const nothing = async (): Promise<string> => 'null';
@@ -58,7 +58,7 @@ export function replayHost(mocks: Mocks): {
     releaseLock: async () => 'true',
     releaseAllLocks: nothing,
   };
-  return { calls, written };
+  return { calls, result };
 }
 
 /** Saved responses in order; the last response to a request is repeated. */

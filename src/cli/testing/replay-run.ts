@@ -12,12 +12,12 @@ export async function replayRun(
   mocks: Mocks,
   signal: AbortSignal,
 ): Promise<ReplayEnd> {
-  const { calls, written } = replayHost(mocks);
+  const { calls, result } = replayHost(mocks);
   const { connection_id: id } = mocks.svc.getConnection;
   const connectionId = typeof id === 'string' ? id : '';
   const facts = { ...mocks.run, connectionId, environmentName: 'test' };
   return {
-    ...written,
+    ...result,
     ...(await runFunction(sandbox, fn, { input: mocks.input, facts, signal }, calls)),
   };
 }

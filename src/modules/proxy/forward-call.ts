@@ -311,7 +311,7 @@ interface Head {
 class DecidingSink implements AnswerSink {
   readonly #call: SentCall;
   readonly #opened: OpenedForCall;
-  readonly #sending: Exchange;
+  readonly #exchange: Exchange;
   readonly #flow: AnswerFlow;
   #decided: ExchangeResult | null = null;
   /** The head of a response whose body decides whether it is a limit. */
@@ -319,10 +319,10 @@ class DecidingSink implements AnswerSink {
   #collected: Buffer[] = [];
   #bytes = 0;
 
-  constructor(call: SentCall, opened: OpenedForCall, sending: Exchange, flow: AnswerFlow) {
+  constructor(call: SentCall, opened: OpenedForCall, exchange: Exchange, flow: AnswerFlow) {
     this.#call = call;
     this.#opened = opened;
-    this.#sending = sending;
+    this.#exchange = exchange;
     this.#flow = flow;
   }
 
@@ -400,7 +400,7 @@ class DecidingSink implements AnswerSink {
   }
 
   #isFollowed(status: number): boolean {
-    if (!this.#sending.canFollow) return false;
+    if (!this.#exchange.canFollow) return false;
     const isGet =
       status === 303 || ((status === 301 || status === 302) && this.#call.method === 'POST');
     const canSendAgain = isGet || isReplayable(this.#call);
@@ -408,7 +408,7 @@ class DecidingSink implements AnswerSink {
   }
 
   #canRetry(): boolean {
-    return !this.#sending.isLast && isReplayable(this.#call);
+    return !this.#exchange.isLast && isReplayable(this.#call);
   }
 
   /** A method, because the value changes in another one. */

@@ -103,7 +103,7 @@ function noteCall(
     target,
   }: Pick<StreamCall<FunctionsServices>, 'caller' | 'services' | 'target'>,
   { integrationKey: integration, connectionId }: CallHeaders,
-  noted: CallObservation,
+  observation: CallObservation,
 ): void {
   const { logs }: Pick<FunctionsServices, 'logs'> = services;
   const operation = {
@@ -113,24 +113,24 @@ function noteCall(
     integration,
     connectionId,
   };
-  logs.note(operation, new NotedCall(target, noted));
+  logs.note(operation, new NotedCall(target, observation));
 }
 
 class NotedCall implements NotedOperation {
   readonly #target: string;
-  readonly #noted: CallObservation;
+  readonly #observation: CallObservation;
 
-  constructor(target: string, noted: CallObservation) {
+  constructor(target: string, observation: CallObservation) {
     this.#target = target;
-    this.#noted = noted;
+    this.#observation = observation;
   }
 
   get providerStatus(): number | null {
-    return this.#noted.outcome?.status ?? null;
+    return this.#observation.outcome?.status ?? null;
   }
 
   get tookMs(): number {
-    return this.#noted.durationMs;
+    return this.#observation.durationMs;
   }
 
   get state(): 'success' | 'failed' {
@@ -139,14 +139,14 @@ class NotedCall implements NotedOperation {
   }
 
   get text(): string {
-    const { method, failure } = this.#noted;
+    const { method, failure } = this.#observation;
     const status = this.providerStatus;
     const outcomeText = status === null ? `failed: ${failure ?? 'unknown'}` : `answered ${status}`;
     return `${method} ${this.#path} ${outcomeText}`;
   }
 
   get contextJson(): string {
-    const { method, outcome, failure: code, durationMs } = this.#noted;
+    const { method, outcome, failure: code, durationMs } = this.#observation;
     const url = outcome?.url ?? this.#path;
     const attempts = outcome?.attempts ?? 0;
     return JSON.stringify({ method, url, status: this.providerStatus, code, durationMs, attempts });

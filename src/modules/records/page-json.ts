@@ -60,7 +60,7 @@ export class RowCutter {
   readonly #cut: Cut;
   readonly #reader: RowReader;
   readonly #row = emptyRow();
-  readonly #out: TextBuffer;
+  readonly #buffer: TextBuffer;
   readonly #moments = new TimestampCache();
   readonly #ends: number[] = [];
   readonly #positions: number[] = [];
@@ -70,13 +70,13 @@ export class RowCutter {
     this.#answer = answer;
     this.#cut = cut;
     this.#reader = new RowReader(answer);
-    this.#out = new TextBuffer(Math.ceil(answer.length * 1.5) + 4096);
+    this.#buffer = new TextBuffer(Math.ceil(answer.length * 1.5) + 4096);
   }
 
   get isDone(): boolean {
     const { limit, bytesMax } = this.#cut;
     const { length } = this.#ends;
-    const isFull = length >= limit || (this.#out.length >= bytesMax && length > 0);
+    const isFull = length >= limit || (this.#buffer.length >= bytesMax && length > 0);
     return isFull || !this.#reader.hasMore;
   }
 
@@ -84,12 +84,12 @@ export class RowCutter {
   turn(rows: number): void {
     const { generation, open } = this.#cut;
     const row = this.#row;
-    const out = this.#out;
+    const buffer = this.#buffer;
     for (let turned = 0; turned < rows && !this.isDone; turned++) {
       readRow(this.#reader, row);
-      if (this.#ends.length > 0) out.ascii(',');
-      writeRecord(out, row, this.#answer, open, metadataOf(row, generation, this.#moments));
-      this.#ends.push(out.length);
+      if (this.#ends.length > 0) buffer.ascii(',');
+      writeRecord(buffer, row, this.#answer, open, metadataOf(row, generation, this.#moments));
+      this.#ends.push(buffer.length);
       this.#positions.push(row.position);
       this.#times.push(row.modifiedAt);
     }
@@ -98,7 +98,7 @@ export class RowCutter {
   /** The rows converted so far. */
   rows(): Rows {
     return {
-      text: this.#out.bytes(),
+      text: this.#buffer.bytes(),
       ends: Uint32Array.from(this.#ends),
       positions: Float64Array.from(this.#positions),
       times: Float64Array.from(this.#times),
@@ -174,14 +174,14 @@ export function encodePageRow(change: RecordChange): Buffer {
 const empty = new Uint8Array();
 
 function writeRecord(
-  out: TextBuffer,
+  buffer: TextBuffer,
   row: Row,
   answer: Buffer,
   open: OpenPayload,
   metadata: string,
 ): void {
   if (row.prunedAt === null && row.encoding === 'json' && !isNumberText(row.recordId)) {
-    out.splice(answer, row.start, row.end, metadata);
+    buffer.splice(answer, row.start, row.end, metadata);
     return;
   }
   const payload = payloadOf(row, answer, open);
@@ -189,7 +189,7 @@ function writeRecord(
     payload === null
       ? Buffer.from(`{"id":${JSON.stringify(row.recordId)}}`)
       : withTextId(payload, row.recordId);
-  out.splice(record, 0, record.length, metadata);
+  buffer.splice(record, 0, record.length, metadata);
 }
 
 /** Null: pruned, never readable, or sealed under a key that was destroyed. */
@@ -235,9 +235,9 @@ export function recordText(
     payload === null
       ? Buffer.from(`{"id":${JSON.stringify(recordId)}}`)
       : withTextId(payload, recordId);
-  const out = new TextBuffer(record.length + metadataBytesMax);
-  out.splice(record, 0, record.length, metadataOf(standing, generation, new TimestampCache()));
-  return out.bytes();
+  const buffer = new TextBuffer(record.length + metadataBytesMax);
+  buffer.splice(record, 0, record.length, metadataOf(standing, generation, new TimestampCache()));
+  return buffer.bytes();
 }
 
 /** Whether the id is the text of a number: a payload then may have the number. */

@@ -77,9 +77,9 @@ export function createReadableRuns(deps: {
     }
     return seen.records;
   };
-  const isReadableWithin = async (place: LogPosition, late: AbortSignal): Promise<boolean> => {
+  const isReadableWithin = async (position: LogPosition, late: AbortSignal): Promise<boolean> => {
     try {
-      await reader.published(place.partition, place.offset, late);
+      await reader.published(position.partition, position.offset, late);
       return true;
     } catch (error) {
       if (late.aborted) return false;
@@ -100,7 +100,8 @@ export function createReadableRuns(deps: {
     },
     async soon(ends) {
       const late = AbortSignal.timeout(readableWithinMs);
-      const isReadable = (place: LogPosition): Promise<boolean> => isReadableWithin(place, late);
+      const isReadable = (position: LogPosition): Promise<boolean> =>
+        isReadableWithin(position, late);
       return Promise.all(
         ends.map(async (end) => {
           const places = await placesOf(end);

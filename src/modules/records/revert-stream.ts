@@ -78,14 +78,14 @@ export interface RevertedStream {
 export async function revertStream(
   deps: Deps,
   stream: Stream,
-  reverting: StreamRevert,
+  revert: StreamRevert,
 ): Promise<RevertedStream> {
   const table = historyTable(deps, stream);
   await untilShown(deps, table.partition);
-  const slices = { deps, stream, table, reverting, counts: noCounts() };
+  const slices = { deps, stream, table, revert, counts: noCounts() };
   for (let after: string | undefined = ''; after !== undefined;) {
     const limit = sliceRecords;
-    const rows: ChangeRow[] = await recordsModified(deps, table, reverting, { after, limit });
+    const rows: ChangeRow[] = await recordsModified(deps, table, revert, { after, limit });
     const planned = await plansOf(slices, rows);
     for (let at = 0; at < planned.length; at += chunkRecords) {
       await settle(slices, planned.slice(at, at + chunkRecords));
@@ -93,8 +93,8 @@ export async function revertStream(
     after = rows.at(-1)?.record_id;
   }
   const { counts } = slices;
-  if (reverting.writeAs === null) return { counts, place: null };
-  const { partition, offset } = await deps.records.writer.barrier(stream, reverting.writeAs);
+  if (revert.writeAs === null) return { counts, place: null };
+  const { partition, offset } = await deps.records.writer.barrier(stream, revert.writeAs);
   await untilShown(deps, partition, offset);
   return { counts, place: { model: stream.model, partition, offset } };
 }
@@ -103,16 +103,16 @@ interface Slices {
   readonly deps: Deps;
   readonly stream: Stream;
   readonly table: HistoryTable;
-  readonly reverting: StreamRevert;
+  readonly revert: StreamRevert;
   readonly counts: RevertCounts;
 }
 
 async function plansOf(
-  { deps, table, reverting }: Slices,
+  { deps, table, revert }: Slices,
   rows: readonly ChangeRow[],
 ): Promise<PlannedRecord[]> {
   const isWithin = ({ at }: ChangeRow): boolean =>
-    Number(at) >= reverting.from && Number(at) <= reverting.until;
+    Number(at) >= revert.from && Number(at) <= revert.until;
   const offsets = rows.filter(isWithin).map(({ log_offset: offset }) => Number(offset));
   const written = new Map<number, ChangeWriter>();
   for await (const [offset, change] of changesAt(deps, table.partition, offsets)) {
@@ -123,13 +123,13 @@ async function plansOf(
   const byRecord = Map.groupBy(rows, ({ record_id: id }) => id);
   return [...byRecord].map(([id, changes]) => ({
     id,
-    plan: planOf(changes, reverting.id, (offset) => written.get(offset)),
+    plan: planOf(changes, revert.id, (offset) => written.get(offset)),
   }));
 }
 
 /** Reads the former state of a chunk of records, and restores it. */
 async function settle(slices: Slices, planned: readonly PlannedRecord[]): Promise<void> {
-  const { deps, stream, table, reverting, counts } = slices;
+  const { deps, stream, table, revert, counts } = slices;
   const offsets = planned.flatMap(({ plan }) =>
     'offset' in plan && plan.offset !== null ? [plan.offset] : [],
   );
@@ -141,8 +141,8 @@ async function settle(slices: Slices, planned: readonly PlannedRecord[]): Promis
     counts.left++;
     const change = offset === null ? undefined : changes.get(offset);
     const by = { actor: change?.actor ?? null, run_id: change?.run_id ?? null };
-    if (reverting.left.length < leftMax) {
-      reverting.left.push({ model: stream.model, id, reason, ...by });
+    if (revert.left.length < leftMax) {
+      revert.left.push({ model: stream.model, id, reason, ...by });
     }
   };
   for (const { id, plan } of planned) {
@@ -168,9 +168,9 @@ async function settle(slices: Slices, planned: readonly PlannedRecord[]): Promis
     }
   }
   const moved = new Set<string>();
-  if (reverting.writeAs !== null && former.length > 0) {
+  if (revert.writeAs !== null && former.length > 0) {
     const { writer } = deps.records;
-    for (const id of await writer.revert(stream, reverting.writeAs, former)) moved.add(id);
+    for (const id of await writer.revert(stream, revert.writeAs, former)) moved.add(id);
   }
   for (const [id, kind] of kinds) {
     if (moved.has(id)) leave(id, 'changed_since', null);

@@ -122,9 +122,13 @@ class ClientLog implements EventLog {
     const epoch = await this.call<number>('openWriter', [name]);
     let disposed = false;
     return {
-      commit: (batch, consumed) => {
+      commit: (batch, positions) => {
         if (disposed) return Promise.reject(logClosed());
-        const request = { writer: name, epoch, ...(consumed === undefined ? {} : { consumed }) };
+        const request = {
+          writer: name,
+          epoch,
+          ...(positions === undefined ? {} : { consumed: positions }),
+        };
         return this.#send(batch, appendTimeoutMs, 'commit', (placed) => ({ ...request, placed }));
       },
       [Symbol.asyncDispose]: async () => {
@@ -143,12 +147,12 @@ class ClientLog implements EventLog {
 
   async startOffsets(topic: string): Promise<readonly number[]> {
     const reader = this.#open();
-    return reader.topic(topic).map((place) => reader.startOffset(place));
+    return reader.topic(topic).map((partition) => reader.startOffset(partition));
   }
 
   async endOffsets(topic: string): Promise<readonly number[]> {
     const reader = this.#open();
-    return reader.topic(topic).map((place) => reader.endOffset(place));
+    return reader.topic(topic).map((partition) => reader.endOffset(partition));
   }
 
   async offsetAt(topic: string, partition: number, timestamp: number): Promise<number> {
@@ -157,7 +161,7 @@ class ClientLog implements EventLog {
 
   follow(from: readonly Position[], options: FollowOptions): AsyncIterable<Batch> {
     const places = from.map(({ topic, partition, offset }) => ({
-      place: this.#open().place(topic, partition),
+      partition: this.#open().place(topic, partition),
       offset,
     }));
     const { reader } = this;
@@ -167,11 +171,11 @@ class ClientLog implements EventLog {
   }
 
   read(from: Position, options: Partial<FollowOptions> = {}): AsyncIterable<Batch> {
-    const place = this.#open().place(from.topic, from.partition);
-    const end = this.reader.endOffset(place);
+    const partition = this.#open().place(from.topic, from.partition);
+    const end = this.reader.endOffset(partition);
     const { signal, maxBytes = batchBytesDefault } = options;
     return readPlace(
-      { place, offset: from.offset },
+      { partition, offset: from.offset },
       end,
       { reader: this.reader, maxBytes },
       signal,
@@ -197,8 +201,8 @@ class ClientLog implements EventLog {
     return this.#open().committed(group, topic);
   }
 
-  commit(consumed: GroupPositions): Promise<void> {
-    return this.call('commitPositions', [consumed]);
+  commit(positions: GroupPositions): Promise<void> {
+    return this.call('commitPositions', [positions]);
   }
 
   deleteBefore({ topic, partition, offset }: Position): Promise<void> {

@@ -68,12 +68,12 @@ export class Compactor {
     const partition = this.#state.partition(topic, number);
     const end = this.#cleanableEnd(partition, now - policy.minLagMs);
     if (!this.#isDue(partition, end, now - policy.maxLagMs)) return;
-    using newest = new KeyOffsets(this.#directory);
-    await this.#collect(partition, end, newest, budget);
+    using keyOffsets = new KeyOffsets(this.#directory);
+    await this.#collect(partition, end, keyOffsets, budget);
     const count = await this.#removeSuperseded(
       partition,
       end,
-      newest,
+      keyOffsets,
       now + policy.tombstoneMs,
       budget,
     );
@@ -105,14 +105,14 @@ export class Compactor {
   }
 
   /** The newest offset of each key in the part that was not compacted before. */
-  async #collect(partition: Partition, end: number, newest: KeyOffsets, budget: TimeBudget) {
+  async #collect(partition: Partition, end: number, keyOffsets: KeyOffsets, budget: TimeBudget) {
     let position = Math.max(partition.cleaned, partition.start);
     for (;;) {
       const row = this.#after(partition.id, position);
       if (row === null || row.base >= end || this.#stopped) return;
       const view = new DirectoryView(row);
       for (let i = 0; i < view.count; i++) {
-        newest.set(view.key(i), view.offset(i));
+        keyOffsets.set(view.key(i), view.offset(i));
         if (i % keysPerCheck === 0) await budget.rest();
       }
       position = row.next;
@@ -123,7 +123,7 @@ export class Compactor {
   async #removeSuperseded(
     partition: Partition,
     end: number,
-    newest: KeyOffsets,
+    keyOffsets: KeyOffsets,
     horizon: number,
     budget: TimeBudget,
   ): Promise<number> {
@@ -138,7 +138,7 @@ export class Compactor {
       for (let i = 0; i < view.count; i++) {
         if (i % keysPerCheck === 0) await budget.rest();
         const offset = view.offset(i);
-        if ((newest.get(view.key(i)) ?? offset) > offset) continue;
+        if ((keyOffsets.get(view.key(i)) ?? offset) > offset) continue;
         kept.add(offset);
         hasTombstone ||= view.isTombstone(i);
       }

@@ -4,7 +4,7 @@ import type { Cursor, LogReader, LogPartition } from './log-reader.ts';
 import type { Watcher } from './watcher.ts';
 
 export interface PartitionPosition {
-  readonly place: LogPartition;
+  readonly partition: LogPartition;
   readonly offset: number;
 }
 
@@ -14,8 +14,8 @@ interface FollowContext {
   readonly maxBytes: number;
 }
 
-const openCursor = ({ place, offset }: PartitionPosition): Cursor => ({
-  place,
+const openCursor = ({ partition, offset }: PartitionPosition): Cursor => ({
+  partition,
   position: offset,
   pending: [],
   afterPending: offset,
@@ -30,13 +30,13 @@ export async function* followPlaces(
   { reader, watcher, maxBytes }: FollowContext,
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
-  const ends = await watcher.watch(from.map(({ place }) => place.id));
+  const ends = await watcher.watch(from.map(({ partition }) => partition.id));
   using bell = watcher.bell(signal);
   // Round robin: a partition that returned a batch goes to the end of the queue.
   const cursors = from.map(openCursor);
   while (!signal.aborted) {
     bell.reset();
-    const index = cursors.findIndex((cursor) => hasMore(cursor, ends.get(cursor.place.id)));
+    const index = cursors.findIndex((cursor) => hasMore(cursor, ends.get(cursor.partition.id)));
     if (index < 0) {
       await bell.rung();
       continue;

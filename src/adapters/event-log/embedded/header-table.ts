@@ -14,19 +14,19 @@ export class HeaderTableWriter {
   readonly #byNames = new Map<string, number>();
   #last = 0;
 
-  write(headers: Headers, out: GrowingBuffer): void {
+  write(headers: Headers, buffer: GrowingBuffer): void {
     if (!this.#fits(headers)) this.#last = this.#shapeOf(headers);
     const names = this.#names[this.#last] ?? [];
     const values = this.#values[this.#last] ?? [];
     let differs = this.#last !== 0;
-    if (differs) out.varint(this.#last);
+    if (differs) buffer.varint(this.#last);
     for (let i = 0; i < names.length; i++) {
       const value = headers[names[i] as string] as string;
       if (value === values[i]) continue;
-      if (!differs) out.varint(this.#last);
+      if (!differs) buffer.varint(this.#last);
       differs = true;
-      out.varint(i);
-      out.sizedText(value);
+      buffer.varint(i);
+      buffer.sizedText(value);
     }
   }
 

@@ -20,7 +20,7 @@ export interface LogPartition {
 
 /** A reader's position in a partition. `pending` are messages of a decoded row that did not fit the last batch. */
 export interface Cursor {
-  readonly place: LogPartition;
+  readonly partition: LogPartition;
   position: number;
   pending: readonly ReadMessage[];
   /** Offset to continue from after `pending`. */
@@ -112,21 +112,21 @@ export class LogReader {
   }
 
   /** Offset of the oldest retained message, or the end. */
-  startOffset(place: LogPartition): number {
-    const { start, next } = this.#boundsOf(place.id);
-    const row = this.#after(place, start);
+  startOffset(partition: LogPartition): number {
+    const { start, next } = this.#boundsOf(partition.id);
+    const row = this.#after(partition, start);
     return row === null ? next : (decodeRow(row, start)[0]?.offset ?? row.next);
   }
 
-  offsetAt(place: LogPartition, timestamp: number): number {
-    const { start, next } = this.#boundsOf(place.id);
+  offsetAt(partition: LogPartition, timestamp: number): number {
+    const { start, next } = this.#boundsOf(partition.id);
     const after = (position: number): PeakedRow | undefined =>
-      this.#peakAfter.get(place.id, position) as unknown as PeakedRow | undefined;
+      this.#peakAfter.get(partition.id, position) as unknown as PeakedRow | undefined;
     const first = searchByPeak(after, start, next, (peak) => peak >= timestamp);
     // The message that gave a row its peak may be compacted away: continue from there.
     let position = first === null ? next : Math.max(first.base, start);
     for (;;) {
-      const row = this.#after(place, position);
+      const row = this.#after(partition, position);
       if (row === null) return next;
       const found = decodeRow(row, position).find((message) => message.timestamp >= timestamp);
       if (found !== undefined) return found.offset;
@@ -158,7 +158,7 @@ export class LogReader {
     if (!this.#db.isOpen) {
       throw new GatewayError('log_unavailable', { message: 'The event log was closed.' });
     }
-    const { place } = cursor;
+    const { partition: place } = cursor;
     const { start, next: end } = this.#boundsOf(place.id);
     const began = performance.now();
     const batch = new BatchBuilder(maxBytes);
@@ -190,7 +190,7 @@ export class LogReader {
   /** Decodes the next row into `pending`; false when there is none. */
   #load(cursor: Cursor, start: number, until: number): boolean {
     const from = Math.max(cursor.position, start);
-    const row = this.#after(cursor.place, from);
+    const row = this.#after(cursor.partition, from);
     if (row === null || row.base >= until) return false;
     cursor.pending = decodeRow(row, from);
     cursor.afterPending = row.next;

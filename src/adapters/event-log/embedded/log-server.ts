@@ -67,19 +67,19 @@ export class LogServer {
           for (const spec of specs) state.ensureTopic(spec);
         }),
       append: (placed) => committer.submit(() => this.#write(placed), bytesOf(placed)),
-      commit: ({ writer, epoch, placed, consumed }) =>
+      commit: ({ writer, epoch, placed, positions }) =>
         committer.submit(() => {
           state.mustHold(writer, epoch);
-          this.#check(consumed);
+          this.#check(positions);
           const offsets = this.#write(placed);
-          if (consumed !== undefined) state.movePositions(consumed);
+          if (positions !== undefined) state.movePositions(positions);
           return offsets;
         }, bytesOf(placed)),
       openWriter: (name) => committer.submit(() => state.raiseEpoch(name)),
-      commitPositions: (consumed) =>
+      commitPositions: (positions) =>
         committer.submit(() => {
-          this.#check(consumed);
-          state.movePositions(consumed);
+          this.#check(positions);
+          state.movePositions(positions);
         }),
       deleteBefore: async (topic, number, offset) => {
         await committer.submit(() => {
@@ -141,8 +141,8 @@ export class LogServer {
     });
   }
 
-  #check(consumed: GroupPositions | undefined): void {
-    for (const { topic, partition } of consumed?.positions ?? []) {
+  #check(positions: GroupPositions | undefined): void {
+    for (const { topic, partition } of positions?.positions ?? []) {
       this.#state.partition(topic, partition);
     }
   }

@@ -187,11 +187,11 @@ export class LogState {
   }
 
   /** The partitions must exist: check them before anything is written. */
-  movePositions(consumed: GroupPositions): void {
-    for (const { topic: name, partition, offset } of consumed.positions) {
+  movePositions(positions: GroupPositions): void {
+    for (const { topic: name, partition, offset } of positions.positions) {
       const topic = this.topic(name);
-      this.registerGroup(consumed.group, topic);
-      this.#savePosition.run(consumed.group, topic.id, partition, offset);
+      this.registerGroup(positions.group, topic);
+      this.#savePosition.run(positions.group, topic.id, partition, offset);
     }
   }
 

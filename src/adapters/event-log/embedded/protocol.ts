@@ -12,7 +12,7 @@ interface EncodedCommit {
   readonly writer: string;
   readonly epoch: number;
   readonly placed: readonly EncodedPlaced[];
-  readonly consumed?: GroupPositions;
+  readonly positions?: GroupPositions;
 }
 
 /** A message of the log thread to a member; `ticket` is returned with `released`. */
@@ -43,7 +43,7 @@ export interface ClientMethods {
   append(placed: readonly EncodedPlaced[]): Promise<number[]>;
   commit(request: EncodedCommit): Promise<number[]>;
   openWriter(name: string): Promise<number>;
-  commitPositions(consumed: GroupPositions): Promise<void>;
+  commitPositions(positions: GroupPositions): Promise<void>;
   deleteBefore(topic: string, partition: number, offset: number): Promise<void>;
   registerSchema(subject: string, definition: string): Promise<number>;
   /** From now on the client is notified when these grow. */

@@ -149,14 +149,14 @@ export class RowWriter {
   }
 
   /** The columns of a row at its position, sealed under a new key if requested. */
-  #stored(row: EncodedRow, place: OffsetRange, isToBeSealed: boolean) {
+  #stored(row: EncodedRow, range: OffsetRange, isToBeSealed: boolean) {
     const plain = {
       codec: row.codec,
-      crc: crcAtPlace(row.crc, place.partition, place.base, place.next),
+      crc: crcAtPlace(row.crc, range.partition, range.base, range.next),
       directory: new Uint8Array(row.data, 0, row.directoryLength),
       body: new Uint8Array(row.data, row.directoryLength),
     };
-    return isToBeSealed ? sealRow(plain, place, this.#keys.take()) : plain;
+    return isToBeSealed ? sealRow(plain, range, this.#keys.take()) : plain;
   }
 
   #replace(

@@ -23,14 +23,14 @@ export const slotOf = (body: Uint8Array): number =>
 /** The row with its body sealed, and the checksum for its position. */
 export function sealRow<Row extends Parts>(
   row: Row,
-  place: OffsetRange,
+  range: OffsetRange,
   { slot, key }: { readonly slot: number; readonly key: Buffer },
 ): Row & Pick<StoredRow, 'crc'> {
   const head = Buffer.alloc(slotBytes);
   head.writeUInt32LE(slot, 0);
-  const body = Buffer.concat([head, createAesGcm(key).seal(row.body, contextOf(place))]);
+  const body = Buffer.concat([head, createAesGcm(key).seal(row.body, contextOf(range))]);
   const crc = crc32(body, crc32(row.directory));
-  const { partition, base, next } = place;
+  const { partition, base, next } = range;
   return {
     ...row,
     codec: row.codec | bodySealed,
@@ -40,9 +40,9 @@ export function sealRow<Row extends Parts>(
 }
 
 /** The row with its body decrypted; null when the key is not, or no longer, the one that sealed it. */
-export function openRow<Row extends Parts>(row: Row, place: OffsetRange, key: Buffer): Row | null {
+export function openRow<Row extends Parts>(row: Row, range: OffsetRange, key: Buffer): Row | null {
   try {
-    const body = createAesGcm(key).open(row.body.subarray(slotBytes), contextOf(place));
+    const body = createAesGcm(key).open(row.body.subarray(slotBytes), contextOf(range));
     return { ...row, codec: row.codec & ~bodySealed, body };
   } catch (error) {
     if (error instanceof GatewayError) return null;

@@ -59,8 +59,8 @@ export class KafkaClient implements EventLog {
   readonly #metadata: ClusterMetadata;
   readonly #appender: Appender;
   readonly #offsets: Offsets;
-  readonly #following: Fetcher;
-  readonly #reading: Fetcher;
+  readonly #followingFetcher: Fetcher;
+  readonly #readingFetcher: Fetcher;
   readonly #positions: Positions;
   readonly #writers = new Set<TransactionalWriter>();
   readonly #memberships = new Set<KafkaMembership>();
@@ -75,10 +75,10 @@ export class KafkaClient implements EventLog {
     this.#offsets = new Offsets(this.#connection, this.#metadata);
     const metadata = this.#metadata;
     const offsets = this.#offsets;
-    this.#following = new Fetcher(this.#openLink(), metadata, offsets, followWaitMs);
-    this.#reading = new Fetcher(this.#openLink(), metadata, offsets, readWaitMs);
-    this.#positions = new Positions(this.#connection, metadata, (consumed) =>
-      this.#commitApart(consumed),
+    this.#followingFetcher = new Fetcher(this.#openLink(), metadata, offsets, followWaitMs);
+    this.#readingFetcher = new Fetcher(this.#openLink(), metadata, offsets, readWaitMs);
+    this.#positions = new Positions(this.#connection, metadata, (positions) =>
+      this.#commitApart(positions),
     );
   }
 
@@ -136,9 +136,9 @@ export class KafkaClient implements EventLog {
   async openWriter(name: string): Promise<TransactionalWriter> {
     const writer = await this.#call(() => this.#writer(name));
     const opened: TransactionalWriter = {
-      commit: async (batch, consumed) => {
+      commit: async (batch, positions) => {
         const placed = batch.map((one) => ({ ...one, topic: this.#inKafka(one.topic) }));
-        const commit = { placed, consumed: consumed && this.#consumedInKafka(consumed) };
+        const commit = { placed, positions: positions && this.#consumedInKafka(positions) };
         return placesOf(batch, await writer.commit(commit));
       },
       [Symbol.asyncDispose]: async () => {
@@ -178,7 +178,7 @@ export class KafkaClient implements EventLog {
       feeds.push(new PartitionFeed(topic, name, partition, offset));
     }
     const { maxBytes = batchBytesDefault, signal } = options;
-    yield* follow(feeds, this.#following, maxBytes, signal);
+    yield* follow(feeds, this.#followingFetcher, maxBytes, signal);
   }
 
   read(from: Position, options: Partial<FollowOptions> = {}): AsyncIterable<Batch> {
@@ -204,7 +204,7 @@ export class KafkaClient implements EventLog {
         partitions,
         sessionTimeoutMs: this.#options.sessionTimeoutMs,
         trouble: this.#options.trouble,
-        aside: this.#connection,
+        asideConnection: this.#connection,
       },
       new BrokerConnection(this.#options.connection, this.#addresses),
       handler,
@@ -227,10 +227,10 @@ export class KafkaClient implements EventLog {
     return this.#call(() => this.#positions.committed(this.#inKafka(group), this.#inKafka(topic)));
   }
 
-  commit(consumed: GroupPositions): Promise<void> {
-    const member = [...this.#memberships].find(({ group }) => group === consumed.group);
+  commit(positions: GroupPositions): Promise<void> {
+    const member = [...this.#memberships].find(({ group }) => group === positions.group);
     const identity = member?.identity ?? null;
-    return this.#call(() => this.#positions.commit(this.#consumedInKafka(consumed), identity));
+    return this.#call(() => this.#positions.commit(this.#consumedInKafka(positions), identity));
   }
 
   deleteBefore({ topic, partition, offset }: Position): Promise<void> {
@@ -245,7 +245,8 @@ export class KafkaClient implements EventLog {
     await apart?.[Symbol.asyncDispose]();
     await Promise.all([...this.#writers].map((one) => one[Symbol.asyncDispose]()));
     this.#appender.close();
-    for (const fetcher of [this.#following, this.#reading]) fetcher.close(logClosed());
+    for (const fetcher of [this.#followingFetcher, this.#readingFetcher])
+      fetcher.close(logClosed());
     for (const connection of this.#links) connection[Symbol.dispose]();
   }
 
@@ -255,7 +256,7 @@ export class KafkaClient implements EventLog {
     { maxBytes = batchBytesDefault, signal }: Partial<FollowOptions>,
   ): AsyncGenerator<Batch> {
     const feed = new PartitionFeed(topic, this.#inKafka(topic), partition, offset, await end);
-    yield* follow([feed], this.#reading, maxBytes, signal);
+    yield* follow([feed], this.#readingFetcher, maxBytes, signal);
   }
 
   #openLink(): BrokerConnection {
@@ -271,10 +272,10 @@ export class KafkaClient implements EventLog {
   }
 
   /** Through a writer that only this client uses. */
-  async #commitApart(consumed: GroupPositions): Promise<void> {
+  async #commitApart(positions: GroupPositions): Promise<void> {
     this.#positionWriter ??= this.#writer(`positions/${randomUUID()}`);
     try {
-      await (await this.#positionWriter).commit({ placed: [], consumed });
+      await (await this.#positionWriter).commit({ placed: [], positions });
     } catch (error) {
       const failed = this.#positionWriter;
       this.#positionWriter = null;

@@ -30,7 +30,7 @@ interface GroupOptions {
   readonly sessionTimeoutMs: number;
   readonly trouble: GroupTrouble;
   /** The connection for leaving: joining may block the member's own one. */
-  readonly aside: BrokerConnection;
+  readonly asideConnection: BrokerConnection;
 }
 
 /** The identity under which a member commits positions. */
@@ -54,7 +54,7 @@ export class KafkaMembership implements Membership {
   readonly group: string;
   readonly #options: GroupOptions;
   readonly #connection: BrokerConnection;
-  readonly #work: AssignedPartitions;
+  readonly #assignedPartitions: AssignedPartitions;
   readonly #stop = new AbortController();
   readonly #joined = Promise.withResolvers<undefined>();
   readonly #running: Promise<void>;
@@ -68,7 +68,7 @@ export class KafkaMembership implements Membership {
     this.group = options.name;
     this.#options = options;
     this.#connection = connection;
-    this.#work = new AssignedPartitions(handler, () => (this.#mustJoin = true));
+    this.#assignedPartitions = new AssignedPartitions(handler, () => (this.#mustJoin = true));
     this.#running = this.#run();
   }
 
@@ -91,15 +91,15 @@ export class KafkaMembership implements Membership {
 
   async #leave(): Promise<void> {
     this.#stop.abort();
-    await this.#work.revokeAll();
+    await this.#assignedPartitions.revokeAll();
     this.#connection[Symbol.dispose]();
     await this.#running;
     const memberId = this.#memberId;
     const options = this.#options;
-    const { group, aside, trouble } = options;
+    const { group, asideConnection, trouble } = options;
     trouble.left(this.group);
     if (memberId === '') return;
-    const leaving = aside.atCoordinator(coordinatorKind.group, group, (broker) =>
+    const leaving = asideConnection.atCoordinator(coordinatorKind.group, group, (broker) =>
       broker.leaveGroup({ groupId: group, memberId }),
     );
     // Without it the others wait until the session has expired.
@@ -127,7 +127,7 @@ export class KafkaMembership implements Membership {
     else if (isForgotten(error)) {
       this.#memberId = '';
       this.#mustJoin = true;
-      await this.#work.revokeAll();
+      await this.#assignedPartitions.revokeAll();
     } else if (!this.#stop.signal.aborted) {
       this.#failures++;
       this.#options.trouble.failed(this.group, error);
@@ -140,7 +140,11 @@ export class KafkaMembership implements Membership {
     const { group, topics, sessionTimeoutMs } = this.#options;
     this.#mustJoin = false;
     try {
-      const metadata = encodeClaim({ topics, held: this.#work.held, generation: this.#generation });
+      const metadata = encodeClaim({
+        topics,
+        held: this.#assignedPartitions.held,
+        generation: this.#generation,
+      });
       const answer = await this.#connection.atCoordinator(coordinatorKind.group, group, (broker) =>
         broker.joinGroup({
           groupId: group,
@@ -178,7 +182,7 @@ export class KafkaMembership implements Membership {
         }),
     );
     this.#generation = generationId;
-    this.#work.assigned(decodeAssignment(memberAssignment), generationId);
+    this.#assignedPartitions.assigned(decodeAssignment(memberAssignment), generationId);
     this.#joined.resolve(undefined);
   }
 
@@ -196,7 +200,7 @@ export class KafkaMembership implements Membership {
   async #rest(ms: number): Promise<void> {
     const wait = Promise.race([
       sleep(ms, undefined, { signal: this.#stop.signal }),
-      this.#work.changed(),
+      this.#assignedPartitions.changed(),
     ]);
     await wait.catch(() => undefined); // stopped
   }

@@ -30,13 +30,13 @@ export const topicOffsets = (positions: readonly Position[]) =>
 export class Positions {
   readonly #connection: BrokerConnection;
   readonly #metadata: ClusterMetadata;
-  readonly #commitInTransaction: (consumed: GroupPositions) => Promise<unknown>;
+  readonly #commitInTransaction: (positions: GroupPositions) => Promise<unknown>;
 
   /** A group with members accepts a position from outside only in a transaction. */
   constructor(
     connection: BrokerConnection,
     clusterMetadata: ClusterMetadata,
-    commitInTransaction: (consumed: GroupPositions) => Promise<unknown>,
+    commitInTransaction: (positions: GroupPositions) => Promise<unknown>,
   ) {
     this.#connection = connection;
     this.#metadata = clusterMetadata;

@@ -11,8 +11,8 @@ interface Call<T> {
   readonly name: string;
   readonly key: number;
   readonly version: number;
-  readonly encode: (target: Encoder) => void;
-  readonly decode: (from: Decoder) => T;
+  readonly encode: (encoder: Encoder) => void;
+  readonly decode: (decoder: Decoder) => T;
 }
 
 function protocolCall<T>({ name, key, version, encode, decode }: Call<T>): ProtocolCall<T> {
@@ -34,33 +34,33 @@ function protocolCall<T>({ name, key, version, encode, decode }: Call<T>): Proto
   };
 }
 
-function array<T>(target: Encoder, items: readonly T[], write: (item: T) => void): void {
-  target.writeInt32(items.length);
+function array<T>(encoder: Encoder, items: readonly T[], write: (item: T) => void): void {
+  encoder.writeInt32(items.length);
   items.forEach(write);
 }
 
-function items<T>(from: Decoder, read: () => T): T[] {
-  return counted(from, Math.max(from.readInt32(), 0), read);
+function items<T>(decoder: Decoder, read: () => T): T[] {
+  return counted(decoder, Math.max(decoder.readInt32(), 0), read);
 }
 
 /** The length is one more than the number. */
-function compactItems<T>(from: Decoder, read: () => T): T[] {
-  return counted(from, from.readUVarInt() - 1, read);
+function compactItems<T>(decoder: Decoder, read: () => T): T[] {
+  return counted(decoder, decoder.readUVarInt() - 1, read);
 }
 
 /** Each item has at least one byte: an invalid length fails here instead of exhausting memory or time. */
-function counted<T>(from: Decoder, count: number, read: () => T): T[] {
-  if (!from.canReadBytes(count))
+function counted<T>(decoder: Decoder, count: number, read: () => T): T[] {
+  if (!decoder.canReadBytes(count))
     throw new RangeError(`a list of ${count} items goes beyond its end`);
   const list: T[] = [];
   for (let left = count; left > 0; left--) list.push(read());
   return list;
 }
 
-function skipTaggedFields(from: Decoder): void {
-  counted(from, from.readUVarInt(), () => {
-    from.readUVarInt(); // tag
-    from.readBytes(from.readUVarInt());
+function skipTaggedFields(decoder: Decoder): void {
+  counted(decoder, decoder.readUVarInt(), () => {
+    decoder.readUVarInt(); // tag
+    decoder.readBytes(decoder.readUVarInt());
   });
 }
 
@@ -112,16 +112,16 @@ export const metadataCall = (topics: readonly string[]): ProtocolCall<Metadata> 
     },
   });
 
-function topicMetadata(from: Decoder): TopicMetadata {
-  const errorCode = from.readInt16();
-  const topic = from.readString() ?? '';
-  from.readBoolean(); // internal
+function topicMetadata(decoder: Decoder): TopicMetadata {
+  const errorCode = decoder.readInt16();
+  const topic = decoder.readString() ?? '';
+  decoder.readBoolean(); // internal
   const leaders: number[] = [];
-  items(from, () => {
-    from.readInt16(); // error of the partition: it then has no leader
-    const partition = from.readInt32();
-    leaders[partition] = from.readInt32();
-    for (let lists = 0; lists < 3; lists++) items(from, () => from.readInt32()); // replicas
+  items(decoder, () => {
+    decoder.readInt16(); // error of the partition: it then has no leader
+    const partition = decoder.readInt32();
+    leaders[partition] = decoder.readInt32();
+    for (let lists = 0; lists < 3; lists++) items(decoder, () => decoder.readInt32()); // replicas
   });
   return { errorCode, topic, leaders };
 }
@@ -255,16 +255,16 @@ export const fetchCall = (
     },
   });
 
-function fetchedPartition(from: Decoder, topic: string, errorOfAll: number): FetchedPartition {
-  const partition = from.readInt32();
-  const errorCode = from.readInt16();
-  for (let offsets = 0; offsets < 3; offsets++) from.readInt64();
-  const aborted = items(from, () => ({
-    producerId: from.readInt64(),
-    firstOffset: Number(from.readInt64()),
+function fetchedPartition(decoder: Decoder, topic: string, errorOfAll: number): FetchedPartition {
+  const partition = decoder.readInt32();
+  const errorCode = decoder.readInt16();
+  for (let offsets = 0; offsets < 3; offsets++) decoder.readInt64();
+  const aborted = items(decoder, () => ({
+    producerId: decoder.readInt64(),
+    firstOffset: Number(decoder.readInt64()),
   }));
-  from.readInt32(); // preferred replica
-  const records = from.readBytes() ?? Buffer.alloc(0);
+  decoder.readInt32(); // preferred replica
+  const records = decoder.readBytes() ?? Buffer.alloc(0);
   return { topic, partition, errorCode: errorCode || errorOfAll, aborted, records };
 }
 
@@ -302,12 +302,12 @@ export const committedCall = (
     },
   });
 
-function committedPartition(from: Decoder): CommittedAnswer['partitions'][number] {
-  const partition = from.readInt32();
-  const offset = Number(from.readInt64());
-  from.readInt32(); // leader epoch
-  from.readUVarIntString(); // metadata
-  const errorCode = from.readInt16();
-  skipTaggedFields(from);
+function committedPartition(decoder: Decoder): CommittedAnswer['partitions'][number] {
+  const partition = decoder.readInt32();
+  const offset = Number(decoder.readInt64());
+  decoder.readInt32(); // leader epoch
+  decoder.readUVarIntString(); // metadata
+  const errorCode = decoder.readInt16();
+  skipTaggedFields(decoder);
   return { partition, offset, errorCode };
 }

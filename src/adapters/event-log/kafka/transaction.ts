@@ -39,7 +39,7 @@ export interface TransactionContext {
 
 export interface Commit {
   readonly placed: readonly PartitionMessages[];
-  readonly consumed: GroupPositions | undefined;
+  readonly positions: GroupPositions | undefined;
 }
 
 /** Position of the messages of one `PartitionMessages` among those of the transaction for its partition. */
@@ -111,11 +111,11 @@ export class Transaction {
   /** The last position of each group and partition. */
   #positions(): Map<string, Position[]> {
     const groups = new Map<string, Map<string, Position>>();
-    for (const { consumed } of this.#commits) {
-      if (consumed === undefined) continue;
-      const group = groups.get(consumed.group) ?? new Map<string, Position>();
-      for (const at of consumed.positions) group.set(`${at.topic}/${at.partition}`, at);
-      if (group.size > 0) groups.set(consumed.group, group);
+    for (const { positions } of this.#commits) {
+      if (positions === undefined) continue;
+      const group = groups.get(positions.group) ?? new Map<string, Position>();
+      for (const at of positions.positions) group.set(`${at.topic}/${at.partition}`, at);
+      if (group.size > 0) groups.set(positions.group, group);
     }
     return new Map([...groups].map(([group, positions]) => [group, [...positions.values()]]));
   }

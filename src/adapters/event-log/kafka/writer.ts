@@ -36,12 +36,12 @@ export class KafkaWriter implements AsyncDisposable {
   }
 
   /** Kafka names. Resolves with the offset of the first message of each. */
-  commit({ placed, consumed }: Commit): Promise<number[]> {
+  commit({ placed, positions }: Commit): Promise<number[]> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     const answer = Promise.withResolvers<number[]>();
     let bytes = 0;
     for (const { messages } of placed) for (const message of messages) bytes += sizeOf(message);
-    this.#queue.push({ placed, consumed, bytes, answer });
+    this.#queue.push({ placed, positions, bytes, answer });
     this.#running ??= this.#run();
     return answer.promise;
   }
@@ -102,7 +102,7 @@ export class KafkaWriter implements AsyncDisposable {
       try {
         for (const { topic, partition } of [
           ...queued.placed,
-          ...(queued.consumed?.positions ?? []),
+          ...(queued.positions?.positions ?? []),
         ]) {
           await this.#metadata.mustHave(topic, partition);
         }

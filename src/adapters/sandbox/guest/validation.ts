@@ -92,16 +92,16 @@ interface ValidationSubject {
   readonly code: InvalidCode;
 }
 
-function check(checked: ValidationSubject, value: Json): void {
+function check(subject: ValidationSubject, value: Json): void {
   // A definition may omit schemas; a value that is no schema is not checked.
-  if (mode === 'off' || !(checked.schema instanceof z.ZodType)) return;
-  if (quicklyValid(checked.schema, value)) return;
-  const tally = tallyOf(checked);
+  if (mode === 'off' || !(subject.schema instanceof z.ZodType)) return;
+  if (quicklyValid(subject.schema, value)) return;
+  const tally = tallyOf(subject);
   const wrong = tally.fits(value);
   if (wrong.length === 0) return;
   if (mode === 'error') {
-    const message = `Invalid ${checked.what}: ${wrong.slice(0, pathsMax).join('; ')}`;
-    throw invalidError(checked.code, message, { value, errors: wrong.slice(0, pathsMax * 4) });
+    const message = `Invalid ${subject.what}: ${wrong.slice(0, pathsMax).join('; ')}`;
+    throw invalidError(subject.code, message, { value, errors: wrong.slice(0, pathsMax * 4) });
   }
   tally.count += 1;
   for (const one of wrong) if (tally.paths.size < pathsMax) tally.paths.add(one);

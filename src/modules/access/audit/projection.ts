@@ -22,18 +22,18 @@ export const audit = defineAppended<AuditEvent>()({
   orderBy: ['environment_id', 'seq'],
   keptFrom: 'occurred_at',
   keepDays: limits.auditKeptDays,
-  write(rows, event) {
-    rows.string(event.environment_id);
-    rows.uint(event.chain_seq);
-    rows.time(event.occurred_at);
-    rows.string(event.actor);
-    rows.string(event.action);
-    rows.string(event.target);
-    rows.string(event.outcome);
-    if (event.ip_prefix === null) rows.ascii('\\N');
-    else rows.string(event.ip_prefix);
-    if (event.details === null) rows.ascii('\\N');
-    else rows.string(event.details);
-    rows.string(event.chain_hash);
+  write(writer, event) {
+    writer.string(event.environment_id);
+    writer.uint(event.chain_seq);
+    writer.time(event.occurred_at);
+    writer.string(event.actor);
+    writer.string(event.action);
+    writer.string(event.target);
+    writer.string(event.outcome);
+    if (event.ip_prefix === null) writer.ascii('\\N');
+    else writer.string(event.ip_prefix);
+    if (event.details === null) writer.ascii('\\N');
+    else writer.string(event.details);
+    writer.string(event.chain_hash);
   },
 });

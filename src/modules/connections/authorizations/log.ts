@@ -13,10 +13,10 @@ type AuthorizationIdentity = Pick<
 /** The operation `auth:create_connection` of an authorization; starting it again continues it. */
 export function beginOperation(
   { logs }: Deps,
-  named: AuthorizationIdentity,
+  authorization: AuthorizationIdentity,
   message: string,
 ): Operation {
-  const { id, environmentUid, integrationKey: integration, connectionId } = named;
+  const { id, environmentUid, integrationKey: integration, connectionId } = authorization;
   const operationType = 'auth:create_connection';
   return logs.begin(
     { operationId: id, operationType, environmentUid, integration, connectionId },
@@ -31,19 +31,19 @@ export function beginOperation(
  */
 export async function logged<T>(
   deps: Deps,
-  named: AuthorizationIdentity,
+  authorization: AuthorizationIdentity,
   task: () => Promise<T>,
   { isEndedLater = false } = {},
 ): Promise<T> {
-  const operation = beginOperation(deps, named, 'Authorizing a connection.');
+  const operation = beginOperation(deps, authorization, 'Authorizing a connection.');
   try {
     const result = await task();
     if (!isEndedLater) operation.end('success', 'The connection is authorized.');
     return result;
   } catch (error) {
-    const shownError = toldOf(error, named.id);
+    const shownError = toldOf(error, authorization.id);
     if (shownError.status >= 500)
-      deps.logger.error({ err: error, logId: named.id }, 'authorization failed');
+      deps.logger.error({ err: error, logId: authorization.id }, 'authorization failed');
     operation.end('failed', shownError.message);
     throw shownError;
   }

@@ -23,7 +23,7 @@ interface ProviderAccess {
 }
 
 /** Configuration that only the provider knows, read with the new credentials. */
-type Script = (asking: ProviderAccess) => Promise<JsonObject>;
+type Script = (access: ProviderAccess) => Promise<JsonObject>;
 
 /** By the name in definitions (`post_connection_script`). */
 const scripts: Readonly<Record<string, Script>> = {
@@ -131,49 +131,49 @@ function besideToken({ provider, connectionConfig }: ProviderAccess, name: strin
 }
 
 /** The site behind the API of Jira and Confluence; a given `siteUrl` selects one of several. */
-async function atlassianCloudId(asking: ProviderAccess): Promise<JsonObject> {
-  const [root = ''] = (asking.provider.proxy?.base_url ?? '').split('/ex/');
-  const sites = await asking.get(`${root}/oauth/token/accessible-resources`);
-  const account = accountOf(asking, sites, { cloudId: 'id', siteUrl: 'url' });
+async function atlassianCloudId(access: ProviderAccess): Promise<JsonObject> {
+  const [root = ''] = (access.provider.proxy?.base_url ?? '').split('/ex/');
+  const sites = await access.get(`${root}/oauth/token/accessible-resources`);
+  const account = accountOf(access, sites, { cloudId: 'id', siteUrl: 'url' });
   // Webhooks of Jira find the connection by this name.
   return { ...account, baseUrl: account['siteUrl'] ?? '' };
 }
 
 /** The default account of the user, or the one with the given `accountId`. */
-async function docusignAccount(asking: ProviderAccess): Promise<JsonObject> {
-  const user = await asking.get(besideToken(asking, 'userinfo'));
+async function docusignAccount(access: ProviderAccess): Promise<JsonObject> {
+  const user = await access.get(besideToken(access, 'userinfo'));
   const accounts = isJsonObject(user) ? user['accounts'] : undefined;
   const claims = { accountId: 'account_id', baseUri: 'base_uri' };
-  return accountOf(asking, accounts, claims, ({ is_default: isDefault }) => isDefault === true);
+  return accountOf(access, accounts, claims, ({ is_default: isDefault }) => isDefault === true);
 }
 
 /** The user who authorized an app that is not installed yet: the webhook of the installation names them. */
-async function githubHandle(asking: ProviderAccess): Promise<JsonObject> {
-  const { provider, credentials } = asking;
+async function githubHandle(access: ProviderAccess): Promise<JsonObject> {
+  const { provider, credentials } = access;
   if (credentials['app'] !== null) return {};
-  const user = await asking.get(`${provider.proxy?.base_url ?? ''}/user`);
+  const user = await access.get(`${provider.proxy?.base_url ?? ''}/user`);
   const login = isJsonObject(user) ? textAt(user, 'login') : null;
   if (login === null) throw noConfiguration(provider, 'did not return the user');
   return { handle: login };
 }
 
 /** The address of the mailbox, as the hash by which its notifications find the connection. */
-async function gmailAddress(asking: ProviderAccess): Promise<JsonObject> {
-  const { provider } = asking;
-  const profile = await asking.get(`${provider.proxy?.base_url ?? ''}/gmail/v1/users/me/profile`);
+async function gmailAddress(access: ProviderAccess): Promise<JsonObject> {
+  const { provider } = access;
+  const profile = await access.get(`${provider.proxy?.base_url ?? ''}/gmail/v1/users/me/profile`);
   const address = isJsonObject(profile) ? textAt(profile, 'emailAddress') : null;
   if (address === null) throw noConfiguration(provider, 'did not return the mailbox');
   return { emailAddressHash: createHash('sha256').update(address).digest('hex') };
 }
 
-async function mailchimpDataCentre(asking: ProviderAccess): Promise<JsonObject> {
-  const authorization = `OAuth ${asking.accessToken}`;
-  const user = await asking.get(besideToken(asking, 'metadata'), { authorization });
-  return accountOf(asking, [user], { dc: 'dc' });
+async function mailchimpDataCentre(access: ProviderAccess): Promise<JsonObject> {
+  const authorization = `OAuth ${access.accessToken}`;
+  const user = await access.get(besideToken(access, 'metadata'), { authorization });
+  return accountOf(access, [user], { dc: 'dc' });
 }
 
 /** The first organization that the user gave access to, or the one with the given `tenant_id`. */
-async function xeroTenant(asking: ProviderAccess): Promise<JsonObject> {
-  const tenants = await asking.get(`${asking.provider.proxy?.base_url ?? ''}/connections`);
-  return accountOf(asking, tenants, { tenant_id: 'tenantId' });
+async function xeroTenant(access: ProviderAccess): Promise<JsonObject> {
+  const tenants = await access.get(`${access.provider.proxy?.base_url ?? ''}/connections`);
+  return accountOf(access, tenants, { tenant_id: 'tenantId' });
 }

@@ -36,20 +36,20 @@ export function prepareCalls(callParties: CallParties): PreparedCalls | null {
   if (isKeyed || provider.proxy?.query !== undefined || provider.proxy?.body !== undefined) {
     return null;
   }
-  const noted: ReadTracker = { isOfOneCall: false };
+  const tracker: ReadTracker = { isOfOneCall: false };
   let base: PlainBase | null;
   let injected: Readonly<Record<string, string>>;
   let type: string | null;
   try {
-    const values = watchedValues(callParties, noted);
+    const values = watchedValues(callParties, tracker);
     base = plainBase(baseUrlOf(callParties, values));
-    injected = injectedHeaders(callParties, values, watchedAuthorization(callParties, noted));
+    injected = injectedHeaders(callParties, values, watchedAuthorization(callParties, tracker));
     type = wantedType(provider, values);
     checkHeaders(injected);
   } catch {
     return null; // Each call reports the missing value.
   }
-  if (base === null || noted.isOfOneCall) return null;
+  if (base === null || tracker.isOfOneCall) return null;
   const from = base;
   const wanted: Readonly<Record<string, string>> = type === null ? {} : { 'content-type': type };
   const plain = Object.freeze(mergeHeaders(injected, wanted));
@@ -75,7 +75,7 @@ interface ReadTracker {
   isOfOneCall: boolean;
 }
 
-function watchedValues({ provider, connection, integration }: CallParties, noted: ReadTracker) {
+function watchedValues({ provider, connection, integration }: CallParties, tracker: ReadTracker) {
   const values = {
     connectionConfig: connection.connectionConfig,
     metadata: connection.metadata,
@@ -83,15 +83,15 @@ function watchedValues({ provider, connection, integration }: CallParties, noted
     clientId: integration.clientId,
     clientSecret: integration.clientSecret,
     get now(): number {
-      noted.isOfOneCall = true;
+      tracker.isOfOneCall = true;
       return 0;
     },
     get random(): string {
-      noted.isOfOneCall = true;
+      tracker.isOfOneCall = true;
       return '';
     },
     get call(): OutgoingCall | undefined {
-      noted.isOfOneCall = true;
+      tracker.isOfOneCall = true;
       return undefined;
     },
   } satisfies TemplateValues;
@@ -106,10 +106,10 @@ function watchedValues({ provider, connection, integration }: CallParties, noted
 /** Without the parts of a call: a mode that needs them signs each call. */
 function watchedAuthorization(
   { provider, connection, integration }: CallParties,
-  noted: ReadTracker,
+  tracker: ReadTracker,
 ): AuthorizationCall {
   const nothing = <T>(value: T): T => {
-    noted.isOfOneCall = true;
+    tracker.isOfOneCall = true;
     return value;
   };
   return {

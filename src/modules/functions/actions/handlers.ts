@@ -112,7 +112,7 @@ const eventCall = ({ connection, fn, event, actor }: EventRequest) =>
  */
 async function awaited(
   deps: RunsClientDeps,
-  called: FunctionCall,
+  call: FunctionCall,
   options: {
     readonly signal: AbortSignal;
     readonly waitMs: number;
@@ -122,14 +122,14 @@ async function awaited(
   const { ends, payloads, direct } = deps;
   const { signal, waitMs, runId = randomUUID() } = options;
   const isKept = options.runId !== undefined;
-  using taken = direct.take(calledRun(called, runId));
+  using taken = direct.take(calledRun(call, runId));
   const deadline = AbortSignal.timeout(waitMs);
   const settled = new AbortController();
   const end = ends.next(runId, AbortSignal.any([signal, deadline, settled.signal]));
   // A refused command is thrown before the outcome is awaited.
   end.catch(() => undefined);
   try {
-    const run = await queue(deps, called, { runId, isAsync: false, isKept, taken });
+    const run = await queue(deps, call, { runId, isAsync: false, isKept, taken });
     if (run?.endedAt != null) return await keptOutput(payloads, run);
     return await firstOutput(payloads, end, taken);
   } catch (error) {
@@ -207,13 +207,13 @@ interface QueuedRun {
  */
 async function queue(
   deps: RunsClientDeps,
-  called: FunctionCall,
+  call: FunctionCall,
   run: QueuedRun,
 ): Promise<ActionRun | null> {
-  const { connection, fn, kind, name, event, models, actor } = called;
+  const { connection, fn, kind, name, event, models, actor } = call;
   const { environmentUid, integrationKey, connectionId, uid: connectionUid } = connection;
   const { runId, isAsync, isKept = false, retries = 0, taken = null } = run;
-  const json = called.input === undefined ? null : JSON.stringify(called.input);
+  const json = call.input === undefined ? null : JSON.stringify(call.input);
   if (kind === 'action' && json !== null && Buffer.byteLength(json) > limits.actionInputBytesMax) {
     throw new GatewayError('request_too_large', {
       message: 'The input of an action exceeds 2 MB of JSON.',
@@ -233,7 +233,7 @@ async function queue(
     functionVersion: fn.version,
     isAsync,
     ...(isKept ? { isKept } : {}),
-    depth: called.depth ?? 0,
+    depth: call.depth ?? 0,
     retriesLeft: retries,
     input: input?.place ?? null,
     inputHash: input?.hash ?? null,

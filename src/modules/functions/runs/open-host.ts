@@ -33,7 +33,7 @@ export interface HostRun {
   readonly operation: Operation;
   readonly timeline: Timeline;
   /** Of a sync. */
-  readonly slot?: RunTimeBudget;
+  readonly budget?: RunTimeBudget;
   readonly signal: AbortSignal;
 }
 
@@ -109,7 +109,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
     coordination,
     log: runLog(run, deps.metrics),
     timeline: run.timeline,
-    ...(run.slot === undefined ? {} : { slot: run.slot }),
+    ...(run.budget === undefined ? {} : { budget: run.budget }),
     clock,
     signal,
   };

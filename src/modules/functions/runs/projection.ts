@@ -29,18 +29,18 @@ export const runs = defineAppended<RunChanged>()({
   orderBy: ['environment_id', 'occurred_at'],
   keptFrom: 'occurred_at',
   keepDays: limits.runsKeptDays,
-  write(rows, change) {
-    rows.string(change.environment_id);
-    rows.time(change.occurred_at);
-    rows.string(change.run_id ?? '');
-    rows.string(change.action);
-    rows.string(change.kind);
-    rows.string(change.function);
-    rows.string(change.integration ?? '');
-    rows.string(change.connection_id ?? '');
-    rows.string(change.variant);
-    rows.uint(change.attempt);
-    rows.string(JSON.stringify(stepOf(change)));
+  write(writer, change) {
+    writer.string(change.environment_id);
+    writer.time(change.occurred_at);
+    writer.string(change.run_id ?? '');
+    writer.string(change.action);
+    writer.string(change.kind);
+    writer.string(change.function);
+    writer.string(change.integration ?? '');
+    writer.string(change.connection_id ?? '');
+    writer.string(change.variant);
+    writer.uint(change.attempt);
+    writer.string(JSON.stringify(stepOf(change)));
   },
 });
 

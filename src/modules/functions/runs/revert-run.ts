@@ -157,13 +157,13 @@ interface RevertRun {
 async function beginRevert(
   { publisher, logs, clock }: Deps,
   { environmentUid, actor }: Caller,
-  reverting: RevertRun,
+  revert: RevertRun,
 ): Promise<RevertLedger> {
-  const { id, functionName, integration, connectionId, revertId } = reverting;
+  const { id, functionName, integration, connectionId, revertId } = revert;
   const startedAt = clock.nowMicros();
   const publish = async (action: RunAction, more: Partial<RunStep> = {}): Promise<void> => {
     const fields = { started_at: startedAt, ...more };
-    await publisher.publish([stepOf(environmentUid, reverting, action, fields)], actor);
+    await publisher.publish([stepOf(environmentUid, revert, action, fields)], actor);
   };
   await publish('started');
   const operation = logs.begin(

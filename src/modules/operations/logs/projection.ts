@@ -31,21 +31,21 @@ export const logs = defineAppended<LogEntry>()({
   orderBy: ['environment_id', 'occurred_at'],
   keptFrom: 'occurred_at',
   keepDays: limits.logsKeptDays,
-  write(rows, entry) {
-    rows.string(entry.environment_id);
-    rows.time(entry.occurred_at);
-    rows.string(entry.event_id);
-    rows.string(entry.operation_id);
-    rows.string(entry.operation_type ?? '');
-    rows.string(entry.state ?? '');
-    rows.time(entry.started_at ?? entry.occurred_at);
-    rows.string(entry.integration ?? '');
-    rows.string(entry.connection_id ?? '');
-    rows.string(entry.function ?? '');
-    rows.string(entry.run_id ?? '');
-    rows.string(entry.level);
-    rows.string(entry.source ?? 'internal');
-    rows.string(entry.message);
-    rows.string(entry.context ?? '');
+  write(writer, entry) {
+    writer.string(entry.environment_id);
+    writer.time(entry.occurred_at);
+    writer.string(entry.event_id);
+    writer.string(entry.operation_id);
+    writer.string(entry.operation_type ?? '');
+    writer.string(entry.state ?? '');
+    writer.time(entry.started_at ?? entry.occurred_at);
+    writer.string(entry.integration ?? '');
+    writer.string(entry.connection_id ?? '');
+    writer.string(entry.function ?? '');
+    writer.string(entry.run_id ?? '');
+    writer.string(entry.level);
+    writer.string(entry.source ?? 'internal');
+    writer.string(entry.message);
+    writer.string(entry.context ?? '');
   },
 });

@@ -22,7 +22,7 @@ const retryMaxMs = 10_000;
 export async function startTypedTopics(deps: TypedTopicsDeps): Promise<AsyncDisposable> {
   const { schemas, control } = deps;
   const targets = new Targets(control);
-  const shared: PublishingServices = {
+  const services: PublishingServices = {
     ...deps,
     targets,
     changeCodec: await schemas.codec<RecordChange>(recordsTopic),
@@ -33,7 +33,7 @@ export async function startTypedTopics(deps: TypedTopicsDeps): Promise<AsyncDisp
     },
   };
   const stopping = new AbortController();
-  const running = run(shared, stopping.signal);
+  const running = run(services, stopping.signal);
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -43,19 +43,19 @@ export async function startTypedTopics(deps: TypedTopicsDeps): Promise<AsyncDisp
   };
 }
 
-async function run(shared: PublishingServices, signal: AbortSignal): Promise<void> {
-  await retryUntilDone(shared, signal, async () => {
+async function run(services: PublishingServices, signal: AbortSignal): Promise<void> {
+  await retryUntilDone(services, signal, async () => {
     for (;;) {
-      const { list, changed } = shared.targets.current();
+      const { list, changed } = services.targets.current();
       if (list.length > 0 || signal.aborted) break;
       await ended(AbortSignal.any([signal, changed]));
     }
     if (signal.aborted) return;
     const holders = new HeldPartitions((partition, held) =>
-      retryUntilDone(shared, held, () => fillPartition(shared, partition, held)),
+      retryUntilDone(services, held, () => fillPartition(services, partition, held)),
     );
-    await using membership = await shared.log.join(typedTopicsGroup, [recordsTopic], holders);
-    shared.logger.debug({ group: membership.group }, 'typed topics are written');
+    await using membership = await services.log.join(typedTopicsGroup, [recordsTopic], holders);
+    services.logger.debug({ group: membership.group }, 'typed topics are written');
     await ended(signal);
     await holders.releaseAll();
   });

@@ -23,23 +23,23 @@ export interface AcquiredPartition {
  * @throws GatewayError `writer_fenced` when another node has acquired it meanwhile
  */
 export async function acquirePartition(
-  shared: OwnerServices,
+  services: OwnerServices,
   partition: number,
   signal: AbortSignal,
 ): Promise<AcquiredPartition> {
   await using opened = new AsyncDisposableStack();
   const begun = performance.now();
-  const writer = opened.use(await shared.log.openWriter(`records/${partition}`));
-  const restored = await restore(shared, partition, signal);
+  const writer = opened.use(await services.log.openWriter(`records/${partition}`));
+  const restored = await restore(services, partition, signal);
   const store = opened.use(restored.store);
-  const progress = await raiseEpoch(shared, partition, writer, restored.progress);
-  const streams = new Streams(store, shared.headCodec);
-  await recoverSeen(shared, partition, streams, store, progress.command);
+  const progress = await raiseEpoch(services, partition, writer, restored.progress);
+  const streams = new Streams(store, services.headCodec);
+  await recoverSeen(services, partition, streams, store, progress.command);
   opened.move();
   const { from, read } = restored;
   const took = { partition, epoch: progress.headsEpoch, from, read };
   const tookMs = Math.round(performance.now() - begun);
-  shared.logger.info({ ...took, tookMs }, 'a partition of records was taken over');
+  services.logger.info({ ...took, tookMs }, 'a partition of records was taken over');
   return { partition, writer, store, streams, progress };
 }
 
@@ -47,21 +47,21 @@ async function raiseEpoch(
   { headCodec }: OwnerServices,
   partition: number,
   writer: TransactionalWriter,
-  restored: Progress,
+  restoredProgress: Progress,
 ): Promise<Progress> {
-  const epoch = Math.max(restored.changesEpoch, restored.headsEpoch) + 1;
-  const { command, lastModifiedAt } = restored;
+  const epoch = Math.max(restoredProgress.changesEpoch, restoredProgress.headsEpoch) + 1;
+  const { command, lastModifiedAt } = restoredProgress;
   const value = headCodec.encode(partitionHead({ epoch, command, lastModifiedAt }));
   const headers = { 'content-type': 'application/avro' };
   const messages = [{ key: reservedKey, value, headers }];
   const [position] = await writer.commit([{ topic: headsTopic, partition, messages }]);
-  const heads = (position?.offset ?? restored.heads) + 1;
-  return { ...restored, changesEpoch: epoch, headsEpoch: epoch, heads };
+  const heads = (position?.offset ?? restoredProgress.heads) + 1;
+  return { ...restoredProgress, changesEpoch: epoch, headsEpoch: epoch, heads };
 }
 
 /** Marks that no head has yet: the later commands are read again. */
 async function recoverSeen(
-  shared: OwnerServices,
+  services: OwnerServices,
   partition: number,
   streams: Streams,
   store: StateStore,
@@ -69,24 +69,24 @@ async function recoverSeen(
 ): Promise<void> {
   const open = new Map<string, StreamState>();
   for (const { no, key, head } of store.heads()) {
-    const value = shared.headCodec.decode(head);
+    const value = services.headCodec.decode(head);
     if (value.passes.length === 0) continue;
-    const stream = fromHead(no, key, value, shared.clock.now());
+    const stream = fromHead(no, key, value, services.clock.now());
     streams.keep(stream);
     open.set(key, stream);
   }
   if (open.size === 0) return;
-  await loseUnreadable(shared, partition, [...open.values()], command);
+  await loseUnreadable(services, partition, [...open.values()], command);
   const offsets = [...open.values()].flatMap((stream) => stream.passes.map(nextOf));
   const offset = Math.min(...offsets);
   if (offset > command) return;
   const from = { topic: recordCommandsTopic, partition, offset };
-  for await (const batch of shared.log.read(from)) {
+  for await (const batch of services.log.read(from)) {
     for (const message of batch.messages) {
       if (message.offset > command) return;
       const stream = open.get(message.key);
       if (stream === undefined || message.value === null) continue;
-      restoreSeen(shared, store, stream, message.offset, message.value);
+      restoreSeen(services, store, stream, message.offset, message.value);
     }
   }
 }

@@ -37,7 +37,7 @@ const atEndSavedEveryMs = 3_600_000;
  * commits only what the log has.
  */
 export class PartitionOwner implements AsyncDisposable {
-  readonly #shared: OwnerServices;
+  readonly #services: OwnerServices;
   readonly #held: AcquiredPartition;
   readonly #queue: CommandQueue;
   readonly #changes: Changes;
@@ -60,15 +60,15 @@ export class PartitionOwner implements AsyncDisposable {
   readonly #retention: RetentionSweep;
   readonly #pace = new RoundPace();
 
-  constructor(shared: OwnerServices, held: AcquiredPartition) {
+  constructor(services: OwnerServices, held: AcquiredPartition) {
     const { store, progress } = held;
-    const { clock, log } = shared;
-    const encoder = new ChangeEncoder(shared.encodedSample);
-    this.#shared = shared;
+    const { clock, log } = services;
+    const encoder = new ChangeEncoder(services.encodedSample);
+    this.#services = services;
     this.#held = held;
     const { headsEpoch: epoch, lastModifiedAt } = progress;
-    this.#opening = createOpening(shared.vault);
-    const pending = new PendingEncryption(shared.sealing);
+    this.#opening = createOpening(services.vault);
+    const pending = new PendingEncryption(services.sealing);
     this.#changes = new Changes({
       store,
       clock,
@@ -77,13 +77,13 @@ export class PartitionOwner implements AsyncDisposable {
       epoch,
       lastModifiedAt,
     });
-    this.#hash = createRecordHash((purpose, text) => shared.vault.fingerprint(purpose, text));
+    this.#hash = createRecordHash((purpose, text) => services.vault.fingerprint(purpose, text));
     this.#decided = progress.command;
     this.#acked = progress;
     this.#uncommittedSince = clock.now();
     this.#committed = progress.changes;
     this.#atEndAt = progress.atEndAt;
-    this.#retention = new RetentionSweep(shared, held.partition, held.streams);
+    this.#retention = new RetentionSweep(services, held.partition, held.streams);
     this.#queue = new CommandQueue(log, held.partition, progress.command + 1);
   }
 
@@ -107,7 +107,7 @@ export class PartitionOwner implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { snapshots } = this.#shared;
+    const { snapshots } = this.#services;
     await Promise.all([this.#queue[Symbol.asyncDispose](), snapshots?.end(this.#held.partition)]);
     await this.#inFlight?.catch(() => undefined);
     this.#held.store[Symbol.dispose]();
@@ -130,7 +130,7 @@ export class PartitionOwner implements AsyncDisposable {
 
   async #waitForWork(aborted: Promise<void>, mostMs = Infinity): Promise<void> {
     const { promise: tick, resolve } = Promise.withResolvers<undefined>();
-    const tickMs = Math.min(this.#shared.tickMs ?? tickMsDefault, mostMs);
+    const tickMs = Math.min(this.#services.tickMs ?? tickMsDefault, mostMs);
     const waitMs = this.#retention.isUnderWay ? Math.min(slicePauseMs, tickMs) : tickMs;
     const timer = setTimeout(resolve, waitMs, undefined).unref();
     await Promise.race([this.#queue.change(), tick, aborted]);
@@ -147,7 +147,7 @@ export class PartitionOwner implements AsyncDisposable {
       if (this.#queue.peek() === undefined) await this.#gather(round, aborted);
       const message = this.#queue.peek();
       if (message === undefined) break;
-      const decoded = decode(this.#shared, message);
+      const decoded = decode(this.#services, message);
       if (decoded.command?.kind === 'barrier') {
         // Its reply names the end of the earlier changes: those must be in the log first.
         if (round.changes.length > 0) break;
@@ -191,7 +191,7 @@ export class PartitionOwner implements AsyncDisposable {
       opening: this.#opening,
       changesEnd: this.#acked.changes,
     };
-    return { shared: this.#shared, partition, rules, streams };
+    return { services: this.#services, partition, rules, streams };
   }
 
   /** Writes the round to the log, after the previous one was acknowledged. */
@@ -204,11 +204,11 @@ export class PartitionOwner implements AsyncDisposable {
       command: this.#decided,
       lastModifiedAt: this.#changes.lastModifiedAt,
     };
-    const heads = headsOf(this.#shared, round, meta, store);
+    const heads = headsOf(this.#services, round, meta, store);
     const finished = this.#changes.finish();
     finished.catch(() => undefined);
     await this.#acknowledged();
-    if (this.#uncommitted === 0) this.#uncommittedSince = this.#shared.clock.now();
+    if (this.#uncommitted === 0) this.#uncommittedSince = this.#services.clock.now();
     this.#uncommitted += round.changes.length + round.touched.size;
     this.#pace.written(performance.now(), records);
     this.#inFlight = finished.then(() => this.#commit({ round, heads, meta }));
@@ -219,11 +219,11 @@ export class PartitionOwner implements AsyncDisposable {
 
   async #commit(decided: DecidedRound): Promise<void> {
     const { partition, writer } = this.#held;
-    const { faultPoint } = this.#shared;
+    const { faultPoint } = this.#services;
     await faultPoint?.('records:before-transaction');
-    const transaction = transactionOf(this.#shared, partition, decided);
+    const transaction = transactionOf(this.#services, partition, decided);
     await faultPoint?.('records:during-transaction');
-    const places = await writer.commit(transaction.batch, transaction.consumed);
+    const places = await writer.commit(transaction.batch, transaction.positions);
     this.#acked = transaction.reach(this.#acked, places);
     await faultPoint?.('records:after-transaction');
   }
@@ -235,14 +235,14 @@ export class PartitionOwner implements AsyncDisposable {
   }
 
   #isStoreFull(): boolean {
-    const age = this.#shared.clock.now() - this.#uncommittedSince;
+    const age = this.#services.clock.now() - this.#uncommittedSince;
     return this.#uncommitted >= uncommittedMax || (this.#uncommitted > 0 && age >= uncommittedMs);
   }
 
   /** Waits for the log, then commits the acknowledged part in the state store. */
   async #settle(): Promise<void> {
     await this.#acknowledged();
-    const { faultPoint, clock } = this.#shared;
+    const { faultPoint, clock } = this.#services;
     if (this.#uncommitted > 0 || this.#isQuietForLong()) {
       await faultPoint?.('records:before-state-commit');
       this.#atEndAt = clock.now();
@@ -258,19 +258,19 @@ export class PartitionOwner implements AsyncDisposable {
    * used. Not after a long pause, when another node may own the partition.
    */
   #isQuietForLong(): boolean {
-    const age = this.#shared.clock.now() - this.#atEndAt;
+    const age = this.#services.clock.now() - this.#atEndAt;
     return age >= atEndSavedEveryMs && age < resumableMs;
   }
 
   /** A snapshot has what the store committed. */
   #offerSnapshot(): void {
     const { partition, store } = this.#held;
-    if (this.#committed > 0) this.#shared.snapshots?.offer(partition, store.file);
+    if (this.#committed > 0) this.#services.snapshots?.offer(partition, store.file);
   }
 
   /** Adds marks to the round that are not in the head yet and were last saved this time ago. */
   #saveMarks(olderThanMs: number): void {
-    const now = this.#shared.clock.now();
+    const now = this.#services.clock.now();
     const { round } = this.#changes;
     for (const stream of this.#held.streams.withPasses()) {
       for (const pass of stream.passes) {
@@ -299,13 +299,13 @@ export class PartitionOwner implements AsyncDisposable {
   }
 
   async #deleteDecided(): Promise<void> {
-    const { clock, log } = this.#shared;
+    const { clock, log } = this.#services;
     if (clock.now() - this.#deletedAt < commandsDeletedEveryMs) return;
     this.#deletedAt = clock.now();
     const { partition, streams } = this.#held;
     const passes = streams.withPasses().flatMap((stream) => stream.passes);
     const next = Math.min(this.#acked.command, ...passes.map((pass) => pass.savedOffset)) + 1;
-    const offset = await deletableBefore(this.#shared, partition, next);
+    const offset = await deletableBefore(this.#services, partition, next);
     if (offset > 0) await log.deleteBefore({ topic: recordCommandsTopic, partition, offset });
   }
 }

@@ -19,15 +19,15 @@ interface PartitionTail {
  * with little to read. It decides nothing, and writes nothing to the log.
  */
 export class Standbys {
-  readonly #shared: OwnerServices;
+  readonly #services: OwnerServices;
   readonly #tailing = new Map<number, PartitionTail>();
   /** The end of the last read that was begun: one partition is read at a time. */
   #lastLook: Promise<void> = Promise.resolve();
   /** When the store of a partition was last at the end of the log (ms). */
   readonly atEnd = new Map<number, number>();
 
-  constructor(shared: OwnerServices) {
-    this.#shared = shared;
+  constructor(services: OwnerServices) {
+    this.#services = services;
   }
 
   start(partition: number): void {
@@ -51,7 +51,7 @@ export class Standbys {
 
   /** Runs until the signal aborts. Never rejects. */
   async #tail(partition: number, signal: AbortSignal): Promise<void> {
-    const { logger } = this.#shared;
+    const { logger } = this.#services;
     await retrying(() => this.#follow(partition, signal), {
       signal,
       isRetryable: () => true,
@@ -61,10 +61,10 @@ export class Standbys {
   }
 
   async #follow(partition: number, signal: AbortSignal): Promise<void> {
-    const { clock, standby } = this.#shared;
-    const { store, progress } = await openStore(this.#shared, partition, signal);
+    const { clock, standby } = this.#services;
+    const { store, progress } = await openStore(this.#services, partition, signal);
     using _ = store;
-    const restoring = new StoreUpdate(this.#shared, store, progress, {
+    const restoring = new StoreUpdate(this.#services, store, progress, {
       maxBytes: batchBytes,
       turn,
     });

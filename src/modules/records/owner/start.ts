@@ -19,10 +19,10 @@ export interface RecordOwners extends AsyncDisposable {
 
 /** Owns the partitions of records that the group assigns to this node, until it is disposed of. */
 export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordOwners> {
-  const shared = await share(deps);
+  const services = await share(deps);
   const states = new Map<number, 'restoring' | 'deciding'>();
 
-  const standbys = new Standbys(shared);
+  const standbys = new Standbys(services);
   /** From the moment of the assignment: one store has one user. */
   const owned = new Set<number>();
   let isEnding = false;
@@ -32,14 +32,14 @@ export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordO
   };
 
   const held = new HeldPartitions(async (partition, signal) => {
-    const { logger, retryMs, onLogIncomplete } = shared;
-    const file = storeFile(shared, partition);
+    const { logger, retryMs, onLogIncomplete } = services;
+    const file = storeFile(services, partition);
     await ownPartition(
       async (restored) => {
         states.set(partition, 'restoring');
-        const acquired = await acquirePartition(shared, partition, signal);
+        const acquired = await acquirePartition(services, partition, signal);
         restored();
-        await using owner = new PartitionOwner(shared, acquired);
+        await using owner = new PartitionOwner(services, acquired);
         states.set(partition, 'deciding');
         await owner.run(signal);
       },

@@ -12,7 +12,7 @@ import { partitionHead, toHead, type HeadMeta } from './state/stream-state.ts';
 /** A round as one transaction of the log. */
 export interface Transaction {
   readonly batch: readonly PartitionMessages[];
-  readonly consumed: GroupPositions;
+  readonly positions: GroupPositions;
   /** Positions of the log after it. */
   reach(before: ReachedProgress, places: readonly Position[]): ReachedProgress;
   readonly reaches: ReachedProgress;
@@ -30,7 +30,7 @@ export interface DecidedRound {
 const avroHeaders = { 'content-type': 'application/avro' };
 
 export function transactionOf(
-  shared: OwnerServices,
+  services: OwnerServices,
   partition: number,
   { round, heads, meta }: DecidedRound,
 ): Omit<Transaction, 'reaches'> {
@@ -40,14 +40,14 @@ export function transactionOf(
   };
   put(recordsTopic, partition, round.changes);
   put(headsTopic, partition, heads);
-  batch.push(...repliesOf(shared, partition, round));
+  batch.push(...repliesOf(services, partition, round));
   for (const deadLetter of round.deadLetters) {
-    put(deadLettersTopic, partitionOf(deadLetter.key, shared.deadLetterPartitions), [deadLetter]);
+    put(deadLettersTopic, partitionOf(deadLetter.key, services.deadLetterPartitions), [deadLetter]);
   }
   const next = { topic: recordCommandsTopic, partition, offset: meta.command + 1 };
   return {
     batch,
-    consumed: { group: recordOwnersGroup, positions: [next] },
+    positions: { group: recordOwnersGroup, positions: [next] },
     reach(before, places) {
       const changes = endOf(places, recordsTopic, round.changes.length) ?? before.changes;
       const headsEnd = endOf(places, headsTopic, heads.length) ?? before.heads;
@@ -76,10 +76,10 @@ export function headsOf(
   return [{ key: reservedKey, value: headCodec.encode(partitionHead(meta)), headers: avroHeaders }];
 }
 
-function repliesOf(shared: OwnerServices, partition: number, round: Round): PartitionMessages[] {
+function repliesOf(services: OwnerServices, partition: number, round: Round): PartitionMessages[] {
   return round.replies.map(({ commandId, node, answer }) => {
     const position = { partition, offset: 0 };
-    const reply = replyMessage(shared.replyCodec, shared.replyPartitions, {
+    const reply = replyMessage(services.replyCodec, services.replyPartitions, {
       commandId,
       node,
       place: position,

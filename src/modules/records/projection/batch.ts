@@ -38,7 +38,7 @@ export interface LooseTombstone {
 
 /** Changes of any partitions, for one insert into the tables. Reused after `clear`. */
 export class Batch {
-  readonly rows = new TabWriter();
+  readonly writer = new TabWriter();
   readonly ranges = new Map<number, Range>();
   readonly entries: Entry[] = [];
   /** Of the streams whose head it moves; null where the newest change has no generation. */
@@ -58,7 +58,7 @@ export class Batch {
   }
 
   clear(): void {
-    this.rows.clear();
+    this.writer.clear();
     this.ranges.clear();
     this.entries.length = 0;
     this.heads.clear();
@@ -93,24 +93,24 @@ export class Batch {
 
   /** Of the message that was reached last. @throws RangeError for a change with impossible numbers; the batch is as before. */
   add(range: Range, change: RecordChange, streamPlace: StreamPlace): void {
-    const before = this.rows.rows;
+    const before = this.writer.rows;
     const entry = { change, place: streamPlace, offset: range.last };
-    this.rows.begin();
+    this.writer.begin();
     try {
-      records.write(this.rows, change, entry);
+      records.write(this.writer, change, entry);
     } catch (error) {
-      this.rows.undo();
+      this.writer.undo();
       throw error;
     }
-    this.#note(range, entry, this.rows.rows - before);
+    this.#note(range, entry, this.writer.rows - before);
   }
 
   /** The row that holds the place of an unreadable change; of the message that was reached last. */
   addMarked(range: Range, change: RecordChange, streamPlace: StreamPlace, error: string): void {
-    const before = this.rows.rows;
+    const before = this.writer.rows;
     const entry = { change, place: streamPlace, offset: range.last };
-    writeMarked(this.rows, change, entry, error);
-    this.#note(range, entry, this.rows.rows - before);
+    writeMarked(this.writer, change, entry, error);
+    this.#note(range, entry, this.writer.rows - before);
   }
 
   #note(range: Range, entry: Entry, rows: number): void {

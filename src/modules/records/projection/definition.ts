@@ -225,98 +225,98 @@ export const records = defineProjection<RecordChange, ChangePlace, RecordTableSe
     'error',
     'log_offset',
   ],
-  write(rows, change, changePlace) {
+  write(writer, change, changePlace) {
     const { position, previous_position: previous } = change;
     if (change.action === 'purged') {
-      writeCancelled(rows, change, changePlace, position, 'PURGED');
-    } else writeLive(rows, change, changePlace, '');
+      writeCancelled(writer, change, changePlace, position, 'PURGED');
+    } else writeLive(writer, change, changePlace, '');
     if (previous !== null && previous !== position) {
-      writeCancelled(rows, change, changePlace, previous, 'MOVED');
+      writeCancelled(writer, change, changePlace, previous, 'MOVED');
     }
   },
 });
 
 /** The row of a change whose payload could not be written: it holds its place, and `error` has the reason. */
 export function writeMarked(
-  rows: TabWriter,
+  writer: TabWriter,
   change: RecordChange,
   changePlace: ChangePlace,
   error: string,
 ): void {
   const emptied: RecordChange = { ...change, payload: null, payload_encoding: 'none' };
-  if (change.action === 'purged') records.write(rows, emptied, changePlace);
+  if (change.action === 'purged') records.write(writer, emptied, changePlace);
   else {
-    writeLive(rows, emptied, changePlace, error);
+    writeLive(writer, emptied, changePlace, error);
     const { previous_position: previous } = change;
     if (previous !== null && previous !== change.position) {
-      writeCancelled(rows, emptied, changePlace, previous, 'MOVED');
+      writeCancelled(writer, emptied, changePlace, previous, 'MOVED');
     }
   }
 }
 
 function writeLive(
-  rows: TabWriter,
+  writer: TabWriter,
   change: RecordChange,
   changePlace: ChangePlace,
   error: string,
 ): void {
-  writeKey(rows, change, changePlace, change.position, 0);
-  rows.time(change.first_seen_at);
-  rows.time(change.last_modified_at);
-  rows.ascii(lastActionOf(change));
+  writeKey(writer, change, changePlace, change.position, 0);
+  writer.time(change.first_seen_at);
+  writer.time(change.last_modified_at);
+  writer.ascii(lastActionOf(change));
   // Set by callers, who may send any year.
-  rows.time(change.deleted_at === null ? null : Math.max(0, change.deleted_at));
-  rows.time(change.pruned_at);
-  writePayload(rows, change);
-  rows.string(change.key_id ?? '');
-  rows.string(error);
-  rows.uint(changePlace.offset);
-  rows.endRow();
+  writer.time(change.deleted_at === null ? null : Math.max(0, change.deleted_at));
+  writer.time(change.pruned_at);
+  writePayload(writer, change);
+  writer.string(change.key_id ?? '');
+  writer.string(error);
+  writer.uint(changePlace.offset);
+  writer.endRow();
 }
 
 function writeCancelled(
-  rows: TabWriter,
+  writer: TabWriter,
   change: RecordChange,
   changePlace: ChangePlace,
   position: number,
   action: 'MOVED' | 'PURGED',
 ): void {
-  writeKey(rows, change, changePlace, position, 1);
-  rows.time(change.first_seen_at);
-  rows.time(change.last_modified_at);
-  rows.ascii(action);
-  rows.time(null);
-  rows.time(null);
-  rows.ascii('');
-  rows.ascii('none');
-  rows.ascii('');
-  rows.ascii('');
-  rows.uint(changePlace.offset);
-  rows.endRow();
+  writeKey(writer, change, changePlace, position, 1);
+  writer.time(change.first_seen_at);
+  writer.time(change.last_modified_at);
+  writer.ascii(action);
+  writer.time(null);
+  writer.time(null);
+  writer.ascii('');
+  writer.ascii('none');
+  writer.ascii('');
+  writer.ascii('');
+  writer.uint(changePlace.offset);
+  writer.endRow();
 }
 
 function writeKey(
-  rows: TabWriter,
+  writer: TabWriter,
   change: RecordChange,
   { place: streamPlace }: ChangePlace,
   position: number,
   superseded: 0 | 1,
 ): void {
-  rows.uint(streamPlace.partition);
-  rows.ascii(streamPlace.number);
-  rows.uint(position);
-  rows.string(change.record_id);
-  rows.uint(change.stream_seq);
-  rows.uint(superseded);
-  rows.string(change.stream_generation);
+  writer.uint(streamPlace.partition);
+  writer.ascii(streamPlace.number);
+  writer.uint(position);
+  writer.string(change.record_id);
+  writer.uint(change.stream_seq);
+  writer.uint(superseded);
+  writer.string(change.stream_generation);
 }
 
 /** Payloads that were only sealed are kept as base64, as earlier releases did. */
-function writePayload(rows: TabWriter, change: RecordChange): void {
+function writePayload(writer: TabWriter, change: RecordChange): void {
   const { payload, payload_encoding: encoding } = change;
-  if (payload === null) rows.ascii('');
-  else if (encoding === 'json+aes256gcm') rows.ascii(Buffer.from(payload).toString('base64'));
-  else if (encoding === sealedEncoding) rows.binary(payload, sharedBytes(payload));
-  else rows.utf8(payload);
-  rows.ascii(payload === null ? 'none' : encoding);
+  if (payload === null) writer.ascii('');
+  else if (encoding === 'json+aes256gcm') writer.ascii(Buffer.from(payload).toString('base64'));
+  else if (encoding === sealedEncoding) writer.binary(payload, sharedBytes(payload));
+  else writer.utf8(payload);
+  writer.ascii(payload === null ? 'none' : encoding);
 }

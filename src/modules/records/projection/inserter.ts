@@ -58,7 +58,7 @@ export function createInserter(deps: InserterDeps, retrying: RetryTask): Inserte
         batch.entries,
         batch.token(topic),
         (entries, token) =>
-          insertRows(entries === batch.entries ? batch.rows.text() : rowsOf(entries), token),
+          insertRows(entries === batch.entries ? batch.writer.text() : rowsOf(entries), token),
         insertMarked,
       );
       return refused;

@@ -81,7 +81,7 @@ export async function startProjector(deps: ProjectorDeps): Promise<Projector> {
 class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> implements Projector {
   readonly #start: Start;
   readonly #publication: Publication = createPublication();
-  readonly #intake: RowBuilder;
+  readonly #builder: RowBuilder;
   readonly #cleanup: Cleanup;
   readonly #inserter: Inserter;
   #isInserting = false;
@@ -101,7 +101,7 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
     const epochs = start.positions.map(
       ({ partition, ownerEpoch }) => [partition, ownerEpoch] as const,
     );
-    this.#intake = new RowBuilder(deps, new Map(epochs));
+    this.#builder = new RowBuilder(deps, new Map(epochs));
     this.#inserter = createInserter(deps, (task) => this.retrying(task));
     const cleanupFrom = performance.now() + (deps.cleanupAfterMs ?? 0);
     this.#cleanup = createCleanup({
@@ -169,7 +169,7 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
       if (message.offset >= limit) break;
       await this.room();
       if (this.isStopped()) return;
-      this.#intake.add(this.batches.open, partition, message);
+      this.#builder.add(this.batches.open, partition, message);
       this.traces.note(this.batches.open, message);
       if (++stretch % messagesPerStretch === 0) {
         this.batches.noteFilled();
@@ -181,9 +181,9 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
   }
 
   protected isFull(): boolean {
-    const { entries, rows } = this.batches.open;
+    const { entries, writer } = this.batches.open;
     const { changesMax, bytesMax } = this.#isBuilding() ? largestBuilding : largest;
-    return entries.length >= changesMax || rows.bytes >= bytesMax;
+    return entries.length >= changesMax || writer.bytes >= bytesMax;
   }
 
   /** Until the open batch is full or a caller waits for it, or for as long as waiting pays. */
@@ -219,7 +219,7 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
     if (batch.tombstones.length > 0) {
       await this.retrying(() => buryTombstones(store, batch, tables.names));
     }
-    if (batch.rows.rows > 0) {
+    if (batch.writer.rows > 0) {
       await this.#fault('projector:before-insert');
       watermarks.begin(batch.heads.keys());
       this.#gathering.inserting(performance.now(), batch.entries.length);

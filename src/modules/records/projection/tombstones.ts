@@ -32,7 +32,7 @@ export async function buryTombstones(
         action: 'purged' as const,
         position: Number(position),
       };
-      records.write(batch.rows, change, { place, offset: 0 });
+      records.write(batch.writer, change, { place, offset: 0 });
     }
   }
 }

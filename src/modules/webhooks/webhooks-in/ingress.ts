@@ -50,20 +50,20 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
   ],
   async handle(call) {
     const { request, response, services } = call;
-    const named = namesOf(call.target);
-    const target = await receiverOf(services, named);
+    const address = namesOf(call.target);
+    const target = await receiverOf(services, address);
     if (target === null) {
-      await checkRate(call, named, 'all');
+      await checkRate(call, address, 'all');
       call.begin(204, []);
       response.end();
       return;
     }
     const bytes = await readBytes(request, limits.webhookInBytesMax, { fix: tooLargeFix });
-    const incoming = { headers: headersOf(request), search: named.search, bytes };
-    const arrived = arrivalOf(services, incoming);
-    const verdict = await verifyArrived(services, target, arrived);
-    await checkRate(call, named, verdict.isVerified ? 'verified' : 'unverified');
-    await accept(services, target, arrived, verdict);
+    const incoming = { headers: headersOf(request), search: address.search, bytes };
+    const webhook = arrivalOf(services, incoming);
+    const verdict = await verifyArrived(services, target, webhook);
+    await checkRate(call, address, verdict.isVerified ? 'verified' : 'unverified');
+    await accept(services, target, webhook, verdict);
     answer(call, verdict.answer);
   },
 };
@@ -75,10 +75,10 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
  */
 async function checkRate(
   { services, setHeader }: StreamCall<WebhooksServices>,
-  named: WebhookAddress,
+  address: WebhookAddress,
   what: 'all' | 'verified' | 'unverified',
 ): Promise<void> {
-  const integration = `${named.environmentUid}/${named.integrationKey}`;
+  const integration = `${address.environmentUid}/${address.integrationKey}`;
   const who = `webhooks:${integration}${what === 'unverified' ? '/unverified' : ''}`;
   const limit = limits.webhooksInPerMinute;
   const { headers, refusal } = await takeQuota(services, who, { cost: 1, limit });
@@ -132,10 +132,10 @@ function namesOf(target: string): WebhookAddress {
  */
 async function receiverOf(
   services: WebhooksServices,
-  named: WebhookAddress,
+  address: WebhookAddress,
 ): Promise<Receiver | null> {
   const { control, providers } = services;
-  const { environmentUid, integrationKey: key } = named;
+  const { environmentUid, integrationKey: key } = address;
   const environment = await findCaughtUp(control.view, () => {
     const found = control.view.find<Environment>('environment', [environmentUid]);
     return found?.isDeleting === true ? null : found;

@@ -60,21 +60,21 @@ export function arrivalOf(
 export async function verifyArrived(
   deps: IngressDeps,
   receiver: Receiver,
-  arrived: ReceivedWebhook,
+  webhook: ReceivedWebhook,
 ): Promise<Verdict> {
   try {
-    return await evaluated(deps, receiver, arrived);
+    return await evaluated(deps, receiver, webhook);
   } catch (error) {
     if (!isRejection(error)) {
-      await acceptUnverified(deps, receiver, 'unknown', sizeOf(arrived.request));
-      await publish(deps, await receivedMessage(deps, receiver, arrived));
+      await acceptUnverified(deps, receiver, 'unknown', sizeOf(webhook.request));
+      await publish(deps, await receivedMessage(deps, receiver, webhook));
       throw error;
     }
-    const keepsBody = arrived.request.bytes.length <= limits.webhookRejectedBytesMax;
-    await acceptUnverified(deps, receiver, 'unknown', keepsBody ? sizeOf(arrived.request) : 0);
-    const logged = beginLog(deps, receiver, arrived);
-    const received = await receivedMessage(deps, receiver, arrived, { keepsBody });
-    await publish(deps, received, rejectedMessage(deps, receiver, arrived, error));
+    const keepsBody = webhook.request.bytes.length <= limits.webhookRejectedBytesMax;
+    await acceptUnverified(deps, receiver, 'unknown', keepsBody ? sizeOf(webhook.request) : 0);
+    const logged = beginLog(deps, receiver, webhook);
+    const received = await receivedMessage(deps, receiver, webhook, { keepsBody });
+    await publish(deps, received, rejectedMessage(deps, receiver, webhook, error));
     logged('failed', `Rejected: ${error.message}`);
     throw error;
   }
@@ -88,15 +88,15 @@ export async function verifyArrived(
 export async function accept(
   deps: IngressDeps,
   receiver: Receiver,
-  arrived: ReceivedWebhook,
+  webhook: ReceivedWebhook,
   verdict: Verdict,
 ): Promise<void> {
   if (!verdict.isVerified) {
     const sender = verdict.connections.length > 0 ? 'unsigned' : 'unknown';
-    await acceptUnverified(deps, receiver, sender, sizeOf(arrived.request));
+    await acceptUnverified(deps, receiver, sender, sizeOf(webhook.request));
   }
-  await publish(deps, await receivedMessage(deps, receiver, arrived));
-  await act(deps, receiver, arrived, verdict, false);
+  await publish(deps, await receivedMessage(deps, receiver, webhook));
+  await act(deps, receiver, webhook, verdict, false);
 }
 
 /**

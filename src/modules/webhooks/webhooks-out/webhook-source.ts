@@ -54,8 +54,8 @@ async function existingDeliveries(
 }
 
 /** The deliveries that do not exist yet. The values are steps, because `deliveriesOf` creates nothing else. */
-const missingOf = (messages: readonly PublicMessage[], made: Names): PublicMessage[] =>
-  messages.filter(({ value }) => !made.has(nameOf(value as unknown as WebhookOut)));
+const missingOf = (messages: readonly PublicMessage[], names: Names): PublicMessage[] =>
+  messages.filter(({ value }) => !names.has(nameOf(value as unknown as WebhookOut)));
 
 export interface WebhookSourceDeps extends ReactorDeps {
   readonly control: ControlPlane;

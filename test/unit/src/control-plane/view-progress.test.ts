@@ -23,7 +23,7 @@ function world() {
   apply(0);
   const append = (to: number): void => void (end = to);
   return {
-    caughtUp: createCatchUp({ log, partitions: 1, waiting }),
+    caughtUp: createCatchUp({ log, partitions: 1, waiters: waiting }),
     apply,
     append,
     looks: () => looks,

@@ -22,7 +22,7 @@ export interface App {
 export interface Navigation {
   list(): void;
   form(integration: Integration): void;
-  connected(integration: Integration, connected: ConnectResult): void;
+  connected(integration: Integration, result: ConnectResult): void;
   /** An error that ends the page. */
   failed(failure: Failure): void;
 }
@@ -34,7 +34,7 @@ export interface PageLanguage {
 }
 
 /** Draws a page; the input of the user is kept outside, because a change of language redraws it. */
-export type View = (spoken: PageLanguage) => Promise<ViewContent>;
+export type View = (language: PageLanguage) => Promise<ViewContent>;
 
 export interface ViewContent {
   readonly title: string;

@@ -29,7 +29,7 @@ interface FormContext {
 /** The form of one integration. */
 export function formView(app: App, integration: Integration, failure: Failure | null = null): View {
   const state: FormState = { values: new Map(), failure };
-  const view: View = (spoken) => drawForm(app, integration, state, { spoken, fail });
+  const view: View = (language) => drawForm(app, integration, state, { language, fail });
   function fail(found: Failure): void {
     if (isExpired(found)) {
       app.go.failed(found);
@@ -51,9 +51,9 @@ async function drawForm(
   app: App,
   integration: Integration,
   state: FormState,
-  { spoken, fail }: { readonly spoken: PageLanguage; readonly fail: FormContext['fail'] },
+  { language: page, fail }: { readonly language: PageLanguage; readonly fail: FormContext['fail'] },
 ): Promise<ViewContent> {
-  const { t, language } = spoken;
+  const { t, language } = page;
   const { session } = app;
   const { unique_key: key, display_name: name } = integration;
   const provider = await app.api.provider(integration.provider, language);
@@ -62,10 +62,10 @@ async function drawForm(
   const parts = formParts(form, state.values, t);
   // Loaded before the click, because browsers open a window only in the click handler.
   if (form.kind === 'redirect') app.notice();
-  const shown: FormContext = { app, integration, form, parts, t, fail };
+  const context: FormContext = { app, integration, form, parts, t, fail };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
-    void send(shown);
+    void send(context);
   };
   const element = h(
     'form',
@@ -73,13 +73,13 @@ async function drawForm(
     parts.summary,
     ...parts.rows.map((row) => row.element),
     parts.submit,
-    ...(form.kind === 'redirect' && isTopLevel() ? [leaveButton(shown)] : []),
+    ...(form.kind === 'redirect' && isTopLevel() ? [leaveButton(context)] : []),
   );
   const box = state.failure === null ? null : failureBox(state.failure, name, t);
   return {
     title: t(session.isReconnecting === true ? 'reconnectTo' : 'connectTo', { name }),
     logo: logoOf(integration),
-    content: [...(box ? [box] : []), ...introOf(shown, provider), element],
+    content: [...(box ? [box] : []), ...introOf(context, provider), element],
     ...(app.integrations.length === 1 ? {} : { onBack: () => app.go.list() }),
     ...(box ? { focus: box } : {}),
   };
@@ -88,15 +88,15 @@ async function drawForm(
 /** Providers do not allow their pages in frames. */
 const isTopLevel = (): boolean => window.parent === window;
 
-function leaveButton(shown: FormContext): HTMLElement {
+function leaveButton(context: FormContext): HTMLElement {
   const leave = (): void => {
-    const redirect = redirectOf(shown);
-    if (redirect !== null) continueHere(shown.app, redirect);
+    const redirect = redirectOf(context);
+    if (redirect !== null) continueHere(context.app, redirect);
   };
   return h(
     'button',
     { type: 'button', class: 'plain', on: { click: leave } },
-    shown.t('sameWindow'),
+    context.t('sameWindow'),
   );
 }
 
@@ -108,20 +108,20 @@ function requestOf({ form, parts, t }: FormContext) {
   return problems.size === 0 ? connectRequest(form, values) : null;
 }
 
-function redirectOf(shown: FormContext) {
-  const { integration, form, fail } = shown;
-  const request = requestOf(shown);
+function redirectOf(context: FormContext) {
+  const { integration, form, fail } = context;
+  const request = requestOf(context);
   return request === null ? null : { integration, path: form.path, request, onFailure: fail };
 }
 
-async function send(shown: FormContext): Promise<void> {
-  const { app, integration, form, parts, t, fail } = shown;
+async function send(context: FormContext): Promise<void> {
+  const { app, integration, form, parts, t, fail } = context;
   if (form.kind === 'redirect') {
-    const redirect = redirectOf(shown);
+    const redirect = redirectOf(context);
     if (redirect !== null) await openWaiting(app, redirect);
     return;
   }
-  const request = requestOf(shown);
+  const request = requestOf(context);
   if (request === null || parts.isBusy()) return;
   parts.setBusy(true);
   app.say(t('connecting'));

@@ -90,7 +90,7 @@ async function open(token: string): Promise<void> {
     go: {
       list: () => app.show(listView(app)),
       form: (integration) => app.show(formView(app, integration)),
-      connected: (integration, connected) => app.show(connectedView(app, integration, connected)),
+      connected: (integration, result) => app.show(connectedView(app, integration, result)),
       failed: (failure) => app.show(viewOf(failure)),
     },
   };

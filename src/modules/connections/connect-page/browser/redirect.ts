@@ -37,21 +37,21 @@ export function continueHere(app: App, { integration, path, request }: Redirect)
   location.assign(app.api.redirectUrl(path, request, null));
 }
 
-function wait(app: App, redirect: Redirect, opened: ProviderWindow): void {
+function wait(app: App, redirect: Redirect, popup: ProviderWindow): void {
   const { integration, onFailure } = redirect;
   const ended = new AbortController();
   const { signal } = ended;
   const end = (): void => {
     ended.abort();
-    opened.view?.close();
+    popup.view?.close();
   };
   app
     .notice()
     .outcome(integration.unique_key, signal)
     .then(
-      (connected) => {
+      (result) => {
         end();
-        app.go.connected(integration, connected);
+        app.go.connected(integration, result);
       },
       (error: unknown) => {
         end();
@@ -60,10 +60,10 @@ function wait(app: App, redirect: Redirect, opened: ProviderWindow): void {
       },
     );
   let isClosed = false;
-  const view = waitingView(app, redirect, { opened, isClosed: () => isClosed, end });
+  const view = waitingView(app, redirect, { popup, isClosed: () => isClosed, end });
   // A provider may isolate its window, which then looks closed: shown to the user, without other effect.
   const look = setInterval(() => {
-    if (opened.view?.closed !== true) return;
+    if (popup.view?.closed !== true) return;
     clearInterval(look);
     isClosed = true;
     app.show(view);
@@ -73,12 +73,12 @@ function wait(app: App, redirect: Redirect, opened: ProviderWindow): void {
 }
 
 interface ProviderWait {
-  readonly opened: ProviderWindow;
+  readonly popup: ProviderWindow;
   readonly isClosed: () => boolean;
   readonly end: () => void;
 }
 
-function waitingView(app: App, redirect: Redirect, { opened, isClosed, end }: ProviderWait): View {
+function waitingView(app: App, redirect: Redirect, { popup, isClosed, end }: ProviderWait): View {
   const { integration } = redirect;
   const again = (): void => {
     end();
@@ -89,7 +89,7 @@ function waitingView(app: App, redirect: Redirect, { opened, isClosed, end }: Pr
     app.go.form(integration);
   };
   return async ({ t }) => {
-    const isBlocked = opened.view === null;
+    const isBlocked = popup.view === null;
     const text = isBlocked ? 'windowBlocked' : isClosed() ? 'windowClosed' : 'windowOpen';
     const button = (label: string, kind: string, run: () => void) =>
       h('button', { type: 'button', class: kind, on: { click: run } }, label);
@@ -99,7 +99,7 @@ function waitingView(app: App, redirect: Redirect, { opened, isClosed, end }: Pr
       content: [
         h('p', { class: 'intro waiting', role: 'status' }, t(text)),
         isBlocked
-          ? blockedLink(opened.url, t('openWindow'))
+          ? blockedLink(popup.url, t('openWindow'))
           : button(t('windowAgain'), 'primary', again),
         button(t('cancel'), 'plain', cancel),
       ],

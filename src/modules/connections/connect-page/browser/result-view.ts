@@ -5,8 +5,8 @@ import { logoOf } from './logo.ts';
 import { forgetTab } from './tab-state.ts';
 
 /** The success page; notifies the waiting page. */
-export function connectedView(app: App, integration: Integration, connected: ConnectResult): View {
-  const { connectionId, providerConfigKey, isPending } = connected;
+export function connectedView(app: App, integration: Integration, result: ConnectResult): View {
+  const { connectionId, providerConfigKey, isPending } = result;
   app.host.notify({ type: 'connect', connectionId, providerConfigKey, isPending });
   return async ({ t }) => {
     const name = integration.display_name;

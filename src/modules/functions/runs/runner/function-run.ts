@@ -76,14 +76,14 @@ class FunctionRunner implements RunTaker {
   readonly #load: LoadLimit;
   /** By run and attempt, including those that wait for a slot. */
   readonly #running = new Map<string, ActiveRun>();
-  readonly #turns: EnvironmentLocks;
+  readonly #locks: EnvironmentLocks;
   readonly #process = randomUUID();
   /** Ends the last reports when the process must stop. */
   readonly #closing = new AbortController();
 
   constructor(deps: FunctionRunnerDeps) {
     this.#deps = deps;
-    this.#turns = new EnvironmentLocks(deps);
+    this.#locks = new EnvironmentLocks(deps);
     const limits = deps.limits ?? defaultLimits;
     this.#load = new LoadLimit({
       min: Math.min(syncsMin, limits.syncs.total),
@@ -184,7 +184,7 @@ class FunctionRunner implements RunTaker {
     const leave = await this.#gates[limiter].enter(ticketOf(change), signal);
     if (limiter !== 'asyncActions') return leave;
     try {
-      const end = await this.#turns.take(change.environment_id, signal);
+      const end = await this.#locks.take(change.environment_id, signal);
       return () => {
         end();
         leave();

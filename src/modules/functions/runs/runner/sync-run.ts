@@ -88,7 +88,7 @@ async function perform(
   const { change, instance, runId, attempt, actor, signal } = run;
   const origin: WriteOrigin = { runId, attempt, syncName: change.function, actor };
   const streams = instance.models.map((model) => streamOf(instance, model));
-  const slot = new RunTimeBudget(deps.clock, runLimits.sync.wallMs);
+  const budget = new RunTimeBudget(deps.clock, runLimits.sync.wallMs);
   const started = await attempted(deps, async () => {
     const { connection, fn } = await deployedTarget(deps, change);
     // A later attempt with a checkpoint continues: the records of the earlier one must stay.
@@ -111,7 +111,7 @@ async function perform(
       instance,
       depth: 0,
       operation,
-      slot,
+      slot: budget,
       signal,
     } as const;
     const ending = await runUserCode(deps, host);
@@ -120,7 +120,7 @@ async function perform(
     }
     return ending;
   });
-  const isUsedUp = started.kind === 'failed' && slot.isEndedBy(started.error);
+  const isUsedUp = started.kind === 'failed' && budget.isEndedBy(started.error);
   const ending = isUsedUp ? ({ kind: 'ok', output: undefined } as const) : started;
   const hasSucceeded = ending.kind === 'ok' && !isUsedUp;
   const settled = await finishRun(deps, { streams, origin, ending, hasSucceeded }, signal);

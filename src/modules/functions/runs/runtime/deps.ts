@@ -128,7 +128,7 @@ export interface RuntimeDeps {
   readonly log: RunLog;
   readonly timeline: Timeline;
   /** Of a sync: its time budget. */
-  readonly slot?: RunTimeBudget;
+  readonly budget?: RunTimeBudget;
   readonly clock: Clock;
   /** Aborted when the run is cancelled or its time is over. */
   readonly signal: AbortSignal;

@@ -78,14 +78,14 @@ function guard(call: HostCall, signal: AbortSignal): HostCall {
 type CheckpointCalls = Pick<HostCalls, 'getCheckpoint' | 'saveCheckpoint' | 'clearCheckpoint'>;
 
 /** Progress that outlives the run (docs/reference/functions.md#checkpoints). */
-function checkpointCalls({ checkpoint, timeline, slot }: RuntimeDeps): CheckpointCalls {
+function checkpointCalls({ checkpoint, timeline, budget }: RuntimeDeps): CheckpointCalls {
   return {
     getCheckpoint: async () => JSON.stringify(await checkpoint.get()),
     saveCheckpoint: async (args) => {
       const flat = flatCheckpoint(parseArgs(shapes.saveCheckpoint, args).checkpoint);
       await checkpoint.save(flat);
       timeline({ what: 'checkpoint_saved', message: JSON.stringify(flat) });
-      slot?.afterCheckpoint();
+      budget?.afterCheckpoint();
       return 'null';
     },
     clearCheckpoint: async () => {

@@ -24,15 +24,15 @@ const positionEveryMs = 5_000;
  * @throws GatewayError `writer_fenced` when another process has acquired the partition
  */
 export async function fillPartition(
-  shared: PublishingServices,
+  services: PublishingServices,
   partition: number,
   signal: AbortSignal,
 ): Promise<void> {
-  await using writer = await shared.log.openWriter(`typed-topics/${partition}`);
-  const progress = new Progress(partition, shared.progressCodec);
-  await progress.read(shared.log);
-  const at = await startOf(shared, partition, progress);
-  const filling = new PartitionPublisher(shared, { partition, writer, progress, at });
+  await using writer = await services.log.openWriter(`typed-topics/${partition}`);
+  const progress = new Progress(partition, services.progressCodec);
+  await progress.read(services.log);
+  const at = await startOf(services, partition, progress);
+  const filling = new PartitionPublisher(services, { partition, writer, progress, at });
   while (!signal.aborted) await filling.whileTargetsStay(signal);
 }
 
@@ -41,13 +41,13 @@ export async function fillPartition(
  * the position is lost: then possibly missing changes are repeated.
  */
 async function startOf(
-  shared: PublishingServices,
+  services: PublishingServices,
   partition: number,
   progress: Progress,
 ): Promise<number> {
-  const committed = await shared.log.committed(typedTopicsGroup, recordsTopic);
+  const committed = await services.log.committed(typedTopicsGroup, recordsTopic);
   const existing = committed.get(partition) ?? progress.lowestLive;
-  return existing ?? shared.log.endOffset(recordsTopic, partition);
+  return existing ?? services.log.endOffset(recordsTopic, partition);
 }
 
 interface OwnedPartition {
@@ -59,25 +59,25 @@ interface OwnedPartition {
 }
 
 class PartitionPublisher {
-  readonly #shared: PublishingServices;
+  readonly #services: PublishingServices;
   readonly #held: OwnedPartition;
   #at: number;
   #committedAt = 0;
 
-  constructor(shared: PublishingServices, held: OwnedPartition) {
-    this.#shared = shared;
+  constructor(services: PublishingServices, held: OwnedPartition) {
+    this.#services = services;
     this.#held = held;
     this.#at = held.at;
   }
 
   /** Backfills every topic up to the position, then continues with all of them until the targets change. */
   async whileTargetsStay(signal: AbortSignal): Promise<void> {
-    const { list, changed } = this.#shared.targets.current();
+    const { list, changed } = this.#services.targets.current();
     const until = AbortSignal.any([signal, changed]);
     const { progress } = this.#held;
     progress.keepOnly(new Set(list.map(({ typed }) => typed.uid)));
     if (list.length === 0) return this.#idle(until);
-    const opened = await Promise.all(list.map((target) => openTarget(this.#shared, target)));
+    const opened = await Promise.all(list.map((target) => openTarget(this.#services, target)));
     const open = opened.filter((target) => target !== null);
     for (const target of open) await this.#backfill(target, signal);
     await this.#follow(open, until);
@@ -85,7 +85,7 @@ class PartitionPublisher {
 
   /** No stream has opted in: a later opt-in backfills these changes. */
   async #idle(until: AbortSignal): Promise<void> {
-    const { log } = this.#shared;
+    const { log } = this.#services;
     while (!until.aborted) {
       this.#at = await log.endOffset(recordsTopic, this.#held.partition);
       await this.#commit([]);
@@ -100,7 +100,7 @@ class PartitionPublisher {
     const from = { topic: recordsTopic, partition, offset: existing?.next ?? 0 };
     const options = { signal, maxBytes: batchBytesMax };
     let epoch = 0;
-    for await (const batch of this.#shared.log.read(from, options)) {
+    for await (const batch of this.#services.log.read(from, options)) {
       if (signal.aborted) return;
       const messages = batch.messages.filter(({ offset }) => offset < this.#at);
       const changes = this.#changes(messages, [target], (index) => {
@@ -120,7 +120,7 @@ class PartitionPublisher {
 
   async #follow(open: readonly OpenTarget[], until: AbortSignal): Promise<void> {
     const { partition, progress } = this.#held;
-    const { log, clock } = this.#shared;
+    const { log, clock } = this.#services;
     const from = { topic: recordsTopic, partition, offset: this.#at };
     for await (const batch of log.follow([from], { signal: until, maxBytes: batchBytesMax })) {
       // The batch is read again, for the current targets.
@@ -169,7 +169,7 @@ class PartitionPublisher {
 
   #decoded({ value }: ReadMessage): RecordChange | null {
     try {
-      return value === null ? null : this.#shared.changeCodec.decode(value);
+      return value === null ? null : this.#services.changeCodec.decode(value);
     } catch {
       return null;
     }
@@ -179,7 +179,7 @@ class PartitionPublisher {
     changes: Iterable<MatchedChange>,
     isBackfill: boolean,
   ): Promise<PartitionMessages[]> {
-    const { clock, version } = this.#shared;
+    const { clock, version } = this.#services;
     const erased = new Map<string, boolean>();
     const byTopic = new Map<string, Message[]>();
     for (const { message, change, target } of changes) {
@@ -202,7 +202,7 @@ class PartitionPublisher {
     const { connection_uid: uid } = change;
     let isErased = existing.get(uid);
     if (isErased === undefined) {
-      isErased = await this.#shared.isConnectionGone(uid);
+      isErased = await this.#services.isConnectionGone(uid);
       existing.set(uid, isErased);
     }
     return isErased;
@@ -211,12 +211,12 @@ class PartitionPublisher {
   async #park(message: ReadMessage): Promise<void> {
     const { partition } = this.#held;
     const reason = new Error('The change cannot be read.');
-    await this.#shared.park({ topic: recordsTopic, partition, message, replay: null }, reason, 1);
+    await this.#services.park({ topic: recordsTopic, partition, message, replay: null }, reason, 1);
   }
 
   async #commit(placed: readonly PartitionMessages[]): Promise<void> {
     const { writer, progress, partition } = this.#held;
-    const { faultPoint, clock } = this.#shared;
+    const { faultPoint, clock } = this.#services;
     faultPoint('typed-topics:before-commit');
     await writer.commit([...placed, ...progress.take()], {
       group: typedTopicsGroup,

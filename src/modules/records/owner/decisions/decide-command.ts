@@ -23,7 +23,7 @@ const attemptsMax = 5;
 const firstMs = 10;
 
 export interface DecisionContext {
-  readonly shared: OwnerServices;
+  readonly services: OwnerServices;
   readonly partition: number;
   readonly rules: Rules;
   readonly streams: Streams;
@@ -35,7 +35,7 @@ export interface DecisionContext {
  * @throws the error of the state store: the partition must be acquired again
  */
 export async function decideCommand(
-  deciding: DecisionContext,
+  context: DecisionContext,
   message: ReadMessage,
   decoded: DecodedCommand,
 ): Promise<'done' | 'more'> {
@@ -45,13 +45,13 @@ export async function decideCommand(
     const isRetryable = (error: unknown, attempts: number): boolean =>
       !isOfStore(error) && attempts < attemptsMax;
     try {
-      return await retrying(() => attemptOne(deciding, message, command), { isRetryable, firstMs });
+      return await retrying(() => attemptOne(context, message, command), { isRetryable, firstMs });
     } catch (error) {
       if (isOfStore(error)) throw error;
       failure = error;
     }
   }
-  setAside(deciding, message, decoded.command, failure);
+  setAside(context, message, decoded.command, failure);
   return 'done';
 }
 
@@ -70,21 +70,21 @@ export function decode({ commandCodec }: OwnerServices, message: ReadMessage): D
 }
 
 async function attemptOne(
-  deciding: DecisionContext,
+  context: DecisionContext,
   message: ReadMessage,
   command: RecordCommandValue,
 ): Promise<'done' | 'more'> {
-  const { rules, shared, streams } = deciding;
+  const { rules, services, streams } = context;
   if (command.kind === retentionPreview) {
     const args = JSON.parse(command.args ?? '{}') as RetentionPreviewArgs;
     const { store } = rules.changes;
-    const body = await preview(shared, { store, streams }, command.environment_id, args);
-    reply(deciding, command, { outcome: 'done', body });
+    const body = await preview(services, { store, streams }, command.environment_id, args);
+    reply(context, command, { outcome: 'done', body });
     return 'done';
   }
-  const isRefused = await isGone(deciding, command);
+  const isRefused = await isGone(context, command);
   const deadLetter = deadLetterOf(message);
-  return undoable(deciding, message.key, command, (stream) => {
+  return undoable(context, message.key, command, (stream) => {
     const answer = isRefused
       ? refused('stream_closed', 'The data key of the connection was destroyed.')
       : decide(handlers, rules, stream, command, {
@@ -92,10 +92,10 @@ async function attemptOne(
           isRetry: deadLetter !== null,
         });
     if (answer === 'more') return 'more';
-    reply(deciding, command, answer);
+    reply(context, command, answer);
     if (deadLetter !== null) {
       const refusal = answer.outcome === 'refused' ? answer.error : null;
-      reportRetried(deciding, { letter: deadLetter, message, command, attempts: 1 }, { refusal });
+      reportRetried(context, { letter: deadLetter, message, command, attempts: 1 }, { refusal });
     }
     return 'done';
   });
@@ -130,8 +130,11 @@ function undoable<T>(
 }
 
 /** A destroyed key is final: no further save for its connection. */
-async function isGone({ shared }: DecisionContext, command: RecordCommandValue): Promise<boolean> {
-  const isDestroyed = await isKeyGone(shared.vault, command.connection_uid);
+async function isGone(
+  { services }: DecisionContext,
+  command: RecordCommandValue,
+): Promise<boolean> {
+  const isDestroyed = await isKeyGone(services.vault, command.connection_uid);
   return isDestroyed && isKeyless[kindOf(handlers, command)] !== true;
 }
 
@@ -143,39 +146,39 @@ function reply({ rules }: DecisionContext, command: RecordCommandValue, answer: 
 type RetriedMessageInput = Parameters<typeof retriedMessage>;
 
 function reportRetried(
-  { shared, partition, rules }: DecisionContext,
+  { services, partition, rules }: DecisionContext,
   ref: Omit<RetriedMessageInput[1], 'place'>,
   outcome: RetriedMessageInput[2],
 ): void {
   const position = { topic: recordCommandsTopic, partition, offset: ref.message.offset };
   rules.changes.round.deadLetters.push(
-    retriedMessage(shared, { ...ref, place: position }, outcome),
+    retriedMessage(services, { ...ref, place: position }, outcome),
   );
 }
 
 function setAside(
-  deciding: DecisionContext,
+  context: DecisionContext,
   message: ReadMessage,
   command: RecordCommandValue | null,
   failure: unknown,
 ): void {
-  const { shared, partition, rules } = deciding;
+  const { services, partition, rules } = context;
   const position = { topic: recordCommandsTopic, partition, offset: message.offset };
-  shared.logger.error({ err: failure, ...position }, 'a command of records is set aside');
+  services.logger.error({ err: failure, ...position }, 'a command of records is set aside');
   const attempts = command === null ? 1 : attemptsMax;
   const deadLetter = deadLetterOf(message);
   if (deadLetter !== null)
-    reportRetried(deciding, { letter: deadLetter, message, command, attempts }, { failure });
+    reportRetried(context, { letter: deadLetter, message, command, attempts }, { failure });
   else {
     const parts = { message, command, place: position, attempts, failure };
-    rules.changes.round.deadLetters.push(deadLetterMessage(shared, parts));
+    rules.changes.round.deadLetters.push(deadLetterMessage(services, parts));
   }
   if (command === null) return;
-  undoable(deciding, message.key, command, (stream) => {
+  undoable(context, message.key, command, (stream) => {
     stream.job = null;
     if (deadLetter === null) noteFailure(stream, command, rules.changes.now);
   });
-  reply(deciding, command, refused('command_dead_lettered'));
+  reply(context, command, refused('command_dead_lettered'));
 }
 
 function noteFailure(stream: StreamState, command: RecordCommandValue, at: number): void {

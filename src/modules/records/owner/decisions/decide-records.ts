@@ -19,11 +19,11 @@ export const save: Handle = (decision) => {
     const { nextAt } = rules.changes;
     const recordCommand = {
       type: 'Save',
-      hash: rules.hash(stream.environmentUid, decision.given.plain(i)),
+      hash: rules.hash(stream.environmentUid, decision.payloads.plain(i)),
       seq: stream.seq + 1,
       at: nextAt,
     } as const;
-    settle(decision, id, state, recordCommand, () => decision.given.kept(i), isKept);
+    settle(decision, id, state, recordCommand, () => decision.payloads.kept(i), isKept);
   });
   return { outcome: 'done' };
 };
@@ -54,7 +54,7 @@ export const update: Handle = (decision) => {
       seq: stream.seq + 1,
       at: rules.changes.nextAt,
     } as const;
-    settle(decision, id, state, recordCommand, () => decision.given.keep(json), isKept);
+    settle(decision, id, state, recordCommand, () => decision.payloads.keep(json), isKept);
   });
   return { outcome: 'done' };
 };
@@ -75,13 +75,13 @@ export const remove: Handle = (decision) => {
     const deletedAt = command.deleted_at[i] ?? 0;
     const recordCommand = {
       type: 'Delete',
-      hash: state?.hash ?? rules.hash(stream.environmentUid, decision.given.plain(i)),
+      hash: state?.hash ?? rules.hash(stream.environmentUid, decision.payloads.plain(i)),
       seq: stream.seq + 1,
       at,
       deletedAt: deletedAt === 0 ? null : deletedAt,
     } as const;
     const payload = (): KeptPayload =>
-      state === null ? decision.given.kept(i) : (payloads.get(state.position) ?? noPayload);
+      state === null ? decision.payloads.kept(i) : (payloads.get(state.position) ?? noPayload);
     settle(decision, id, state, recordCommand, payload, isKept);
   });
   return { outcome: 'done' };
@@ -145,10 +145,10 @@ function merged(
   state: RecordState,
   keptPayload: KeptPayload,
 ): string {
-  const { given } = decision;
+  const { payloads } = decision;
   const isPruned = state.prunedAt !== null || keptPayload.bytes === null;
-  const before = isPruned ? { id } : parsed(given.opened(id, keptPayload));
-  return JSON.stringify(merge(before, parsed(given.plain(i))));
+  const before = isPruned ? { id } : parsed(payloads.opened(id, keptPayload));
+  return JSON.stringify(merge(before, parsed(payloads.plain(i))));
 }
 
 function parsed(json: Uint8Array): JsonObject {
@@ -158,7 +158,7 @@ function parsed(json: Uint8Array): JsonObject {
 
 /** Restores the former state of records, except of those that have moved since it was read. */
 export const revert: Handle = (decision) => {
-  const { rules, stream, command, given, counts } = decision;
+  const { rules, stream, command, payloads, counts } = decision;
   const { changes } = rules;
   const { expected, deletes } = JSON.parse(command.args ?? '{}') as RevertArgs;
   const deleted = new Set(deletes);
@@ -173,7 +173,7 @@ export const revert: Handle = (decision) => {
     const deletedAt = command.deleted_at[i] ?? 0;
     const decision = {
       type: 'Revert',
-      hash: isKept ? null : rules.hash(stream.environmentUid, given.plain(i)),
+      hash: isKept ? null : rules.hash(stream.environmentUid, payloads.plain(i)),
       seq: stream.seq + 1,
       at,
       deletedAt: isKept ? at : deletedAt === 0 ? null : deletedAt,
@@ -185,7 +185,7 @@ export const revert: Handle = (decision) => {
       else left.push(id);
       return;
     }
-    const payload = isKept ? (kept.get(decision.expected) ?? noPayload) : given.kept(i);
+    const payload = isKept ? (kept.get(decision.expected) ?? noPayload) : payloads.kept(i);
     changes.add(id, event, payload);
     counts[event.action === 'deleted' ? 'deleted' : 'updated']++;
   });

@@ -19,7 +19,7 @@ const sliceRecords = 2000;
 const answerBytesMax = 1_000_000;
 
 /** Known records among the ids, deleted ones too. */
-export const lookup: Handle = ({ rules, stream, command, given }) => {
+export const lookup: Handle = ({ rules, stream, command, payloads: given }) => {
   const { store } = rules.changes;
   const states = store.states(stream.no, command.ids);
   const positions = [...states.values()].map(({ position }) => position);

@@ -21,7 +21,7 @@ export interface Decision {
   readonly stream: StreamState;
   readonly command: RecordCommandValue;
   readonly offset: number;
-  readonly given: CommandPayloads;
+  readonly payloads: CommandPayloads;
   readonly run: StreamRun | null;
   readonly counts: { added: number; updated: number; deleted: number; unchanged: number };
   readonly failures: string[];
@@ -78,7 +78,7 @@ export function decide(
     stream,
     command,
     offset,
-    given: payloads,
+    payloads,
     run,
     counts,
     failures: [],

@@ -23,7 +23,7 @@ const answerCharsMax = 800_000;
 export function markSeen(passes: readonly Pass[], position: number): void {
   for (const pass of passes) {
     if (position > pass.start) continue;
-    pass.marks.add(position);
+    pass.bitmap.add(position);
     pass.isDirty = true;
   }
 }
@@ -56,7 +56,7 @@ export const passStart: Handle = ({ rules, stream, command, offset }) => {
     holder,
     isEnded: false,
     start: stream.seq,
-    marks: new SeenBitmap(),
+    bitmap: new SeenBitmap(),
     isLost: false,
     saved: Buffer.alloc(0),
     savedOffset: offset,
@@ -156,7 +156,7 @@ function deleteSlice(decision: Decision, pass: Pass, job: Job): number {
   const missing: string[] = [];
   let after = job.after;
   for (let gaps = 0; gaps < sliceGaps && missing.length < sliceRecords; gaps++) {
-    const gap = pass.marks.gap(after + 1, pass.start);
+    const gap = pass.bitmap.gap(after + 1, pass.start);
     if (gap === null) {
       after = pass.start;
       break;

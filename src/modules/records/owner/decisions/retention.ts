@@ -72,7 +72,7 @@ export async function isClockTrusted(log: EventLog, now: Instant): Promise<boole
 
 /** Prunes and deletes expired data of one partition: once a day, a slice at a time. */
 export class RetentionSweep {
-  readonly #shared: OwnerServices;
+  readonly #services: OwnerServices;
   readonly #partition: number;
   readonly #streams: Streams;
   #dueAt: Instant = 0;
@@ -81,8 +81,8 @@ export class RetentionSweep {
   /** The current sweep: its time, and the last stream of its previous slice. */
   #sweep: { readonly now: Instant; after: number } | null = null;
 
-  constructor(shared: OwnerServices, partition: number, streams: Streams) {
-    this.#shared = shared;
+  constructor(services: OwnerServices, partition: number, streams: Streams) {
+    this.#services = services;
     this.#partition = partition;
     this.#streams = streams;
   }
@@ -93,7 +93,7 @@ export class RetentionSweep {
 
   /** Adds a slice of the expired data to the round of changes; the streams count as touched. */
   async slice(changes: Changes): Promise<void> {
-    const { clock, log, tickMs = tickMsDefault } = this.#shared;
+    const { clock, log, tickMs = tickMsDefault } = this.#services;
     const now = clock.now();
     if (this.#sweep === null) {
       if (now < this.#dueAt) return;
@@ -115,14 +115,14 @@ export class RetentionSweep {
   #sayThatItWaits(store: StateStore): void {
     if (this.#isWaitSaid || store.headsAfter(0, 1).length === 0) return;
     this.#isWaitSaid = true;
-    this.#shared.logger.info(
+    this.#services.logger.info(
       { partition: this.#partition },
       'retention waits: nothing was written for a day, or the clock is wrong',
     );
   }
 
   async #look(changes: Changes, sweep: { readonly now: Instant; after: number }): Promise<void> {
-    const { retentionOf, vault } = this.#shared;
+    const { retentionOf, vault } = this.#services;
     const { store, round } = changes;
     const heads = store.headsAfter(sweep.after, sliceStreams);
     for (const { no, key, head } of heads) {
@@ -147,7 +147,7 @@ export class RetentionSweep {
    * is: an empty message, once a day, lets pruned and deleted data go.
    */
   async #keepRolling(now: Instant): Promise<void> {
-    const { log } = this.#shared;
+    const { log } = this.#services;
     const position = { topic: recordsTopic, partition: this.#partition };
     const [start, end, recent] = await Promise.all([
       log.startOffset(recordsTopic, this.#partition),

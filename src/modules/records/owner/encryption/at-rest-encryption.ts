@@ -14,9 +14,9 @@ export interface PayloadGroup {
  * awaits its key first, or finds that it was destroyed.
  */
 export interface AtRestEncryption {
-  seal(streamKey: string, together: PayloadGroup, plain: Uint8Array): Buffer;
+  seal(streamKey: string, group: PayloadGroup, plain: Uint8Array): Buffer;
   /** @throws GatewayError `invalid_credentials` when the key is gone or the bytes were changed */
-  open(streamKey: string, together: PayloadGroup, sealed: Uint8Array): Buffer;
+  open(streamKey: string, group: PayloadGroup, sealed: Uint8Array): Buffer;
   /** Whether the key was destroyed: nothing can be sealed, and nothing that was is readable. */
   isGone(streamKey: string): boolean;
 }
@@ -26,12 +26,12 @@ const nothing: PayloadGroup = { ids: [], lengths: [] };
 export function createAtRestEncryption(
   vault: Pick<Vault, 'sealBytes' | 'openBytes'>,
 ): AtRestEncryption {
-  const seal: AtRestEncryption['seal'] = (streamKey, together, plain) =>
-    vault.sealBytes(connectionOf(streamKey), plain, contextOf(streamKey, together));
+  const seal: AtRestEncryption['seal'] = (streamKey, group, plain) =>
+    vault.sealBytes(connectionOf(streamKey), plain, contextOf(streamKey, group));
   return {
     seal,
-    open: (streamKey, together, sealed) =>
-      vault.openBytes(connectionOf(streamKey), sealed, contextOf(streamKey, together)),
+    open: (streamKey, group, sealed) =>
+      vault.openBytes(connectionOf(streamKey), sealed, contextOf(streamKey, group)),
     isGone(streamKey) {
       try {
         seal(streamKey, nothing, new Uint8Array());

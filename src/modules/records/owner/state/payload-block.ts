@@ -61,8 +61,8 @@ export interface EncodedBlock {
   readonly size: number;
 }
 
-type Seal = (together: PayloadGroup, plain: Uint8Array) => Uint8Array;
-type Open = (together: PayloadGroup, sealed: Uint8Array) => Uint8Array;
+type Seal = (group: PayloadGroup, plain: Uint8Array) => Uint8Array;
+type Open = (group: PayloadGroup, sealed: Uint8Array) => Uint8Array;
 
 /** Approximate size of an entry: ids are mostly ASCII. */
 export function entryBytes({ id, payload }: PlacedPayload): number {

@@ -172,8 +172,8 @@ export class PayloadBlocks {
   }
 
   #add(stream: number, entries: readonly PlacedPayload[]): void {
-    const { data, secrets, size } = encodeBlock(entries, (together, plain) =>
-      this.#sealing.seal(this.#key(stream), together, plain),
+    const { data, secrets, size } = encodeBlock(entries, (group, plain) =>
+      this.#sealing.seal(this.#key(stream), group, plain),
     );
     const positions = entries.map(({ position }) => position);
     const no = ++this.#lastNo;
@@ -247,8 +247,8 @@ export class PayloadBlocks {
     if (cached !== undefined) return cached;
     const row = this.#statement('SELECT data, secrets FROM payload_data WHERE no = ?').get(no);
     const [data, secrets] = row as unknown as [Uint8Array, Uint8Array | null];
-    const block = new Block({ data, secrets, size }, count, (together, sealed) =>
-      this.#sealing.open(this.#key(stream), together, sealed),
+    const block = new Block({ data, secrets, size }, count, (group, sealed) =>
+      this.#sealing.open(this.#key(stream), group, sealed),
     );
     this.#cached.set(no, block);
     return block;

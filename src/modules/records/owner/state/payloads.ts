@@ -34,7 +34,7 @@ class StreamPayloads {
 }
 
 interface Change {
-  readonly held: StreamPayloads;
+  readonly payloads: StreamPayloads;
   readonly position: number;
   readonly before: HeldPayload | undefined;
 }
@@ -70,8 +70,8 @@ export class Payloads {
   }
 
   undo(): void {
-    for (const { held, position, before } of (this.#part ?? []).reverse()) {
-      held.set(position, before);
+    for (const { payloads, position, before } of (this.#part ?? []).reverse()) {
+      payloads.set(position, before);
     }
     this.#part = null;
   }
@@ -87,10 +87,10 @@ export class Payloads {
 
   read(stream: number, positions: readonly number[]): Map<number, KeptPayload> {
     const found = new Map<number, KeptPayload>();
-    const held = this.#held.get(stream);
+    const payloads = this.#held.get(stream);
     const missing: number[] = [];
     for (const position of positions) {
-      const existing = held?.get(position);
+      const existing = payloads?.get(position);
       if (existing === undefined) missing.push(position);
       else if (existing !== null) found.set(position, existing.payload);
     }
@@ -112,15 +112,15 @@ export class Payloads {
   ): PayloadPosition[] {
     const placed: PayloadPosition[] = [];
     if (limit <= 0) return placed;
-    const held = this.#held.get(stream);
+    const payloads = this.#held.get(stream);
     this.#blocks.scan(stream, from, through, (position, id, hasPayload) => {
-      if (held?.get(position) !== undefined) return true;
+      if (payloads?.get(position) !== undefined) return true;
       if (withPayload && !hasPayload()) return true;
       placed.push({ position, id: id() });
       return placed.length < limit;
     });
-    if (held === undefined) return placed;
-    const more = heldPlaced(held, from, through, limit, withPayload);
+    if (payloads === undefined) return placed;
+    const more = heldPlaced(payloads, from, through, limit, withPayload);
     if (more.length === 0) return placed;
     const all = [...placed, ...more].sort((a, b) => a.position - b.position);
     return all.slice(0, limit);
@@ -128,11 +128,11 @@ export class Payloads {
 
   /** Writes all pending payloads into the blocks. */
   write(): void {
-    for (const [stream, held] of this.#held) {
+    for (const [stream, payloads] of this.#held) {
       const gone: number[] = [];
       const put: PlacedPayload[] = [];
-      for (const position of held.positions) {
-        const payload = held.get(position);
+      for (const position of payloads.positions) {
+        const payload = payloads.get(position);
         if (payload == null) gone.push(position);
         else put.push(payload);
       }
@@ -146,9 +146,9 @@ export class Payloads {
 
   #set(stream: number, position: number, payload: HeldPayload): void {
     if (this.#part === null) this.#writeWhenFull();
-    const held = this.#heldOf(stream);
-    this.#part?.push({ held, position, before: held.get(position) });
-    held.set(position, payload);
+    const payloads = this.#heldOf(stream);
+    this.#part?.push({ payloads, position, before: payloads.get(position) });
+    payloads.set(position, payload);
     this.#changes++;
   }
 
@@ -157,25 +157,25 @@ export class Payloads {
   }
 
   #heldOf(stream: number): StreamPayloads {
-    let held = this.#held.get(stream);
-    if (held === undefined) this.#held.set(stream, (held = new StreamPayloads()));
-    return held;
+    let payloads = this.#held.get(stream);
+    if (payloads === undefined) this.#held.set(stream, (payloads = new StreamPayloads()));
+    return payloads;
   }
 }
 
 function heldPlaced(
-  held: StreamPayloads,
+  payloads: StreamPayloads,
   from: number,
   through: number,
   limit: number,
   withPayload: boolean,
 ): PayloadPosition[] {
-  const { positions } = held;
+  const { positions } = payloads;
   const placed: PayloadPosition[] = [];
   for (let at = firstFrom(positions, from); at < positions.length; at++) {
     const position = positions[at] ?? 0;
     if (position > through || placed.length === limit) break;
-    const entry = held.get(position);
+    const entry = payloads.get(position);
     if (entry == null || (withPayload && entry.payload.encoding === 'none')) continue;
     placed.push({ position, id: entry.id });
   }

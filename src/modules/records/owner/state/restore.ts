@@ -18,18 +18,18 @@ export interface RestoredStore extends OpenedStore {
  * The former owner must be fenced.
  */
 export async function restore(
-  shared: OwnerServices,
+  services: OwnerServices,
   partition: number,
   signal: AbortSignal,
 ): Promise<RestoredStore> {
-  const { store, progress, from } = await openStore(shared, partition, signal);
+  const { store, progress, from } = await openStore(services, partition, signal);
   try {
-    const restoring = new StoreUpdate(shared, store, progress);
+    const restoring = new StoreUpdate(services, store, progress);
     await restoring.readChanges(partition, signal);
     await restoring.readHeads(partition, signal);
     signal.throwIfAborted();
-    const reached = restoring.commit(shared.clock.now());
-    return { store, progress: reached, from, read: restoring.changesRead };
+    const reachedProgress = restoring.commit(services.clock.now());
+    return { store, progress: reachedProgress, from, read: restoring.changesRead };
   } catch (error) {
     store[Symbol.dispose]();
     throw error;
@@ -45,40 +45,40 @@ export interface Throttle {
 
 /** Updates a store from its last position. */
 export class StoreUpdate {
-  readonly #shared: OwnerServices;
+  readonly #services: OwnerServices;
   readonly #store: StateStore;
   readonly #pacing: Throttle | null;
   /** Position in the store's metadata; its contents may be further. */
-  #committed: Progress;
-  #reached: Progress;
+  #committedProgress: Progress;
+  #reachedProgress: Progress;
   readonly #numbers = new Map<string, number>();
   #uncommitted = 0;
   changesRead = 0;
 
   constructor(
-    shared: OwnerServices,
+    services: OwnerServices,
     store: StateStore,
     progress: Progress,
     throttle: Throttle | null = null,
   ) {
-    this.#shared = shared;
+    this.#services = services;
     this.#store = store;
     this.#pacing = throttle;
-    this.#committed = progress;
-    this.#reached = progress;
+    this.#committedProgress = progress;
+    this.#reachedProgress = progress;
   }
 
   /** Commits what was read, which had reached the end of the log at that time (ms). */
   commit(atEndAt: number): Progress {
-    this.#committed = { ...this.#reached, atEndAt };
-    this.#store.commit(this.#committed);
+    this.#committedProgress = { ...this.#reachedProgress, atEndAt };
+    this.#store.commit(this.#committedProgress);
     this.#uncommitted = 0;
-    return this.#committed;
+    return this.#committedProgress;
   }
 
   async readChanges(partition: number, signal: AbortSignal): Promise<void> {
-    const { log, changeCodec } = this.#shared;
-    const from = { topic: recordsTopic, partition, offset: this.#reached.changes };
+    const { log, changeCodec } = this.#services;
+    const from = { topic: recordsTopic, partition, offset: this.#reachedProgress.changes };
     for await (const batch of log.read(from, this.#reading(signal))) {
       for (const { key, value } of batch.messages) {
         if (key === reservedKey) continue;
@@ -92,10 +92,10 @@ export class StoreUpdate {
   }
 
   async readHeads(partition: number, signal: AbortSignal): Promise<void> {
-    const { log, headCodec } = this.#shared;
-    const from = { topic: headsTopic, partition, offset: this.#reached.heads };
+    const { log, headCodec } = this.#services;
+    const from = { topic: headsTopic, partition, offset: this.#reachedProgress.heads };
     for await (const batch of log.read(from, this.#reading(signal))) {
-      let { command, lastModifiedAt, headsEpoch } = this.#reached;
+      let { command, lastModifiedAt, headsEpoch } = this.#reachedProgress;
       for (const { key, value } of batch.messages) {
         if (value === null) {
           this.#store.putHead(this.#number(key), null);
@@ -119,24 +119,28 @@ export class StoreUpdate {
   }
 
   #advance(some: Partial<Progress>, messages: number): void {
-    this.#reached = { ...this.#reached, ...some };
+    this.#reachedProgress = { ...this.#reachedProgress, ...some };
     this.#uncommitted += messages;
     if (this.#uncommitted < changesPerCommit) return;
     // Keeps the transaction small. An interrupted one begins again: applying is idempotent.
-    this.#store.commit(this.#committed);
+    this.#store.commit(this.#committedProgress);
     this.#uncommitted = 0;
   }
 
   #apply(key: string, change: RecordChange): void {
-    if (change.owner_epoch < this.#reached.changesEpoch) return;
+    if (change.owner_epoch < this.#reachedProgress.changesEpoch) return;
     const { record_id: id, position, previous_position: previous, payload } = change;
     const { last_modified_at: modifiedAt } = change;
     if (
-      modifiedAt > this.#reached.lastModifiedAt ||
-      change.owner_epoch > this.#reached.changesEpoch
+      modifiedAt > this.#reachedProgress.lastModifiedAt ||
+      change.owner_epoch > this.#reachedProgress.changesEpoch
     ) {
-      const lastModifiedAt = Math.max(modifiedAt, this.#reached.lastModifiedAt);
-      this.#reached = { ...this.#reached, lastModifiedAt, changesEpoch: change.owner_epoch };
+      const lastModifiedAt = Math.max(modifiedAt, this.#reachedProgress.lastModifiedAt);
+      this.#reachedProgress = {
+        ...this.#reachedProgress,
+        lastModifiedAt,
+        changesEpoch: change.owner_epoch,
+      };
     }
     const no = this.#number(streamOf(key));
     if (change.action === 'purged') {

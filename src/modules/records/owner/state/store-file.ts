@@ -35,26 +35,26 @@ export interface OpenedStore {
  * @throws GatewayError `log_incomplete` when the store or the snapshot is ahead of the log, which has lost messages
  */
 export async function openStore(
-  shared: OwnerServices,
+  services: OwnerServices,
   partition: number,
   signal: AbortSignal,
 ): Promise<OpenedStore> {
-  const { directory, snapshots } = shared;
+  const { directory, snapshots } = services;
   mkdirSync(directory, { recursive: true });
-  const file = storeFile(shared, partition);
-  const kept = await openResumable(shared, partition, file);
+  const file = storeFile(services, partition);
+  const kept = await openResumable(services, partition, file);
   if (kept !== null) return { ...kept, from: 'own store' };
   removeDisposableDatabase(file);
   const snapshot = await snapshots?.fetch(partition, file, signal);
   if (snapshot !== null && snapshot !== undefined) {
-    const found = await openResumable(shared, partition, file);
+    const found = await openResumable(services, partition, file);
     if (found !== null) return { ...found, from: 'snapshot' };
     removeDisposableDatabase(file);
   }
   const store = new StateStore(
     file,
-    originOf(shared, partition),
-    createAtRestEncryption(shared.vault),
+    originOf(services, partition),
+    createAtRestEncryption(services.vault),
   );
   return { store, progress: nothingYet, from: 'log alone' };
 }
@@ -69,33 +69,37 @@ const originOf = ({ origin }: OwnerServices, partition: number): string => `${or
 type ReusableStore = Omit<OpenedStore, 'from'>;
 
 async function openResumable(
-  shared: OwnerServices,
+  services: OwnerServices,
   partition: number,
   file: string,
 ): Promise<ReusableStore | null> {
-  const kept = openKept(shared, partition, file);
+  const kept = openKept(services, partition, file);
   if (kept === null) return null;
   let refusal: string | null = 'the log cannot be asked';
   try {
-    refusal = await refusalOf(shared, partition, kept.progress);
+    refusal = await refusalOf(services, partition, kept.progress);
   } finally {
     if (refusal !== null) kept.store[Symbol.dispose]();
   }
   if (refusal === null) return kept;
-  shared.logger.warn({ partition, file, refusal }, 'a state store of records is not used');
+  services.logger.warn({ partition, file, refusal }, 'a state store of records is not used');
   return null;
 }
 
 /** An earlier store; null when it cannot be used. */
-function openKept(shared: OwnerServices, partition: number, file: string): ReusableStore | null {
+function openKept(services: OwnerServices, partition: number, file: string): ReusableStore | null {
   if (!existsSync(file)) return null;
   let store: StateStore | null = null;
   try {
-    store = new StateStore(file, originOf(shared, partition), createAtRestEncryption(shared.vault));
+    store = new StateStore(
+      file,
+      originOf(services, partition),
+      createAtRestEncryption(services.vault),
+    );
     const progress = store.progress();
     if (progress !== null) return { store, progress };
   } catch (err) {
-    shared.logger.warn({ err, partition, file }, 'a state store of records cannot be opened');
+    services.logger.warn({ err, partition, file }, 'a state store of records cannot be opened');
   }
   store?.[Symbol.dispose]();
   return null;

@@ -21,7 +21,7 @@ export interface Pass {
   isEnded: boolean;
   /** The stream's seq at the start: records modified since have a higher position. */
   readonly start: number;
-  readonly marks: SeenBitmap;
+  readonly bitmap: SeenBitmap;
   /** Marks of earlier commands may be missing: the pass may delete nothing. */
   readonly isLost: boolean;
   /** The marks in the head, and the command up to which they are complete. */
@@ -111,7 +111,7 @@ export function fromHead(no: number, key: string, head: StreamHeadValue, now: nu
       holder: pass.run_id === null ? null : { runId: pass.run_id, attempt: pass.attempt },
       isEnded: pass.is_ended,
       start: pass.start_position,
-      marks: SeenBitmap.decode(pass.marks),
+      bitmap: SeenBitmap.decode(pass.marks),
       isLost: pass.is_lost,
       saved: pass.marks,
       savedOffset: pass.marks_offset,
@@ -218,7 +218,7 @@ export function putRun(stream: StreamState, run: StreamRun): void {
 
 /** Puts the marks into the head: `command` is the last one up to which they are complete. */
 export function saveMarks(pass: Pass, command: number, now: number): void {
-  if (pass.isDirty) pass.saved = pass.marks.encode();
+  if (pass.isDirty) pass.saved = pass.bitmap.encode();
   pass.savedOffset = command;
   pass.savedAt = now;
   pass.isDirty = false;

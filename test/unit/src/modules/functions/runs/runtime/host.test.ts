@@ -129,7 +129,7 @@ describe('checkpoints', () => {
     const checkpoint = { get: async () => null, save, clear: async () => undefined };
     const clock = movedClock();
     const slot = new RunTimeBudget(clock, 10_000_000);
-    const { calls } = fakeRuntime({ checkpoint, slot });
+    const { calls } = fakeRuntime({ checkpoint, budget: slot });
     await ask(calls, 'saveCheckpoint', { checkpoint: { n: 1 } });
     clock.forward(8_000_000);
     const late = ask(calls, 'saveCheckpoint', { checkpoint: { n: 2 } });
