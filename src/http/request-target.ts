@@ -1,7 +1,7 @@
 import type { AnyRoute } from './define-route.ts';
 import type { AnyStreamRoute } from './stream-route.ts';
 
-type Slashed = Pick<AnyRoute | AnyStreamRoute, 'path' | 'keepsSlash'>;
+type PathRoute = Pick<AnyRoute | AnyStreamRoute, 'path' | 'keepsSlash'>;
 
 /**
  * The target of a request without the slash at the end of its path (docs/reference/http.md#paths). A path that
@@ -15,7 +15,7 @@ export function withoutPathSlash(target: string): string {
 }
 
 /** Returns `withoutPathSlash` for a server with these routes: below some of them a slash counts. */
-export function createPathSlashRemoval(routes: readonly Slashed[]): (target: string) => string {
+export function createPathSlashRemoval(routes: readonly PathRoute[]): (target: string) => string {
   const kept = routes
     .filter(({ path, keepsSlash }) => keepsSlash === true || path.endsWith('/'))
     .map(({ path }) => path);

@@ -1,80 +1,93 @@
 /**
- * `npm run language`: fails on file names and declared identifiers that docs/glossary.md replaces, and names the word
- * to use. Names that a standard or Node itself uses are listed with the files in which they stand.
+ * `npm run language`: fails on a type that is named by a participle or another word that is no noun, and on a field or
+ * parameter that does not bear the name of its class (docs/glossary.md, "Names in code").
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import ts from 'typescript';
-import { oldFiles, oldNames } from './old-names.ts';
+import { classMismatch, isNounlike } from './names.ts';
 
 interface Finding {
-  readonly place: string;
-  readonly name: string;
-  readonly use: string;
+  readonly position: string;
+  readonly problem: string;
 }
 
-const whole = new Map(
-  oldNames.filter(({ isPart }) => isPart !== true).map((one) => [one.old, one]),
-);
-const parts = new Map(
-  oldNames.filter(({ isPart }) => isPart === true).map((one) => [one.old, one]),
-);
+type TypeDeclaration =
+  | ts.InterfaceDeclaration
+  | ts.TypeAliasDeclaration
+  | (ts.ClassDeclaration & { readonly name: ts.Identifier });
 
-const wordsOf = (name: string): string[] =>
-  name.split(/(?=[A-Z])|_/).map((word) => word.toLowerCase());
+const isTypeDeclaration = (node: ts.Node): node is TypeDeclaration =>
+  ts.isInterfaceDeclaration(node) ||
+  ts.isTypeAliasDeclaration(node) ||
+  (ts.isClassDeclaration(node) && node.name !== undefined);
 
-function oldNameIn(name: string, file: string, isLocal: boolean) {
-  const candidates = [whole.get(name), ...wordsOf(name).map((word) => parts.get(word))];
-  return candidates.find(
-    (one) =>
-      one !== undefined && one.allowedIn?.test(file) !== true && (isLocal || one.isLocal !== true),
-  );
-}
+/** A member or parameter whose declared type is one name. */
+type TypedMember = (ts.PropertyDeclaration | ts.PropertySignature | ts.ParameterDeclaration) & {
+  readonly name: ts.Identifier | ts.PrivateIdentifier;
+  readonly type: ts.TypeReferenceNode & { readonly typeName: ts.Identifier };
+};
 
-/** Declarations; a property of an object literal, or what is taken out of one, has the name of its type. */
-const declares = (node: ts.Node): node is ts.NamedDeclaration & { name: ts.Identifier } =>
-  'name' in node &&
-  node.name !== undefined &&
-  (ts.isIdentifier(node.name as ts.Node) || ts.isPrivateIdentifier(node.name as ts.Node)) &&
-  (ts.isVariableDeclaration(node) ||
-    ts.isParameter(node) ||
-    ts.isFunctionLike(node) ||
-    ts.isClassLike(node) ||
-    ts.isInterfaceDeclaration(node) ||
-    ts.isTypeAliasDeclaration(node) ||
-    ts.isPropertyDeclaration(node) ||
-    ts.isPropertySignature(node));
+const isTypedMember = (node: ts.Node): node is TypedMember =>
+  (ts.isPropertyDeclaration(node) || ts.isPropertySignature(node) || ts.isParameter(node)) &&
+  (ts.isIdentifier(node.name) || ts.isPrivateIdentifier(node.name)) &&
+  node.type !== undefined &&
+  ts.isTypeReferenceNode(node.type) &&
+  ts.isIdentifier(node.type.typeName);
 
-function* findingsIn(file: string): Generator<Finding> {
-  const name = basename(file).replace(/(\.[a-z]+)*\.tsx?$/, '');
-  const use = Object.hasOwn(oldFiles, name) ? oldFiles[name] : undefined;
-  if (use !== undefined) yield { place: file, name, use };
-  const source = ts.createSourceFile(
-    file,
-    readFileSync(file, 'utf8'),
-    ts.ScriptTarget.Latest,
-    true,
-  );
+function* nodesOf(source: ts.SourceFile): Generator<ts.Node> {
   const nodes: ts.Node[] = [source];
   for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
-    if (declares(node)) {
-      const declared = node.name.text.replace(/^#/, '');
-      const old = oldNameIn(declared, file, ts.isVariableDeclaration(node) || ts.isParameter(node));
-      const line = source.getLineAndCharacterOfPosition(node.name.getStart()).line + 1;
-      if (old !== undefined) yield { place: `${file}:${line}`, name: declared, use: old.use };
-    }
+    yield node;
     node.forEachChild((child) => void nodes.push(child));
   }
 }
 
-const files = execFileSync('git', ['ls-files', 'src/*.ts', 'src/*.tsx', 'streams/*.ts'], {
+/** Classes whose name no other kind of type bears; errors have names of their own (`cause`, `error`). */
+function classNames(sources: readonly ts.SourceFile[]): ReadonlySet<string> {
+  const classes = new Set<string>();
+  const others = new Set<string>();
+  for (const source of sources) {
+    for (const node of nodesOf(source)) {
+      if (!isTypeDeclaration(node)) continue;
+      (ts.isClassDeclaration(node) ? classes : others).add(node.name.text);
+    }
+  }
+  return new Set(
+    [...classes].filter(
+      (name) => !others.has(name) && !name.endsWith('Error') && !Object.hasOwn(globalThis, name),
+    ),
+  );
+}
+
+function* findingsIn(source: ts.SourceFile, classes: ReadonlySet<string>): Generator<Finding> {
+  const positionOf = (node: ts.Node): string =>
+    `${source.fileName}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+  for (const node of nodesOf(source)) {
+    if (isTypeDeclaration(node) && !isNounlike(node.name.text)) {
+      const problem = `type "${node.name.text}" is no noun; say what its value is`;
+      yield { position: positionOf(node.name), problem };
+    }
+    if (!isTypedMember(node) || !classes.has(node.type.typeName.text)) continue;
+    const problem = classMismatch(node.name.text, node.type.typeName.text);
+    if (problem !== null) yield { position: positionOf(node.name), problem };
+  }
+}
+
+const sources = execFileSync('git', ['ls-files', 'src/*.ts', 'src/*.tsx', 'streams/*.ts'], {
   encoding: 'utf8',
 })
+  .trim()
   .split('\n')
-  .filter((file) => file !== '');
-const findings = files.flatMap((file) => [...findingsIn(file)]);
-for (const { place, name, use } of findings)
-  console.error(`${place}: "${name}" is not a word of docs/glossary.md; use ${use}`);
-console.log(`${files.length} files, ${findings.length} names to replace`);
+  // Generated; its types bear the names of the API.
+  .filter((file) => file !== 'src/client/operations.ts')
+  .map((file) =>
+    ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true),
+  );
+const classes = classNames(sources);
+const findings = sources.flatMap((source) => [...findingsIn(source, classes)]);
+for (const { position, problem } of findings) console.error(`${position}: ${problem}`);
+console.log(
+  `${sources.length} files, ${classes.size} classes, ${findings.length} names to replace`,
+);
 process.exitCode = findings.length === 0 ? 0 : 1;

@@ -44,7 +44,7 @@ interface Row {
 
 type Rows = Pick<Slice, 'text' | 'ends' | 'positions' | 'times' | 'hasMore'>;
 
-export interface Cut {
+export interface CutOptions {
   readonly limit: number;
   readonly generation: bigint;
   readonly bytesMax: number;
@@ -57,7 +57,7 @@ export interface Cut {
  */
 export class RowCutter {
   readonly #answer: Buffer;
-  readonly #cut: Cut;
+  readonly #options: CutOptions;
   readonly #reader: RowReader;
   readonly #row = emptyRow();
   readonly #buffer: TextBuffer;
@@ -66,15 +66,15 @@ export class RowCutter {
   readonly #positions: number[] = [];
   readonly #times: number[] = [];
 
-  constructor(answer: Buffer, cut: Cut) {
+  constructor(answer: Buffer, options: CutOptions) {
     this.#answer = answer;
-    this.#cut = cut;
+    this.#options = options;
     this.#reader = new RowReader(answer);
     this.#buffer = new TextBuffer(Math.ceil(answer.length * 1.5) + 4096);
   }
 
   get isDone(): boolean {
-    const { limit, bytesMax } = this.#cut;
+    const { limit, bytesMax } = this.#options;
     const { length } = this.#ends;
     const isFull = length >= limit || (this.#buffer.length >= bytesMax && length > 0);
     return isFull || !this.#reader.hasMore;
@@ -82,7 +82,7 @@ export class RowCutter {
 
   /** Converts up to this number of further rows. */
   turn(rows: number): void {
-    const { generation, open } = this.#cut;
+    const { generation, open } = this.#options;
     const row = this.#row;
     const buffer = this.#buffer;
     for (let turned = 0; turned < rows && !this.isDone; turned++) {
