@@ -91,6 +91,8 @@ const groups = {
     deploymentKeptMs: 'How long the outcome of a deployment from source can be read',
   },
   credentials: {
+    providerErrorCharsMax:
+      'Description, and address, of the error that a provider returns in a callback',
     refreshLeaseMs: 'How long one refresh holds a connection',
     refreshWaitMs: 'How long a request waits for a refresh by another request',
     refreshBackoffMs: 'After a failed refresh, until the next attempt',

@@ -117,6 +117,8 @@ export const limits = {
   checkpointBytesMax: 16 * 1024,
   metadataBytesMax: 256 * 1024,
   sandboxHeapMb: 256,
+  /** Characters that are kept of the error that a provider returns in a callback. */
+  providerErrorCharsMax: 500,
   /** How long one refresh may hold a connection; its request to the provider ends earlier. */
   refreshLeaseMs: 15_000,
   refreshWaitMs: 30_000,

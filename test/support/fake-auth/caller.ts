@@ -62,7 +62,7 @@ export function callerOf(played: Played, http: HttpClient): Caller {
     ...context(),
     callbackUrl: 'http://gateway.test/oauth/callback',
     state: 'state-1',
-    scopes: client?.scopes ?? '',
+    scopes: client?.scopes?.split(',') ?? [],
     authorizationParams: {},
     override: null,
     ...more,

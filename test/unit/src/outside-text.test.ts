@@ -18,10 +18,12 @@ import { parseQuery } from '#http/query.ts';
 import { tailCursor } from '#http/topic-tail.ts';
 import { bodyText } from '#kernel/body-text.ts';
 import { parseExactJson } from '#kernel/exact-json.ts';
+import { Mask } from '#kernel/mask.ts';
 import { redactJson, redactText } from '#kernel/redact.ts';
 import { scrub } from '#kernel/scrub.ts';
 import { microsOf } from '#kernel/time.ts';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
+import { callbackErrorIn } from '#modules/connections/authorizations/callback-error.ts';
 import { fieldProblem } from '#modules/connections/providers/field-check.ts';
 import { interpolate } from '#modules/connections/providers/interpolate.ts';
 import { joinUrl, withParams } from '#modules/connections/providers/url.ts';
@@ -101,6 +103,13 @@ const readers: Readonly<Record<string, Reader>> = {
       },
     ]),
   ),
+  'the description of an error in a callback': {
+    read: (text) => callbackErrorIn({ error: 'x', error_description: text }, new Mask()),
+  },
+  'the address of an error in a callback': {
+    read: (text) => callbackErrorIn({ error: 'x', error_uri: text }, new Mask()),
+    starts: ['', 'https://a'],
+  },
   'an integration key': { read: (text) => integrationKey.safeParse(text) },
   'a connection id': { read: (text) => connectionId.safeParse(text) },
   'a field of text': { read: (value) => text(1, 255).safeParse(value) },

@@ -2,17 +2,23 @@ import { findCaughtUp } from '#control-plane/control-plane.ts';
 import type { RouteAnswer } from '#http/define-route.ts';
 import type { QueryValue } from '#http/query.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { Mask } from '#kernel/mask.ts';
+import { isSecretName } from '#kernel/redact.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { findConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import type { ObtainedCredentials, ModeContext } from '../credentials/modes/mode.ts';
-import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
+import { ProviderAuthError, type CallbackError } from '../credentials/modes/provider-auth-error.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import { addressOf, tokenValues } from '../credentials/modes/token-request.ts';
-import { openConnectionConfig } from '../credentials/sealing.ts';
+import { openConnectionConfig, openCredentials } from '../credentials/sealing.ts';
+import { secretsOfCredentials } from '../credentials/secrets.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import type { Provider } from '../providers/definition.ts';
 import type { ConnectionsServices } from '../services.ts';
+import { callbackErrorIn, callbackErrorText } from './callback-error.ts';
 import { authorizationRef } from './entity.ts';
 import { logged } from './log.ts';
 import { showFailure, notifySuccess } from './notify-outcome.ts';
@@ -148,8 +154,10 @@ async function finishRedirect(
   const context = await modeContext(services, integration, provider, config);
   checkIssuer(iss, context);
   // The state is checked: no mode reads it again.
-  const obtained = await traded(() =>
-    redirect.finish(texts, kept, { ...context, ...flow, state: '' }),
+  const readError = async () =>
+    callbackErrorIn(texts, await maskOf(vault, { texts, kept, config, context, flow, existing }));
+  const obtained = await traded(provider, readError, () =>
+    redirect.finish(texts, kept, { ...context, ...flow, scopes: [], state: '' }),
   );
   const accepted = await acceptCredentials(services, {
     integration,
@@ -165,16 +173,53 @@ async function finishRedirect(
 }
 
 /** Callbacks without an authorization code cause no request to the provider. */
-async function traded(finish: () => Promise<ObtainedCredentials>): Promise<ObtainedCredentials> {
+async function traded(
+  { name }: Provider,
+  readError: () => Promise<CallbackError | null>,
+  finish: () => Promise<ObtainedCredentials>,
+): Promise<ObtainedCredentials> {
   try {
     return await finish();
   } catch (error) {
     if (!(error instanceof ProviderAuthError)) throw error;
-    const { code, providerStatus, isDefinitive } = error.failure;
-    const isEmpty = code === 'invalid_credentials' && providerStatus === null && isDefinitive;
+    const { failure } = error;
+    const isEmpty = failure.providerStatus === null && failure.isDefinitive;
     if (!isEmpty) throw error;
-    throw new ProviderAuthError({ ...error.failure, code: 'invalid_callback' }, { cause: error });
+    const code = 'invalid_callback';
+    const callbackError = await readError();
+    if (callbackError !== null) {
+      const message = `The provider "${name}" ${callbackErrorText(callbackError)}`;
+      const fields = { code, message, providerCode: callbackError.code, callbackError } as const;
+      throw new ProviderAuthError({ ...failure, ...fields }, { cause: error });
+    }
+    if (failure.code !== 'invalid_credentials') throw error;
+    throw new ProviderAuthError({ ...failure, code }, { cause: error });
   }
+}
+
+interface FlowSecrets {
+  readonly texts: Readonly<Record<string, string>>;
+  readonly kept: JsonObject;
+  readonly config: JsonObject;
+  readonly context: ModeContext;
+  readonly flow: Pick<RedirectDetails, 'override'>;
+  readonly existing: Connection | null;
+}
+
+/** Everything secret that the provider has seen, and that its error may repeat. */
+async function maskOf(
+  vault: ConnectionsServices['vault'],
+  { texts, kept, config, context, flow, existing }: FlowSecrets,
+): Promise<Mask> {
+  const stored = existing === null ? {} : await openCredentials(vault, existing);
+  const client = (context.client ?? {}) as JsonObject;
+  const settings = Object.entries(config).filter(([name]) => isSecretName(name));
+  const { state = '', code = '' } = texts;
+  const groups = [kept, stored, client, { ...flow.override }, Object.fromEntries(settings)];
+  const secrets = groups.flatMap((group) => secretsOfCredentials(group));
+  const mask = new Mask();
+  for (const secret of [...secrets, state, code]) mask.add(secret);
+  return mask;
 }
 
 /**

@@ -51,8 +51,9 @@ export async function logged<T>(
 
 function toldOf(error: unknown, logId: string): GatewayError {
   if (error instanceof ProviderAuthError) {
-    const { code, message, providerStatus: status, providerCode } = error.failure;
-    const payload = { log_id: logId, provider: { status, code: providerCode } };
+    const { code, message, providerStatus: status, providerCode, callbackError } = error.failure;
+    const provider = { status, code: providerCode, ...callbackError };
+    const payload = { log_id: logId, provider };
     return new GatewayError(code, { message, payload }, { cause: error });
   }
   if (!(error instanceof GatewayError)) {

@@ -38,11 +38,11 @@ export async function startRedirect(
   const state = randomBytes(16).toString('hex');
   const flow = {
     callbackUrl: settings.publicUrl + callbackPath,
-    scopes: scopesOf(connectionConfig, context.client?.scopes),
     authorizationParams: paramsOf(attempt),
     override: request.override,
   };
-  const { url, kept } = await rules.redirect.start({ ...context, ...flow, state });
+  const scopes = scopesOf(connectionConfig, context.client?.scopes);
+  const { url, kept } = await rules.redirect.start({ ...context, ...flow, scopes, state });
   const { environmentUid, endUser, tags, webhookUrlOverride } = session;
   const details: RedirectDetails = { ...flow, askedConfig: attempt.askedConfig, kept };
   await vault.ready(environmentUid);
@@ -70,10 +70,11 @@ export async function startRedirect(
 }
 
 /** The value of the application for this connection, otherwise that of the integration. */
-function scopesOf(config: JsonObject, ofIntegration: string | undefined): string {
+function scopesOf(config: JsonObject, ofIntegration = ''): readonly string[] {
   const override = config['oauth_scopes_override'];
-  if (typeof override === 'string' && override !== '') return override;
-  return Array.isArray(override) ? override.join(',') : (ofIntegration ?? '');
+  if (Array.isArray(override)) return override.filter((scope) => typeof scope === 'string');
+  const isSet = typeof override === 'string' && override !== '';
+  return (isSet ? override : ofIntegration).split(',');
 }
 
 /** The session's values have precedence over the browser's (docs/reference/http.md#sign-in-by-redirect). */

@@ -33,7 +33,6 @@ export interface Authorization {
 /** The state of the mode, and the configuration of the connection. */
 export interface RedirectDetails {
   readonly callbackUrl: string;
-  readonly scopes: string;
   readonly authorizationParams: Readonly<Record<string, string>>;
   readonly override: { readonly clientId?: string; readonly clientSecret?: string } | null;
   /** The requested configuration; overrides the values from the provider. */

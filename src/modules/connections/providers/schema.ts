@@ -209,7 +209,7 @@ export const authorization = {
   authorization_params: optional(params, 'Query parameters of that address.'),
   authorization_url_skip_encode: optional(
     texts,
-    '`base_url`: values in the address are not percent-encoded. `scopes`: the scope is appended unencoded.',
+    '`base_url`: values in the address are not percent-encoded. `scopes`: of the scope only what would end or change the parameter is encoded.',
   ),
   authorization_url_skip_empty: optional(z.boolean(), 'True: empty parameters are left out.'),
   authorization_url_replacements: optional(

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import type { Connection, EndUser } from '#modules/connections/connections/state.ts';
+import type { CallbackError } from '#modules/connections/credentials/modes/provider-auth-error.ts';
 import type { CredentialsChanged } from '#streams/values.ts';
 
 /** A change of the credentials of a connection, as published to the application. */
@@ -8,7 +9,12 @@ export interface AuthEvent {
   /** `creation`: a new connection; `override`: authorized again; `refresh`: failed (or a test failed), or recovered. */
   readonly operation: 'creation' | 'override' | 'refresh';
   /** Null = success. Contains no secrets. */
-  readonly error: { readonly type: string; readonly description: string } | null;
+  readonly error: {
+    readonly type: string;
+    readonly description: string;
+    /** The error that the provider returned in a callback. */
+    readonly provider?: CallbackError;
+  } | null;
 }
 
 type Change = Pick<
@@ -94,9 +100,14 @@ export function authPayload(
     environment: environment.name,
     ...(ref.endUser === null ? {} : { endUser: presentEndUser(ref.endUser) }),
     ...(ref.tags === undefined ? {} : { tags: ref.tags }),
-    ...(error === null ? {} : { error: { ...error } }),
+    ...(error === null ? {} : { error: presentError(error) }),
   };
 }
+
+const presentError = ({ provider, ...error }: NonNullable<AuthEvent['error']>): JsonObject => ({
+  ...error,
+  ...(provider === undefined ? {} : { provider: { ...provider } }),
+});
 
 const presentEndUser = ({ id, email, organization, tags }: EndUser): JsonObject => ({
   endUserId: id,

@@ -7,6 +7,10 @@ import type {
   FailedAuthorization,
 } from '#modules/connections/authorizations/outcomes.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
+import {
+  ProviderAuthError,
+  type CallbackError,
+} from '#modules/connections/credentials/modes/provider-auth-error.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import type { WebhooksServices } from '../services.ts';
 import { authPayload, isAuthWanted } from './auth-payload.ts';
@@ -22,6 +26,12 @@ export const announceAuthorizations = (deps: Deps): AuthorizationOutcomes => ({
   failed: (authorization, error) => announceFailure(deps, authorization, error),
 });
 
+/** The cause is kept by `logged` of the authorization. */
+function callbackErrorOf({ cause }: GatewayError): { readonly provider?: CallbackError } {
+  const found = cause instanceof ProviderAuthError ? cause.failure.callbackError : undefined;
+  return found === undefined ? {} : { provider: found };
+}
+
 async function announceFailure(
   deps: Deps,
   {
@@ -32,13 +42,14 @@ async function announceFailure(
     endUser,
     ...ref
   }: FailedAuthorization,
-  { code, message }: GatewayError,
+  failure: GatewayError,
 ): Promise<void> {
   const { control, providers, vault, publisher, logger } = deps;
   const environment = control.view.find<Environment>('environment', [environmentUid]);
   if (environment === null) return;
   const operation = reconnectsUid === null ? 'creation' : 'override';
-  const event = { operation, error: { type: code, description: message } } as const;
+  const { code: type, message: description } = failure;
+  const event = { operation, error: { type, description, ...callbackErrorOf(failure) } } as const;
   if (!isAuthWanted(event, environment.webhookFlags)) return;
   const integration = findIntegration(control, environmentUid, integrationKey);
   const provider = integration === null ? null : providers.find(integration.provider);

@@ -19,6 +19,10 @@ const sentences: Readonly<Record<string, TextKey>> = {
   server_error: 'errorServer',
 };
 
+/** A provider chooses its code: it may be the name of a method of objects. */
+const sentenceOf = (code: string): TextKey | undefined =>
+  Object.hasOwn(sentences, code) ? sentences[code] : undefined;
+
 /** The error in the user's language, if the page has a text for it. */
 export function failureSentences(
   { code, message, providerAnswer, status }: Failure,
@@ -26,8 +30,8 @@ export function failureSentences(
   t: Translate,
 ): { readonly own: string | null; readonly service: string | null } {
   const key =
-    sentences[providerAnswer ?? ''] ??
-    sentences[code] ??
+    sentenceOf(providerAnswer ?? '') ??
+    sentenceOf(code) ??
     (status !== null && status >= 500 ? 'errorServer' : undefined);
   const isTold = key === 'errorServer' || key === 'errorNetwork' || message === '';
   if (key === undefined) return { own: null, service: message === '' ? code : message };

@@ -10,9 +10,13 @@ const pemCharsMax = 20_000;
 const webhookSecretCharsMax = 4096;
 const id = z.string().min(1).max(255);
 const secret = z.string().min(1);
+/** The characters of RFC 6749 section 3.3, except the comma, which separates the scopes. */
 const scopes = z
   .string()
-  .regex(/^(?:[0-9a-zA-Z:/_.*-]+(?:,[0-9a-zA-Z:/_.*-]+)*)?$/)
+  .regex(
+    /^(?:[!#-+\--[\]-~]+(?:,[!#-+\--[\]-~]+)*)?$/,
+    'Send scopes of RFC 6749, section 3.3, with commas and no spaces between them.',
+  )
   .optional();
 const rsaKey = z
   .string()

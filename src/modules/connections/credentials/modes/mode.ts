@@ -47,8 +47,8 @@ export interface AuthorizationCall {
 export interface RedirectContext extends ModeContext {
   readonly callbackUrl: string;
   readonly state: string;
-  /** Comma-separated, of the integration or of the session. */
-  readonly scopes: string;
+  /** Of the integration or of the session. */
+  readonly scopes: readonly string[];
   /** Merged over the provider's; null removes a parameter. */
   readonly authorizationParams: Readonly<Record<string, string | null>>;
   /** The person's own client in place of the integration's. */

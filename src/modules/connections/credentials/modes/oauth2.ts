@@ -93,7 +93,7 @@ export function startOauth2(context: RedirectContext): RedirectStart {
     client_id: client.id,
     response_type: 'code',
     redirect_uri: context.callbackUrl,
-    ...scopeParam(context, values),
+    ...scopeParam(context),
     state: context.state,
     ...paramsOf(provider.authorization_params, values),
     ...(verifier === null ? {} : challengeOf(verifier)),
@@ -101,7 +101,7 @@ export function startOauth2(context: RedirectContext): RedirectStart {
   };
   const own = override?.clientId === undefined ? {} : { override: ownClient(override) };
   return {
-    url: authorizationUrl(provider, params, values),
+    url: authorizationUrl(context, params, values),
     kept: { ...(verifier === null ? {} : { verifier }), ...own },
   };
 }
@@ -117,13 +117,38 @@ const challengeOf = (verifier: string) => ({
   code_challenge_method: 'S256',
 });
 
-function scopeParam({ provider, scopes }: RedirectContext, values: TemplateValues): JsonObject {
-  const names = scopes.split(',').filter((name) => name !== '');
-  const filled = names.map((name) => interpolate(name, values) ?? name);
-  return filled.length === 0 ? {} : { scope: filled.join(provider.scope_separator ?? ' ') };
+function scopeParam(context: RedirectContext): JsonObject {
+  const { provider } = context;
+  const scopes = filledScopes(context);
+  return scopes.length === 0 ? {} : { scope: scopes.join(separatorOf(provider)) };
 }
 
-function authorizationUrl(provider: Provider, params: JsonObject, values: TemplateValues): string {
+const separatorOf = ({ scope_separator: separator = ' ' }: Provider): string => separator;
+
+/** Only the configuration of the connection may stand in a scope, because its address is no secret. */
+function filledScopes(context: RedirectContext): string[] {
+  const values = tokenValues({ ...context, client: null }, null);
+  return context.scopes
+    .filter((scope) => scope !== '')
+    .map((scope) => (scope.includes('${') ? (interpolate(scope, values) ?? scope) : scope));
+}
+
+/** For providers that do not decode it: only what would end or change the parameter is encoded. */
+function plainScope(context: RedirectContext, scope: string): string {
+  const separator = separatorOf(context.provider);
+  const scopes = filledScopes(context);
+  const parts = scopes.join(separator) === scope ? scopes : scope.split(separator);
+  return parts
+    .map((part) => part.toWellFormed().replaceAll(/[^\w!$'()*,./:;=?@~-]/gu, encodeURIComponent))
+    .join(separator.replaceAll(' ', '%20'));
+}
+
+function authorizationUrl(
+  context: RedirectContext,
+  params: JsonObject,
+  values: TemplateValues,
+): string {
+  const { provider } = context;
   const skips = provider.authorization_url_skip_encode ?? [];
   const url = new URL(addressOf(provider, 'authorization_url', provider.authorization_url, values));
   for (const [name, value] of Object.entries(params)) {
@@ -134,7 +159,7 @@ function authorizationUrl(provider: Provider, params: JsonObject, values: Templa
   }
   let text = url.href;
   if (skips.includes('scopes') && typeof params['scope'] === 'string') {
-    text += `${url.search === '' ? '?' : '&'}scope=${params['scope']}`;
+    text += `${url.search === '' ? '?' : '&'}scope=${plainScope(context, params['scope'])}`;
   }
   for (const [old, fresh] of Object.entries(provider.authorization_url_replacements ?? {})) {
     text = text.replace(old, fresh);
@@ -154,7 +179,7 @@ export async function finishOauth2(
 ): Promise<ObtainedCredentials> {
   const { provider } = context;
   const code = callback[provider.authorization_code_param_in_callback ?? 'code'];
-  if (code === undefined || code === '') throw refusedByPerson(provider, callback);
+  if (code === undefined || code === '') throw withoutCode(provider);
   const client = clientOf(context, kept['override']);
   const connectionConfig = {
     ...context.connectionConfig,
@@ -191,21 +216,13 @@ export async function finishOauth2(
 const pickedQuery = (callback: Readonly<Record<string, string>>, names?: readonly string[]) =>
   picked(callback, names);
 
-/** RFC 6749 section 4.1.2.1: the redirect carries an error in place of the code. */
-function refusedByPerson(
-  provider: Provider,
-  callback: Readonly<Record<string, string>>,
-): ProviderAuthError {
-  const error = callback['error'] ?? '';
-  const providerCode = /^[\w.:-]{1,64}$/.test(error) ? error : null;
-  const why =
-    providerCode === null ? 'sent no authorization code back' : `answered ${providerCode}`;
+function withoutCode({ name }: Provider): ProviderAuthError {
   return new ProviderAuthError({
     code: 'invalid_credentials',
-    message: `The provider "${provider.name}" ${why}.`,
+    message: `The provider "${name}" sent no authorization code back.`,
     isDefinitive: true,
     providerStatus: null,
-    providerCode,
+    providerCode: null,
   });
 }
 

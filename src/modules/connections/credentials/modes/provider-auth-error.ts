@@ -14,6 +14,16 @@ export interface ProviderAuthFailure {
   readonly providerStatus: number | null;
   /** The provider's own code, such as `invalid_grant` (RFC 6749 section 5.2); null without one. */
   readonly providerCode: string | null;
+  /** Its error in the callback (RFC 6749 section 4.1.2.1), without secrets. */
+  readonly callbackError?: CallbackError;
+}
+
+/** Text of the provider, for people: cleaned, shortened and masked. */
+export interface CallbackError {
+  readonly code: string | null;
+  readonly description: string | null;
+  /** An http address that explains the error. */
+  readonly uri: string | null;
 }
 
 /** The provider issued no credentials. */

@@ -1,8 +1,8 @@
 import { expiringCache } from '#kernel/cache.ts';
 import type { Mask } from '#kernel/mask.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
+import { secretsOfCredentials } from '#modules/connections/credentials/secrets.ts';
 import type { HostCalls } from '#ports/sandbox.ts';
-import { secretsOfCredentials } from '../given-secrets.ts';
 import { parseArgs, shapes } from './arguments.ts';
 import type { ConnectionName, RuntimeDeps } from './deps.ts';
 import type { SeenConnections } from './seen-connections.ts';

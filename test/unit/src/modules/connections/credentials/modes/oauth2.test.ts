@@ -83,7 +83,7 @@ describe('a connection through the redirect', () => {
 
   it('asks for the scopes with the separator of the provider', async () => {
     const { redirectContext, rules } = play({ scope_separator: ',' });
-    const asked = redirectContext({ scopes: 'read,write' });
+    const asked = redirectContext({ scopes: ['read', 'write'] });
     const { url } = await rules.redirect!.start(asked);
     expect(new URL(url).searchParams.get('scope')).toBe('read,write');
   });
@@ -140,11 +140,11 @@ describe('a connection through the redirect', () => {
     expect(outcomes('token')).toEqual(['granted', 'granted']);
   });
 
-  it('that the person refuses is an error that names why', async () => {
+  it('that the person refuses has no code to trade', async () => {
     const crmCaller = play();
     crmCaller.refuses('access_denied');
     await expect(crmCaller.connect()).rejects.toMatchObject({
-      failure: { code: 'invalid_credentials', providerCode: 'access_denied', isDefinitive: true },
+      failure: { code: 'invalid_credentials', providerStatus: null, isDefinitive: true },
     });
   });
 
