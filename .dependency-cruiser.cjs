@@ -1,6 +1,17 @@
 /** Each wing of `src/modules` may import those before it. */
 const wings = ['access', 'connections', 'records', 'functions', 'webhooks', 'proxy', 'operations'];
 
+/** Rooms of the records, with the rooms that they may import. */
+const recordRooms = {
+  model: [],
+  write: ['model'],
+  owner: ['model'],
+  read: ['model'],
+  projection: ['model', 'read'],
+  history: ['model', 'write', 'read', 'projection'],
+  api: ['model', 'write', 'read', 'projection', 'history'],
+};
+
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 module.exports = {
@@ -53,7 +64,7 @@ module.exports = {
       { path: '^src/cli' },
       {
         pathNot:
-          '^src/(cli|client|json-schema|kernel|sdk|ports)/|^src/modules/functions/(functions|syncs)/|^src/modules/(functions/runs/runtime/(arguments|body|endpoint|failure|in-memory-state|run-limits)|records/merge|connections/(providers/(encode-body|interpolate|url)|exports/envelope)|webhooks/webhooks-out/signature|proxy/provider-headers)\\.ts$|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
+          '^src/(cli|client|json-schema|kernel|sdk|ports)/|^src/modules/functions/(functions|syncs)/|^src/modules/(functions/runs/runtime/(arguments|body|endpoint|failure|in-memory-state|run-limits)|records/model/merge|connections/(providers/(encode-body|interpolate|url)|exports/envelope)|webhooks/webhooks-out/signature|proxy/provider-headers)\\.ts$|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
       },
     ),
     forbid(
@@ -87,6 +98,17 @@ module.exports = {
           { path: `^src/modules/(${wings.slice(at + 1).join('|')})/` },
         ),
       ),
+    ...Object.entries(recordRooms).map(([room, before]) =>
+      forbid(
+        `records-${room}-knows-its-floor`,
+        'A room of the records imports only rooms before it.',
+        { path: `^src/modules/records/${room}/` },
+        {
+          path: '^src/modules/records/(model|write|owner|read|projection|history|api)/',
+          pathNot: `^src/modules/records/(${[room, ...before].join('|')})/`,
+        },
+      ),
+    ),
     forbid(
       'nouns-know-no-composition',
       'The API and the composition root stand on the nouns.',

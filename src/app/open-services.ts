@@ -22,8 +22,8 @@ import { openDeadLetters, type DeadLetters } from '#modules/operations/dead-lett
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { collect } from '#modules/operations/metrics/collect.ts';
 import { countOperation } from '#modules/operations/metrics/operations.ts';
-import { createRecordWriter } from '#modules/records/handlers.ts';
-import { createReadableRuns } from '#modules/records/readable.ts';
+import { createReadableRuns } from '#modules/records/read/readable.ts';
+import { createRecordWriter } from '#modules/records/write/create-writer.ts';
 import { createConnectionFinder } from '#modules/webhooks/webhooks-in/find-connections.ts';
 import { openIncoming } from '#modules/webhooks/webhooks-in/incoming-store.ts';
 import { createProviderKeys } from '#modules/webhooks/webhooks-in/provider-keys.ts';

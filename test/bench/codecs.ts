@@ -7,8 +7,8 @@ import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
 import { DirectoryView, decodeRow, encodeRow } from '#adapters/event-log/embedded/row-format.ts';
 import { RecordSet } from '#adapters/event-log/kafka/record-decoder.ts';
 import { encodeRecords, recordBatch } from '#adapters/event-log/kafka/record-encoder.ts';
+import { PayloadSealer } from '#modules/records/model/sealed-payload.ts';
 import { Block, blockEntriesMax, encodeBlock } from '#modules/records/owner/state/payload-block.ts';
-import { PayloadSealer } from '#modules/records/sealed-payload.ts';
 import { report, round, type Figures } from './measure.ts';
 import { contact } from './payloads.ts';
 

@@ -12,7 +12,7 @@ import { limits } from '#kernel/limits.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import { connectionRef } from '#modules/connections/connections/entity.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import type { Stream } from '#modules/records/stream.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
 import { openTopicWriters, placed } from '#streams/owner/topic-writers.ts';
 import { openCrmWorld, succeeded } from '#test/support/crm-world.ts';
 import { compiledFunctions } from '#test/support/deploy.ts';

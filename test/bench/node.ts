@@ -5,8 +5,8 @@ import { patchEnvironment } from '#modules/access/environments/handlers.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
-import type { Stream } from '#modules/records/stream.ts';
-import type { BarrierAnswer, WriteOrigin } from '#modules/records/writer.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
+import type { BarrierAnswer, WriteOrigin } from '#modules/records/write/writer.ts';
 import { composeWhole, type WholeNode } from '#test/support/whole-node.ts';
 
 const options = { actor: 'system' };

@@ -1,11 +1,11 @@
 /** Pages, polls and walks over HTTP, and the bare query beside them: `pages.ts <plain|sealed> [records]`. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { decodeCursor } from '#modules/records/cursor.ts';
-import { streamTable } from '#modules/records/queries.ts';
-import { recordsTopic } from '#modules/records/stream-head.ts';
-import type { Stream } from '#modules/records/stream.ts';
-import { recordTables } from '#modules/records/tables.ts';
+import { decodeCursor } from '#modules/records/model/cursor.ts';
+import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
+import { streamTable } from '#modules/records/read/queries.ts';
+import { recordTables } from '#modules/records/read/tables.ts';
 import { percentile, report, round, seconds, withFolder } from './measure.ts';
 import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';
 import { contact } from './payloads.ts';

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Stream } from '#modules/records/stream.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
 import { openFrontDoor } from '#test/support/front-door.ts';
 import { accessTo } from '#test/support/gateway.ts';
 import { caughtUp, copyLog } from '#test/support/reads-go-on.ts';

@@ -13,7 +13,7 @@ import {
   rebuildProjection,
   verifyProjection,
 } from '#modules/operations/projections/handlers.ts';
-import type { Stream } from '#modules/records/stream.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
 import { verificationState } from '#streams/projector/projection-state.ts';
 import { percentile, report, round, seconds, withFolder, type Figures } from './measure.ts';
 import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { loadConfig } from '#app/config.ts';
 import { repartitionLog } from '#app/repartition.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { Stream } from '#modules/records/stream.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
 import { composeWhole, type WholeNode } from '#test/support/whole-node.ts';
 import { report, round, withFolder } from './measure.ts';
 import { decided, newOrigin, readable, startNode } from './node.ts';

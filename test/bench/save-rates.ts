@@ -1,7 +1,7 @@
 /** How fast records are saved: until the log has the commands, they are decided, and they can be read. */
 import type { Json } from '#kernel/stable-json.ts';
-import type { Stream } from '#modules/records/stream.ts';
-import type { WriteOrigin } from '#modules/records/writer.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
+import type { WriteOrigin } from '#modules/records/write/writer.ts';
 import type { Figures } from './measure.ts';
 import { decided, newOrigin, readable, type BenchNode } from './node.ts';
 

@@ -1,8 +1,8 @@
 /** Saves, re-saves, merges and delete passes: `saves.ts <plain|sealed> [records]`. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Stream } from '#modules/records/stream.ts';
-import type { BarrierAnswer } from '#modules/records/writer.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
+import type { BarrierAnswer } from '#modules/records/write/writer.ts';
 import { cleanLog } from '#test/support/whole-node.ts';
 import { report, round, withFolder, type Figures } from './measure.ts';
 import { decided, newOrigin, startNode, type BenchNode } from './node.ts';

@@ -27,10 +27,10 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'read a page from the cursor on instead of after it',
-    file: 'src/modules/records/queries.ts',
+    file: 'src/modules/records/read/queries.ts',
     from: `'position > {after:UInt64}'`,
     to: `'position >= {after:UInt64}'`,
-    tests: ['test/unit/src/modules/records/pages.test.ts', 'test/e2e/gateway.test.ts'],
+    tests: ['test/unit/src/modules/records/read/pages.test.ts', 'test/e2e/gateway.test.ts'],
   },
   {
     name: 'project the changes of an owner that was fenced',

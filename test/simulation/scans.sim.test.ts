@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { isoMicros, systemClock } from '#kernel/time.ts';
-import { createHighWatermarks } from '#modules/records/high-watermarks.ts';
 import { createActiveSource } from '#modules/records/projection/active-source.ts';
 import { records } from '#modules/records/projection/definition.ts';
-import { createRecordReader } from '#modules/records/read-ahead.ts';
-import type { PageQuery, RecordReader, TableSource } from '#modules/records/reader.ts';
-import { createRecordSource } from '#modules/records/source.ts';
-import { recordTables } from '#modules/records/tables.ts';
+import { createHighWatermarks } from '#modules/records/read/high-watermarks.ts';
+import { createRecordReader } from '#modules/records/read/read-ahead.ts';
+import type { PageQuery, RecordReader, TableSource } from '#modules/records/read/reader.ts';
+import { createRecordSource } from '#modules/records/read/source.ts';
+import { recordTables } from '#modules/records/read/tables.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
 import { eventually } from '#test/support/crm-world.ts';
 import { TestGenerations, TestOwner } from '#test/support/generations.ts';

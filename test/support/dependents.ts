@@ -1,6 +1,6 @@
 import { createDependents } from '#app/dependents.ts';
 import { systemClock } from '#kernel/time.ts';
-import type { RecordWriter } from '#modules/records/writer.ts';
+import type { RecordWriter } from '#modules/records/write/writer.ts';
 import type { ControlNode } from './control.ts';
 
 /** What later wings keep of connections, with a note of each stream whose records are erased, as `model/variant`. */

@@ -1,7 +1,7 @@
 import { migrate } from '#adapters/projection-store/migrate.ts';
 import type { Clock } from '#kernel/time.ts';
 import { projection, type ProjectionCommand } from '#modules/operations/projections/decider.ts';
-import type { RecordChange } from '#modules/records/events.ts';
+import type { RecordChange } from '#modules/records/model/events.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import {
   startRecordGenerations,
@@ -9,9 +9,9 @@ import {
 } from '#modules/records/projection/generations.ts';
 import { startProjector } from '#modules/records/projection/projector.ts';
 import { verifyGeneration } from '#modules/records/projection/verify.ts';
-import { createRecordReader } from '#modules/records/read-ahead.ts';
-import type { RecordReader } from '#modules/records/reader.ts';
-import { createRecordSource } from '#modules/records/source.ts';
+import { createRecordReader } from '#modules/records/read/read-ahead.ts';
+import type { RecordReader } from '#modules/records/read/reader.ts';
+import { createRecordSource } from '#modules/records/read/source.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
 import type { FollowedProjection } from '#streams/projector/consume-projections.ts';
 import { messageOf, type PublishedProjection } from '#streams/projector/projection-message.ts';

@@ -11,7 +11,7 @@ import { loadConfig } from '#app/config.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
-import type { Stream } from '#modules/records/stream.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
 import { originOf, readable, tell } from './node-child.ts';
 import { seeded } from './random.ts';
 import { composeWhole, type WholeNode } from './whole-node.ts';

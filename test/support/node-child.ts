@@ -6,10 +6,10 @@ import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from
 import { partitionOf } from '#kernel/partition.ts';
 import { patchEnvironment } from '#modules/access/environments/handlers.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';
-import type { RecordChange } from '#modules/records/events.ts';
-import { recordsTopic } from '#modules/records/stream-head.ts';
-import { streamKey, type Stream } from '#modules/records/stream.ts';
-import type { BarrierAnswer, WriteOrigin } from '#modules/records/writer.ts';
+import type { RecordChange } from '#modules/records/model/events.ts';
+import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { streamKey, type Stream } from '#modules/records/model/stream.ts';
+import type { BarrierAnswer, WriteOrigin } from '#modules/records/write/writer.ts';
 import { toldFile } from './child.ts';
 import { deploymentEnv } from './deployment.ts';
 import type { ReadRecord } from './projection.ts';

@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { isoMicros } from '#kernel/time.ts';
-import { decodeCursor } from '#modules/records/cursor.ts';
-import type { RecordChange } from '#modules/records/events.ts';
-import { payloadsOf } from '#modules/records/logged-changes.ts';
-import { streamKey, type Stream } from '#modules/records/stream.ts';
+import { payloadsOf } from '#modules/records/history/logged-changes.ts';
+import { decodeCursor } from '#modules/records/model/cursor.ts';
+import type { RecordChange } from '#modules/records/model/events.ts';
+import { streamKey, type Stream } from '#modules/records/model/stream.ts';
 import {
   changesOf,
   connectionUid,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { RecordAction } from '#modules/records/events.ts';
+import type { RecordAction } from '#modules/records/model/events.ts';
 
 /** A record as a page showed it, its payload apart from its metadata. */
 export interface SeenRecord {

@@ -1,9 +1,9 @@
 import type { ConnectionUid, EnvironmentUid } from '#kernel/ids.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
-import type { PayloadEncoding, RecordAction, RecordChange } from '#modules/records/events.ts';
-import type { StreamId } from '#modules/records/stream.ts';
-import { streamKey } from '#modules/records/stream.ts';
+import type { PayloadEncoding, RecordAction, RecordChange } from '#modules/records/model/events.ts';
+import type { StreamId } from '#modules/records/model/stream.ts';
+import { streamKey } from '#modules/records/model/stream.ts';
 import type { Message } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect } from 'vitest';
-import type { PageQuery, RecordReader, RecordSource } from '#modules/records/reader.ts';
+import type { PageQuery, RecordReader, RecordSource } from '#modules/records/read/reader.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
 import { dropTables, openTestStore, parsePage, type ReadRecord } from './projection.ts';
 import type { RecordModel } from './record-model.ts';

@@ -1,4 +1,4 @@
-import { decodeCursor } from '#modules/records/cursor.ts';
+import { decodeCursor } from '#modules/records/model/cursor.ts';
 
 export interface ScannedPage {
   readonly records: readonly {

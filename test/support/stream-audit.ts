@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { RecordChange } from '#modules/records/events.ts';
-import { recordsTopic } from '#modules/records/stream-head.ts';
+import type { RecordChange } from '#modules/records/model/events.ts';
+import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import { openLogOf } from './deployment.ts';
 import { readAll } from './log.ts';
 

@@ -14,8 +14,8 @@ import {
   type TypedTopicProgress,
 } from '#modules/operations/typed-topics/progress.ts';
 import { typedTopicsGroup } from '#modules/operations/typed-topics/publishing/shared.ts';
-import { recordsTopic } from '#modules/records/stream-head.ts';
-import type { Stream } from '#modules/records/stream.ts';
+import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
 import { aProvider } from './control.ts';
 import { models, operation } from './crash-model.ts';
 import { eventually } from './crm-world.ts';

@@ -1,14 +1,14 @@
 import type { Transferable } from 'node:worker_threads';
 import type { Clock } from '#kernel/time.ts';
-import { createRecordReader } from '#modules/records/read-ahead.ts';
+import type { StreamId } from '#modules/records/model/stream.ts';
+import { createRecordReader } from '#modules/records/read/read-ahead.ts';
 import type {
   DroppedStreams,
   PageQuery,
   RecordReader,
   RecordSource,
   Slice,
-} from '#modules/records/reader.ts';
-import type { StreamId } from '#modules/records/stream.ts';
+} from '#modules/records/read/reader.ts';
 import type { Methods, Peer } from '../threads/rpc.ts';
 import { TransferredResult } from '../threads/rpc.ts';
 

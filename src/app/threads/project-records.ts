@@ -1,6 +1,5 @@
 import type { Ports } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { ProjectionNotifications } from '#modules/records/projection-notifications.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import type {
   RecordFeedOptions as FeedOptions,
@@ -12,7 +11,8 @@ import {
   type ProjectorDeps,
 } from '#modules/records/projection/projector.ts';
 import { createReadAtEnd } from '#modules/records/projection/read-at-end.ts';
-import type { RecordReader } from '#modules/records/reader.ts';
+import type { ProjectionNotifications } from '#modules/records/read/projection-notifications.ts';
+import type { RecordReader } from '#modules/records/read/reader.ts';
 import type { Metrics } from '#ports/metrics.ts';
 import type { TableFeed, Reach } from '#streams/projector/generation-feed.ts';
 import { createPublication } from '#streams/projector/publication.ts';

@@ -3,12 +3,12 @@ import { recordSourceMethods, announceDropped } from '#adapters/projection-store
 import { projectionStoreMethods } from '#adapters/projection-store/store-rpc.ts';
 import { openCommandSender } from '#control-plane/command-sender.ts';
 import { projectionRef } from '#modules/operations/projections/entity.ts';
-import type { RecordChange } from '#modules/records/events.ts';
-import { openProjectionNotifications } from '#modules/records/projection-notifications.ts';
+import type { RecordChange } from '#modules/records/model/events.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import { startRecordGenerations } from '#modules/records/projection/generations.ts';
 import { verifyGeneration } from '#modules/records/projection/verify.ts';
-import { createRecordSource } from '#modules/records/source.ts';
+import { openProjectionNotifications } from '#modules/records/read/projection-notifications.ts';
+import { createRecordSource } from '#modules/records/read/source.ts';
 import { followProjection } from '#streams/projector/consume-projections.ts';
 import type { TableSet } from '#streams/projector/define.ts';
 import { serializeInserts } from '#streams/projector/serialized-inserts.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '#kernel/errors.ts';
-import type { RecordSource } from '#modules/records/reader.ts';
+import type { RecordSource } from '#modules/records/read/reader.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
 
 const lookEveryMs = 2_000;

@@ -3,7 +3,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis, systemClock } from '#kernel/time.ts';
 import { parseArgs, parseJson, shapes } from '#modules/functions/runs/runtime/arguments.ts';
-import { merge } from '#modules/records/merge.ts';
+import { merge } from '#modules/records/model/merge.ts';
 import type { FunctionDefinition, HostCalls } from '#ports/sandbox.ts';
 import type { ConnectionName } from './connections.ts';
 import type { Batch } from './journal.ts';

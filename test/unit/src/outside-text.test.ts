@@ -35,7 +35,7 @@ import {
 import { parseFrequency } from '#modules/functions/functions/frequency.ts';
 import { retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
 import { readCallHeaders } from '#modules/proxy/call-headers.ts';
-import { decodeCursor } from '#modules/records/cursor.ts';
+import { decodeCursor } from '#modules/records/model/cursor.ts';
 import { readRequest } from '#modules/webhooks/webhooks-in/request.ts';
 import { verify } from '#modules/webhooks/webhooks-in/verifiers/signed.ts';
 import { cpuMsOf, slowerThan } from '#test/support/cpu-time.ts';

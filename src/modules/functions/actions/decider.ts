@@ -2,7 +2,7 @@ import type { Decider } from '#kernel/decider.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { dayMs, type Instant } from '#kernel/time.ts';
-import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
+import type { ModelPosition, ModelResult } from '#modules/records/model/events.ts';
 import type { BodyPlace } from '../runs/events.ts';
 import type { RunFailure } from '../syncs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';

@@ -1,5 +1,5 @@
 import type { Instant } from '#kernel/time.ts';
-import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
+import type { ModelPosition, ModelResult } from '#modules/records/model/events.ts';
 import type { BodyPlace } from '../runs/events.ts';
 import type { RunFailure } from '../syncs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';

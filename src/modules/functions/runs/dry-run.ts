@@ -1,7 +1,7 @@
 import { GatewayError } from '#kernel/errors.ts';
 import type { Mask } from '#kernel/mask.ts';
 import { objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
-import { merge } from '#modules/records/merge.ts';
+import { merge } from '#modules/records/model/merge.ts';
 import type { HostCall, HostCalls, LogLine } from '#ports/sandbox.ts';
 import { parseArgs, shapes } from './runtime/arguments.ts';
 import { InMemoryState } from './runtime/in-memory-state.ts';

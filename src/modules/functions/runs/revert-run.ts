@@ -4,16 +4,16 @@ import { GatewayError } from '#kernel/errors.ts';
 import { uuidV7, joinKey } from '#kernel/ids.ts';
 import { scrub } from '#kernel/scrub.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
-import { refuseGone } from '#modules/records/as-of.ts';
-import type { ModelPosition } from '#modules/records/events.ts';
+import { refuseGone } from '#modules/records/history/as-of.ts';
 import {
   revertStream,
   type LeftRecord,
   type RevertCounts,
-} from '#modules/records/revert-stream.ts';
+} from '#modules/records/history/revert-stream.ts';
+import type { ModelPosition } from '#modules/records/model/events.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
 import type { RecordsServices } from '#modules/records/services.ts';
-import type { Stream } from '#modules/records/stream.ts';
-import type { WriteOrigin } from '#modules/records/writer.ts';
+import type { WriteOrigin } from '#modules/records/write/writer.ts';
 import { requireSteps } from './current-steps.ts';
 import { isEnd, quietStep, type RunAction, type RunStep } from './events.ts';
 import { modelsOf } from './presenter.ts';

@@ -2,8 +2,8 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
 import type { ConnectionDependents } from '#modules/connections/connections/dependents.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import type { Stream } from '#modules/records/stream.ts';
-import type { RecordWriter } from '#modules/records/writer.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
+import type { RecordWriter } from '#modules/records/write/writer.ts';
 import type { DeployedFunction } from '../functions/state.ts';
 import type { SyncInstance } from './state.ts';
 

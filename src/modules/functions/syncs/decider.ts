@@ -4,7 +4,7 @@ import { uuidV5 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import { stableJson, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
-import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
+import type { ModelPosition, ModelResult } from '#modules/records/model/events.ts';
 import type { InstanceProperties, EndStatus, RunFailure, RunTrigger, SyncEvent } from './events.ts';
 import { evolveSync, isBeyondGrid, slotAfter } from './state.ts';
 import type { CurrentRun, SyncInstance } from './state.ts';

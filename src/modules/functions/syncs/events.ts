@@ -1,6 +1,6 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
-import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
+import type { ModelPosition, ModelResult } from '#modules/records/model/events.ts';
 
 export type RunStatus =
   | 'queued'

@@ -6,7 +6,7 @@ import {
 } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
-import { changesEnd } from '#modules/records/readable.ts';
+import { changesEnd } from '#modules/records/read/readable.ts';
 import type { FunctionsServices } from '../services.ts';
 import { connectionPathOf } from './entity.ts';
 import { presentStatus } from './presenter.ts';

@@ -1,7 +1,7 @@
 import { uuidV5 } from '#kernel/ids.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
-import type { ModelPosition } from '#modules/records/events.ts';
+import type { ModelPosition } from '#modules/records/model/events.ts';
 import type { InstanceProperties, RunStatus, RunTrigger, SyncEvent } from './events.ts';
 
 export type { EndStatus, RunStatus } from './events.ts';

@@ -4,7 +4,7 @@ import {
   type CommandValue,
 } from '#control-plane/message-codec.ts';
 import type { Clock } from '#kernel/time.ts';
-import { recordCommandsTopic } from '#modules/records/commands.ts';
+import { recordCommandsTopic } from '#modules/records/model/commands.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { deadLetterHeader, type DeadLetterValue } from '#streams/dead-letters/events.ts';
 import type { DeadLetter } from '#streams/dead-letters/state.ts';

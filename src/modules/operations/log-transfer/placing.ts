@@ -6,13 +6,13 @@ import {
 } from '#control-plane/message-codec.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
-import { partitionHead } from '#modules/records/owner/state/stream-state.ts';
 import {
   headsTopic,
   recordsTopic,
   reservedKey,
   type StreamHeadValue,
-} from '#modules/records/stream-head.ts';
+} from '#modules/records/model/stream-head.ts';
+import { partitionHead } from '#modules/records/owner/state/stream-state.ts';
 import { deliveriesTopic } from '#modules/webhooks/webhooks-out/deliveries.ts';
 import type { WebhookOut } from '#streams/values.ts';
 import { partitionOfKey } from '../topics/key-partition.ts';

@@ -9,8 +9,12 @@ import { joinKey } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import type { ActionRun } from '#modules/functions/actions/state.ts';
 import type { BodyPlace, RunChanged } from '#modules/functions/runs/events.ts';
-import { recordCommandsTopic } from '#modules/records/commands.ts';
-import { headsTopic, recordsTopic, type StreamHeadValue } from '#modules/records/stream-head.ts';
+import { recordCommandsTopic } from '#modules/records/model/commands.ts';
+import {
+  headsTopic,
+  recordsTopic,
+  type StreamHeadValue,
+} from '#modules/records/model/stream-head.ts';
 import { consumerGroup, isConsumerGroup } from '#streams/consumer-groups.ts';
 import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 import type { ConsumerGroup } from '../consumer-groups/state.ts';

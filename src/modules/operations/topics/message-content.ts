@@ -1,6 +1,6 @@
 import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
-import { recordsTopic } from '#modules/records/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import type { ReadMessage } from '#ports/event-log.ts';
 import type { Schemas } from '#ports/schemas.ts';
 

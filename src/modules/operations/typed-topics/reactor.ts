@@ -1,7 +1,7 @@
 import { retrying } from '#kernel/retry.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import type { RecordChange } from '#modules/records/events.ts';
-import { recordsTopic } from '#modules/records/stream-head.ts';
+import type { RecordChange } from '#modules/records/model/events.ts';
+import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import { HeldPartitions } from '#streams/held-partitions.ts';
 import { isFenced } from '#streams/owner/own-partition.ts';
 import { typedProgressTopic, type TypedTopicProgress } from './progress.ts';

@@ -1,5 +1,5 @@
 import type { EventLog, ReadMessage } from '#ports/event-log.ts';
-import { recordCommandsTopic } from '../commands.ts';
+import { recordCommandsTopic } from '../model/commands.ts';
 
 /** Bytes read ahead of the decisions. */
 const aheadBytesMax = 16 * 1024 ** 2;

@@ -5,7 +5,7 @@ import type { Clock } from '#kernel/time.ts';
 import type { Message, Position, ReadMessage } from '#ports/event-log.ts';
 import { deadLetterHeader } from '#streams/dead-letters/events.ts';
 import { deadLetterStepMessage, stepMessage } from '#streams/dead-letters/messages.ts';
-import type { RecordCommandValue } from '../commands.ts';
+import type { RecordCommandValue } from '../model/commands.ts';
 import { recordOwnersGroup, type OwnerServices } from './deps.ts';
 
 /** Message about a command that could not be decided. */

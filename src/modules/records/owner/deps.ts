@@ -6,10 +6,10 @@ import type { Retention } from '#modules/access/environments/retention.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import type { Codec } from '#ports/schemas.ts';
 import type { OnLogIncomplete } from '#streams/owner/own-partition.ts';
-import { recordCommandsTopic, type RecordCommandValue } from '../commands.ts';
-import { blankChange, type RecordChange } from '../events.ts';
-import type { PayloadSealing } from '../payload-sealing.ts';
-import { headsTopic, recordsTopic, type StreamHeadValue } from '../stream-head.ts';
+import { recordCommandsTopic, type RecordCommandValue } from '../model/commands.ts';
+import { blankChange, type RecordChange } from '../model/events.ts';
+import type { PayloadSealing } from '../model/payload-sealing.ts';
+import { headsTopic, recordsTopic, type StreamHeadValue } from '../model/stream-head.ts';
 import { Snapshots } from './state/snapshots.ts';
 
 export const tickMsDefault = 5_000;

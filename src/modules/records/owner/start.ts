@@ -1,7 +1,7 @@
 import { HeldPartitions } from '#streams/held-partitions.ts';
 import { ownPartition } from '#streams/owner/own-partition.ts';
-import { recordCommandsTopic } from '../commands.ts';
-import { recordsTopic } from '../stream-head.ts';
+import { recordCommandsTopic } from '../model/commands.ts';
+import { recordsTopic } from '../model/stream-head.ts';
 import { acquirePartition } from './acquire-partition.ts';
 import { recordOwnersGroup, share, type RecordOwnersDeps } from './deps.ts';
 import { PartitionOwner } from './partition.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { partitionOf } from '#kernel/partition.ts';
 import type { EventLog } from '#ports/event-log.ts';
-import type { DroppedStreams, PageQuery, RecordSource, TableSource } from '../reader.ts';
-import { streamKey, type StreamId } from '../stream.ts';
+import { streamKey, type StreamId } from '../model/stream.ts';
+import type { DroppedStreams, PageQuery, RecordSource, TableSource } from '../read/reader.ts';
 import { createReadAtEnd } from './read-at-end.ts';
 
 /** How long other nodes may read the former generation: a barrier waits for both. */

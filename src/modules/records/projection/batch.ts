@@ -4,10 +4,10 @@ import type { ConnectionUid, EnvironmentUid } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import type { Instant } from '#kernel/time.ts';
 import { TabWriter } from '#ports/rows.ts';
-import { generationOf } from '../cursor.ts';
-import type { RecordChange } from '../events.ts';
-import type { HighWatermark } from '../high-watermarks.ts';
-import { streamKey, streamNumber } from '../stream.ts';
+import { generationOf } from '../model/cursor.ts';
+import type { RecordChange } from '../model/events.ts';
+import { streamKey, streamNumber } from '../model/stream.ts';
+import type { HighWatermark } from '../read/high-watermarks.ts';
 import type { ChangePlace, StreamPlace } from './definition.ts';
 import { records, writeMarked } from './definition.ts';
 

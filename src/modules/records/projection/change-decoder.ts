@@ -4,7 +4,7 @@ import {
   type PayloadEncoding,
   type RecordAction,
   type RecordChange,
-} from '../events.ts';
+} from '../model/events.ts';
 
 /** Of the registry: a zero and the schema's id. */
 const frameBytes = 5;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { limits } from '#kernel/limits.ts';
 import { dayMs, type Clock, type Instant } from '#kernel/time.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
-import type { RecordTables } from '../tables.ts';
+import type { RecordTables } from '../read/tables.ts';
 import type { RecordTableSet } from './definition.ts';
 
 /** Fewer superseded rows are not worth a merge of the whole partition. */

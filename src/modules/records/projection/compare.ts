@@ -1,7 +1,7 @@
 import type { ProjectionStore } from '#ports/projection-store.ts';
 import { micros } from '#ports/where.ts';
 import type { Difference, VerifiedPart } from '#streams/projector/projection-state.ts';
-import type { RecordTables } from '../tables.ts';
+import type { RecordTables } from '../read/tables.ts';
 
 /** Reported differences of one partition and table; the others are counted. */
 const examplesMax = 10;

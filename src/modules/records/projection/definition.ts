@@ -1,9 +1,9 @@
 import type { MigrationStep, TableDefinition, ViewDefinition } from '#ports/projection-store.ts';
 import type { TabWriter } from '#ports/rows.ts';
 import { defineProjection, type TableSet, positionsTable } from '#streams/projector/define.ts';
-import { lastActionOf, type RecordChange } from '../events.ts';
-import { sealedEncoding, sharedBytes } from '../sealed-payload.ts';
-import { recordTables, unknownOffset, type RecordTables } from '../tables.ts';
+import { lastActionOf, type RecordChange } from '../model/events.ts';
+import { sealedEncoding, sharedBytes } from '../model/sealed-payload.ts';
+import { recordTables, unknownOffset, type RecordTables } from '../read/tables.ts';
 
 /** Where the rows of a stream lie. */
 export interface StreamPlace {

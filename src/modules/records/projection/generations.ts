@@ -4,9 +4,9 @@ import {
   type GenerationsDeps,
   type Generations,
 } from '#streams/projector/generations.ts';
-import { createHighWatermarks, type HighWatermarks } from '../high-watermarks.ts';
-import type { RecordSource, TableSource } from '../reader.ts';
-import type { SourceDeps } from '../source.ts';
+import { createHighWatermarks, type HighWatermarks } from '../read/high-watermarks.ts';
+import type { RecordSource, TableSource } from '../read/reader.ts';
+import type { SourceDeps } from '../read/source.ts';
 import { createActiveSource } from './active-source.ts';
 import { records, type RecordTableSet } from './definition.ts';
 import { dropCopies } from './verify.ts';

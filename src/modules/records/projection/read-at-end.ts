@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '#kernel/errors.ts';
 import type { EventLog } from '#ports/event-log.ts';
-import type { RecordReader } from '../reader.ts';
+import type { RecordReader } from '../read/reader.ts';
 import { records } from './definition.ts';
 
 /** One read of the end of a partition serves all requests within it. */

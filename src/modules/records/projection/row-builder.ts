@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { ReadMessage } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
-import { blankChange, type RecordChange } from '../events.ts';
-import { reservedKey } from '../stream-head.ts';
+import { blankChange, type RecordChange } from '../model/events.ts';
+import { reservedKey } from '../model/stream-head.ts';
 import type { Batch, Range } from './batch.ts';
 import { partsOfKey, Places } from './batch.ts';
 import { ChangeDecoder } from './change-decoder.ts';

@@ -1,5 +1,5 @@
 import type { ProjectionStore } from '#ports/projection-store.ts';
-import type { RecordTables } from '../tables.ts';
+import type { RecordTables } from '../read/tables.ts';
 import type { Batch, LooseTombstone } from './batch.ts';
 import type { StreamPlace } from './definition.ts';
 import { records } from './definition.ts';

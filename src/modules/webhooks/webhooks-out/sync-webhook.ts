@@ -4,7 +4,7 @@ import { isoMillis } from '#kernel/time.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import { findFunction } from '#modules/functions/functions/queries.ts';
 import { isEnd, type RunChanged, millis } from '#modules/functions/runs/events.ts';
-import type { RecordReader } from '#modules/records/reader.ts';
+import type { RecordReader } from '#modules/records/read/reader.ts';
 import type { WebhookKind } from './events.ts';
 import { deliveriesOf, endpointsOf, type Payload } from './outbox.ts';
 import { startWebhookSource, subjectOf, type WebhookSourceDeps } from './webhook-source.ts';

@@ -14,14 +14,14 @@ import {
   type OwnerNote,
 } from '#control-plane/message-codec.ts';
 import { partitionOf } from '#kernel/partition.ts';
-import { recordCommandsTopic } from '#modules/records/commands.ts';
-import { partitionHead } from '#modules/records/owner/state/stream-state.ts';
+import { recordCommandsTopic } from '#modules/records/model/commands.ts';
 import {
   headsTopic,
   recordsTopic,
   reservedKey,
   type StreamHeadValue,
-} from '#modules/records/stream-head.ts';
+} from '#modules/records/model/stream-head.ts';
+import { partitionHead } from '#modules/records/owner/state/stream-state.ts';
 import type { ReadMessage } from '#ports/event-log.ts';
 import { seeded, seedOfRun } from '#test/support/random.ts';
 

@@ -7,7 +7,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { retrying } from '#kernel/retry.ts';
 import { scrub } from '#kernel/scrub.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import type { RecordWriter } from '#modules/records/writer.ts';
+import type { RecordWriter } from '#modules/records/write/writer.ts';
 import type { OperationState, OperationLogs } from '#ports/operation-log.ts';
 import {
   missingEntry,

@@ -1,8 +1,8 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { retrying } from '#kernel/retry.ts';
-import type { ModelPosition, ModelResult } from '#modules/records/events.ts';
-import type { Stream } from '#modules/records/stream.ts';
-import type { WriteOrigin } from '#modules/records/writer.ts';
+import type { ModelPosition, ModelResult } from '#modules/records/model/events.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
+import type { WriteOrigin } from '#modules/records/write/writer.ts';
 import { failureOf, type Ending, type AttemptResult, type RunDeps } from './attempt.ts';
 
 /** The outcome of an attempt, with its changes in the streams of its models. */

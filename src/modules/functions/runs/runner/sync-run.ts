@@ -1,5 +1,5 @@
 import { scrub } from '#kernel/scrub.ts';
-import type { WriteOrigin } from '#modules/records/writer.ts';
+import type { WriteOrigin } from '#modules/records/write/writer.ts';
 import type { DeployedFunction } from '../../functions/state.ts';
 import { syncRef } from '../../syncs/entity.ts';
 import { streamOf } from '../../syncs/reconcile.ts';

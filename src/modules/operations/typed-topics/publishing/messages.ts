@@ -1,7 +1,7 @@
 import { joinKey, uuidV5 } from '#kernel/ids.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Clock } from '#kernel/time.ts';
-import type { RecordChange } from '#modules/records/events.ts';
+import type { RecordChange } from '#modules/records/model/events.ts';
 import type { Headers, Message } from '#ports/event-log.ts';
 import type { Envelope } from '../envelope.ts';
 import type { OpenTarget } from './targets.ts';

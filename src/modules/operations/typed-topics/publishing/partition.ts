@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RecordChange } from '#modules/records/events.ts';
-import { recordsTopic, reservedKey } from '#modules/records/stream-head.ts';
+import type { RecordChange } from '#modules/records/model/events.ts';
+import { recordsTopic, reservedKey } from '#modules/records/model/stream-head.ts';
 import type {
   Batch,
   Message,

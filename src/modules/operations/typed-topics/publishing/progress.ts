@@ -1,4 +1,4 @@
-import { reservedKey } from '#modules/records/stream-head.ts';
+import { reservedKey } from '#modules/records/model/stream-head.ts';
 import type { EventLog, Message, PartitionMessages } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { typedProgressTopic, type TypedTopicProgress } from '../progress.ts';

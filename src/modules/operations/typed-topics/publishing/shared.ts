@@ -1,6 +1,6 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { Ports } from '#control-plane/ports.ts';
-import type { RecordChange } from '#modules/records/events.ts';
+import type { RecordChange } from '#modules/records/model/events.ts';
 import type { Codec } from '#ports/schemas.ts';
 import type { ConsumerGroupName } from '#streams/consumer-groups.ts';
 import type { OperatorRequests } from '#streams/reactor/reactor.ts';

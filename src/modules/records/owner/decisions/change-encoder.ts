@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Micros } from '#kernel/time.ts';
-import type { PayloadEncoding, RecordAction } from '../../events.ts';
+import type { PayloadEncoding, RecordAction } from '../../model/events.ts';
 
 /** Common fields of the changes of one command. */
 export interface ChangeContext {

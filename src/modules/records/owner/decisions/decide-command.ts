@@ -6,7 +6,7 @@ import {
   retentionPreview,
   type RecordCommandValue,
   type RetentionPreviewArgs,
-} from '../../commands.ts';
+} from '../../model/commands.ts';
 import { deadLetterMessage, deadLetterOf, retriedMessage } from '../dead-letter.ts';
 import type { OwnerServices } from '../deps.ts';
 import { isKeyGone } from '../encryption/at-rest-encryption.ts';

@@ -1,10 +1,10 @@
 import { parseRawJson } from '#kernel/exact-json.ts';
 import { limits } from '#kernel/limits.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { RecordCommandValue, RevertAnswer, RevertArgs } from '../../commands.ts';
-import { record, type RecordCommand } from '../../decider.ts';
-import { merge } from '../../merge.ts';
-import type { RecordState } from '../../state.ts';
+import type { RecordCommandValue, RevertAnswer, RevertArgs } from '../../model/commands.ts';
+import { record, type RecordCommand } from '../../model/decider.ts';
+import { merge } from '../../model/merge.ts';
+import type { RecordState } from '../../model/state.ts';
 import type { KeptPayload } from '../state/state-store.ts';
 import type { Decision, Handle } from './decide.ts';
 import { markSeen } from './delete-tracking.ts';

@@ -7,8 +7,8 @@ import type {
   PruneAnswer,
   PruneArgs,
   StrategyArgs,
-} from '../../commands.ts';
-import { record } from '../../decider.ts';
+} from '../../model/commands.ts';
+import { record } from '../../model/decider.ts';
 import { putRun } from '../state/stream-state.ts';
 import type { Decision, Handle } from './decide.ts';
 import { forgetEnded } from './delete-tracking.ts';

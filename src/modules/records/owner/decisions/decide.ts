@@ -1,7 +1,7 @@
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
-import type { CommandKind, DeletedKeysArgs, RecordCommandValue } from '../../commands.ts';
-import type { RecordHash } from '../../hash.ts';
-import type { StreamRun } from '../../stream-head.ts';
+import type { CommandKind, DeletedKeysArgs, RecordCommandValue } from '../../model/commands.ts';
+import type { RecordHash } from '../../model/hash.ts';
+import type { StreamRun } from '../../model/stream-head.ts';
 import { CommandPayloads, type Opening } from '../encryption/command-payloads.ts';
 import { newRun, putRun, type StreamState } from '../state/stream-state.ts';
 import type { Answer, Changes } from './round.ts';

@@ -4,8 +4,8 @@ import type {
   DeletedKeysArgs,
   RecordCommandValue,
   RunPassArgs,
-} from '../../commands.ts';
-import { record } from '../../decider.ts';
+} from '../../model/commands.ts';
+import { record } from '../../model/decider.ts';
 import { SeenBitmap } from '../state/seen-bitmap.ts';
 import { saveMarks, type Job, type Pass, type StreamState } from '../state/stream-state.ts';
 import { refused, type Decision, type Handle } from './decide.ts';

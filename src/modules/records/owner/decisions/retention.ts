@@ -6,9 +6,9 @@ import {
   type DueStream,
   type RetentionPreviewAnswer,
   type RetentionPreviewArgs,
-} from '../../commands.ts';
-import { record } from '../../decider.ts';
-import { recordsTopic, reservedKey } from '../../stream-head.ts';
+} from '../../model/commands.ts';
+import { record } from '../../model/decider.ts';
+import { recordsTopic, reservedKey } from '../../model/stream-head.ts';
 import { tickMsDefault, type OwnerServices } from '../deps.ts';
 import { isKeyGone } from '../encryption/at-rest-encryption.ts';
 import type { StateStore } from '../state/state-store.ts';

@@ -1,12 +1,12 @@
 import type { Vault } from '#modules/access/vault/vault.ts';
-import type { LookedUp, RecordCommandValue } from '../../commands.ts';
+import type { LookedUp, RecordCommandValue } from '../../model/commands.ts';
 import {
   blockContext,
   isSealed,
   payloadContext,
   PayloadOpener,
   type PayloadOwner,
-} from '../../sealed-payload.ts';
+} from '../../model/sealed-payload.ts';
 import type { KeptPayload } from '../state/state-store.ts';
 
 /** Opens the payloads of one partition, and seals those of answers. */

@@ -1,5 +1,5 @@
-import type { PayloadSealing, SealTogether } from '../../payload-sealing.ts';
-import type { PayloadOwner } from '../../sealed-payload.ts';
+import type { PayloadSealing, SealTogether } from '../../model/payload-sealing.ts';
+import type { PayloadOwner } from '../../model/sealed-payload.ts';
 
 /** Sent to be sealed at once: enough that a hand-over costs little, few enough that sealing begins early. */
 const togetherMax = 250;

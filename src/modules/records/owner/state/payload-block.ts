@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { PayloadEncoding } from '../../events.ts';
+import type { PayloadEncoding } from '../../model/events.ts';
 import type { PayloadGroup } from '../encryption/at-rest-encryption.ts';
 
 /** In the form of an event, or JSON that is sealed with its neighbors before it goes into a file (`secret`). */

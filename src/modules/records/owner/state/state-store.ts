@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { mustBeWhole } from '#control-plane/disposable-database.ts';
-import type { RecordState } from '../../state.ts';
+import type { RecordState } from '../../model/state.ts';
 import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import type { KeptPayload } from './payload-block.ts';
 import { blockTables } from './payload-blocks.ts';

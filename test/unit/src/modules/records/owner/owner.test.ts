@@ -4,9 +4,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { deadLettersTopic } from '#control-plane/message-codec.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import { dayMs, type Clock } from '#kernel/time.ts';
-import { recordCommandsTopic } from '#modules/records/commands.ts';
-import { recordsTopic } from '#modules/records/stream-head.ts';
-import { streamKey } from '#modules/records/stream.ts';
+import { recordCommandsTopic } from '#modules/records/model/commands.ts';
+import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { streamKey } from '#modules/records/model/stream.ts';
 import { deadLetterHeader, type DeadLetterValue } from '#streams/dead-letters/events.ts';
 import {
   anOrigin,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { headsTopic, recordsTopic } from '#modules/records/stream-head.ts';
-import type { Stream } from '#modules/records/stream.ts';
+import { headsTopic, recordsTopic } from '#modules/records/model/stream-head.ts';
+import type { Stream } from '#modules/records/model/stream.ts';
 import { anOrigin, aStream, openRecordsWorld, type RecordsWorld } from '#test/support/records.ts';
 import type { Client } from '#test/support/simulated-log.ts';
 

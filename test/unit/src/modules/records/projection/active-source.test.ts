@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createActiveSource } from '#modules/records/projection/active-source.ts';
-import type { TableSource } from '#modules/records/reader.ts';
+import type { TableSource } from '#modules/records/read/reader.ts';
 
 const unused = () => Promise.reject(new Error('not used here'));
 

@@ -6,9 +6,9 @@ import {
   type PayloadEncoding,
   type RecordAction,
   type RecordChange,
-} from '#modules/records/events.ts';
+} from '#modules/records/model/events.ts';
+import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import { ChangeDecoder } from '#modules/records/projection/change-decoder.ts';
-import { recordsTopic } from '#modules/records/stream-head.ts';
 import { seedOfRun } from '#test/support/random.ts';
 
 const seed = seedOfRun();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
 import { records } from '#modules/records/projection/definition.ts';
-import type { PageQuery } from '#modules/records/reader.ts';
+import type { PageQuery } from '#modules/records/read/reader.ts';
 import type { Insert, ProjectionStore } from '#ports/projection-store.ts';
 import { eventually } from '#test/support/crm-world.ts';
 import { holdInserts } from '#test/support/held-inserts.ts';

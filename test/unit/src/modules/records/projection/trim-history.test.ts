@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { dayMs } from '#kernel/time.ts';
 import { trimHistory } from '#modules/records/projection/cleanup.ts';
-import { recordTables } from '#modules/records/tables.ts';
+import { recordTables } from '#modules/records/read/tables.ts';
 import { partitions, TestProjection } from '#test/support/projection.ts';
 import { RecordModel } from '#test/support/record-model.ts';
 import { storeOfFile } from '#test/support/record-pages.ts';

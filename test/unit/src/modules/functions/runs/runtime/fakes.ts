@@ -2,8 +2,8 @@ import { openInProcessCoordination } from '#adapters/coordination/in-process.ts'
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { RuntimeDeps, HttpLine, RunScope } from '#modules/functions/runs/runtime/deps.ts';
 import { createRuntimeHost } from '#modules/functions/runs/runtime/host.ts';
-import type { RecordReader } from '#modules/records/reader.ts';
-import type { RecordWriter } from '#modules/records/writer.ts';
+import type { RecordReader } from '#modules/records/read/reader.ts';
+import type { RecordWriter } from '#modules/records/write/writer.ts';
 import {
   HttpFailure,
   type HttpClient,

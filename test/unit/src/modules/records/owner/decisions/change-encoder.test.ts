@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blankChange, type RecordChange } from '#modules/records/events.ts';
+import { blankChange, type RecordChange } from '#modules/records/model/events.ts';
+import { isSealed } from '#modules/records/model/sealed-payload.ts';
 import {
   ChangeEncoder,
   ChangeIds,
   changeTypes,
   encodeContext,
 } from '#modules/records/owner/decisions/change-encoder.ts';
-import { isSealed } from '#modules/records/sealed-payload.ts';
 import { seedOfRun } from '#test/support/random.ts';
 import { localSchemas } from '#test/support/records.ts';
 

@@ -3,9 +3,9 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { partitionOf } from '#kernel/partition.ts';
 import { dayMs } from '#kernel/time.ts';
-import { recordsTopic, reservedKey } from '#modules/records/stream-head.ts';
-import { streamKey } from '#modules/records/stream.ts';
-import type { WriteOrigin } from '#modules/records/writer.ts';
+import { recordsTopic, reservedKey } from '#modules/records/model/stream-head.ts';
+import { streamKey } from '#modules/records/model/stream.ts';
+import type { WriteOrigin } from '#modules/records/write/writer.ts';
 import { movedClock } from '#test/support/clock.ts';
 import {
   anOrigin,

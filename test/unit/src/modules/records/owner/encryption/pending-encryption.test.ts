@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { PayloadSealing, UnsealedPayloads } from '#modules/records/model/payload-sealing.ts';
+import { PayloadOpener } from '#modules/records/model/sealed-payload.ts';
+import { streamKey } from '#modules/records/model/stream.ts';
 import { PendingEncryption } from '#modules/records/owner/encryption/pending-encryption.ts';
-import type { PayloadSealing, UnsealedPayloads } from '#modules/records/payload-sealing.ts';
-import { PayloadOpener } from '#modules/records/sealed-payload.ts';
-import { streamKey } from '#modules/records/stream.ts';
 import { anOrigin, aStream, openRecordsWorld, sealHere } from '#test/support/records.ts';
 
 const ownerOf = (name: string) => ({ key: name, connectionUid: name });

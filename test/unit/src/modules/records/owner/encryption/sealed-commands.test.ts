@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { partitionOf } from '#kernel/partition.ts';
-import { recordCommandsTopic, type RecordCommandValue } from '#modules/records/commands.ts';
-import type { RecordChange } from '#modules/records/events.ts';
-import { payloadContext, PayloadOpener } from '#modules/records/sealed-payload.ts';
-import { streamKey } from '#modules/records/stream.ts';
+import { recordCommandsTopic, type RecordCommandValue } from '#modules/records/model/commands.ts';
+import type { RecordChange } from '#modules/records/model/events.ts';
+import { payloadContext, PayloadOpener } from '#modules/records/model/sealed-payload.ts';
+import { streamKey } from '#modules/records/model/stream.ts';
 import {
   anOrigin,
   aStream,

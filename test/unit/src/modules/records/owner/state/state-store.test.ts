@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RecordState } from '#modules/records/model/state.ts';
 import { createAtRestEncryption } from '#modules/records/owner/encryption/at-rest-encryption.ts';
 import { unreadable } from '#modules/records/owner/state/payload-block.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type KeptPayload,
   type Progress,
 } from '#modules/records/owner/state/state-store.ts';
-import type { RecordState } from '#modules/records/state.ts';
 import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
 import { memoryVault } from '#test/support/records.ts';
 

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { isoMicros } from '#kernel/time.ts';
+import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import type { PageQuery } from '#modules/records/read/reader.ts';
+import { holdInserts } from '#test/support/held-inserts.ts';
+import { MemoryLog } from '#test/support/memory-log.ts';
+import { changeCodec, dropTables, partitions, TestProjection } from '#test/support/projection.ts';
+import { RecordModel, startMicros } from '#test/support/record-model.ts';
+import { idsOf, pageOf, question, storeOfFile, walk } from '#test/support/record-pages.ts';
+
+const store = await storeOfFile();
+
+describe('a projector', () => {
+  it('has caught up with what the log had at its start, and refills emptied tables till then', async () => {
+    const model = new RecordModel();
+    const log = new MemoryLog(recordsTopic, partitions);
+    const partition = model.partition(partitions);
+    const state = ({ projector }: TestProjection) => ({
+      hasCaughtUp: projector.hasCaughtUp(partition),
+      isRefilling: projector.isRefilling(partition),
+    });
+    {
+      await using first = await TestProjection.open(store, log);
+      await first.publish(model, [model.save('a')]);
+      expect(state(first)).toEqual({ hasCaughtUp: true, isRefilling: false });
+    }
+    const open = async (isRefilling: boolean) => {
+      const held = holdInserts(store, 'records');
+      await using projection = await TestProjection.open(store, log, { store: held.store });
+      using _ = held;
+      await held.inserting;
+      expect(state(projection)).toEqual({ hasCaughtUp: false, isRefilling });
+      held.release();
+      await projection.settled(partition, await log.endOffset('', partition));
+      expect(state(projection)).toEqual({ hasCaughtUp: true, isRefilling: false });
+    };
+    log.append(partition, [model.message(changeCodec, model.save('b'))]);
+    await open(false);
+    await dropTables(store);
+    await open(true);
+  });
+});
+
+describe('pages while an insert is readable and not confirmed', () => {
+  const saved = (model: RecordModel, n: number) =>
+    Array.from({ length: 300 }, (_, id) => model.save(`r${id}`, { n }));
+
+  it.each([
+    { name: 'all records', filter: {} },
+    { name: 'updated ones', filter: { actions: ['UPDATED'] } },
+    { name: 'those modified since', filter: { modifiedAfter: isoMicros(startMicros) } },
+  ] as const)('go on to the end of the table: $name', async ({ filter }) => {
+    const model = new RecordModel();
+    const held = holdInserts(store, 'records', 'once-readable');
+    await using projection = await TestProjection.open(store, undefined, { store: held.store });
+    using _ = held;
+    held.pass();
+    await projection.publish(model, saved(model, 1));
+    // Known here, as after any poll.
+    await pageOf(projection.reader, question(model, filter));
+    held.hold();
+    projection.append(model, saved(model, 2));
+    await held.inserting;
+    const found = await walk(projection.reader, question(model, { ...filter, limit: 100 }));
+    expect(idsOf(found)).toEqual(idsOf(model.ordered()));
+    const before = found.at(-2)?._svc_metadata.cursor ?? null;
+    const polled = await pageOf(projection.reader, question(model, { ...filter, cursor: before }));
+    expect(idsOf(polled.records)).toEqual(['r299']);
+  });
+
+  it.each([
+    { where: 'where the stream is projected', isCurrent: true },
+    { where: 'in another process', isCurrent: false },
+  ])('find by their ids what no view has yet, $where', async ({ isCurrent }) => {
+    const model = new RecordModel();
+    const held = holdInserts(store, 'records', 'once-readable');
+    await using projection = await TestProjection.open(store, undefined, {
+      store: held.store,
+      isCurrent: () => isCurrent,
+    });
+    using _ = held;
+    held.pass();
+    await projection.publish(model, saved(model, 1));
+    await pageOf(projection.reader, question(model));
+    // Rows become readable before what the views make of them.
+    await store.drop('records_by_id_of_records');
+    held.hold();
+    projection.append(model, [model.save('r0', { n: 2 }), model.save('new')]);
+    await held.inserting;
+    const ids = ['new', 'r0', 'r1', 'unknown'];
+    const find = async (query: Partial<PageQuery>) =>
+      idsOf((await pageOf(projection.reader, question(model, { ids, ...query }))).records);
+    expect(await find({})).toEqual(['r1', 'r0', 'new']);
+    expect(await find({ actions: ['UPDATED'] })).toEqual(['r0']);
+    expect(await find({ modifiedAfter: isoMicros(model.at) })).toEqual(['new']);
+  });
+
+  it('pass over no segment that the directory does not know whole', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, saved(model, 1));
+    const purged = Array.from({ length: 300 }, (_, id) => model.purge(`r${id}`));
+    await projection.publish(model, purged);
+    await store.drop('stream_segments_of_records');
+    await projection.publish(
+      model,
+      Array.from({ length: 20_000 }, (_, id) => model.save(`s${id}`)),
+    );
+    const found = await walk(projection.reader, question(model, { limit: 5000 }));
+    expect(idsOf(found)).toEqual(idsOf(model.ordered()));
+  });
+
+  it('end at the end of the table after a change that moved nothing', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, saved(model, 1));
+    projection.watermarks.drop('all');
+    await projection.publish(model, [model.prune('r5'), model.purge('r6')]);
+    const [cursor] = (await pageOf(projection.reader, question(model))).records.slice(-1);
+    const query = question(model, { cursor: cursor!._svc_metadata.cursor });
+    expect((await walk(projection.reader, query)).length).toBe(199);
+  });
+});
