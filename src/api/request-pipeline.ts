@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
-import { readJson } from '#http/body.ts';
+import { readForm, readJson } from '#http/body.ts';
 import { checkContentType, checkScope, decoded, parsePart } from '#http/check-parts.ts';
 import type { AnyRoute, Caller, IdempotentCall, RouteAnswer } from '#http/define-route.ts';
 import {
@@ -73,9 +74,9 @@ async function handled(
 ): Promise<RouteAnswer> {
   const { route, params } = call.match;
   checkScope(route, caller);
-  checkContentType(call.request);
+  checkContentType(call.request, route);
   const query = parsePart(route.query as Schema, parseQuery(call.search), 'invalid_query_params');
-  const sent = route.body === undefined ? undefined : await readJson(call.request);
+  const sent = route.body === undefined ? undefined : await bodyOf(call.request, route);
   const body =
     route.body === undefined ? {} : parsePart(route.body as Schema, sent ?? {}, 'invalid_body');
   const path = parsePart(route.params as Schema, decoded(params), 'invalid_uri_params', true);
@@ -89,6 +90,9 @@ async function handled(
     route.handle({ ...input, idempotency: { ...idempotency, workId } });
   return withIdempotencyKey(services, { caller, signal, idempotency }, task);
 }
+
+const bodyOf = (request: IncomingMessage, { bodyFormat }: AnyRoute): Promise<unknown> =>
+  bodyFormat === 'form' ? readForm(request) : readJson(request);
 
 /** As `RequestPipeline.authorize`. */
 function authorize(

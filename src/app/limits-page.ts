@@ -10,6 +10,7 @@ const groups = {
     requestBytesMax:
       'A request body, also one that is proxied with retries; more is `request_too_large`',
     jsonDepthMax: 'Levels of objects and lists in a JSON body',
+    formBytesMax: 'A form that a browser submits: a callback by POST',
     requestHeaderBytesMax: 'Headers of a request; larger ones are answered 431',
     requestHeadMs:
       'From the start of a request to the end of its headers; after that it is answered 408',

@@ -323,6 +323,12 @@ export interface Operations {
     readonly headers?: { readonly cookie?: string; readonly referer?: string };
     readonly answer: string;
   };
+  /** Complete an authorization whose response is a form. */
+  'POST /oauth/callback': {
+    readonly headers?: { readonly cookie?: string; readonly referer?: string };
+    readonly body?: unknown;
+    readonly answer: string;
+  };
   /** Complete the installation of an app. */
   'GET /app-auth/connect': {
     readonly headers?: { readonly cookie?: string; readonly referer?: string };

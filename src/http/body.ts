@@ -29,6 +29,23 @@ export async function readJson(
 }
 
 /**
+ * Reads a form (application/x-www-form-urlencoded); a name that occurs several times has a list. Names are data: the
+ * result has no prototype that `__proto__` could reach.
+ * @throws GatewayError `request_too_large`, `invalid_request` (it breaks off)
+ */
+export async function readForm(
+  request: IncomingMessage,
+): Promise<Readonly<Record<string, string | string[]>>> {
+  const bytes = await readBytes(request, limits.formBytesMax);
+  const fields = Object.create(null) as Record<string, string | string[]>;
+  for (const [name, value] of new URLSearchParams(bytes.toString('utf8'))) {
+    const before = fields[name];
+    fields[name] = before === undefined ? value : [before, value].flat();
+  }
+  return fields;
+}
+
+/**
  * Reads a body unparsed; the limit applies while reading.
  * @param fix the fix for a larger body; default: the general one
  * @param signal aborts the wait for the body
@@ -97,6 +114,8 @@ function refuseDepth(value: unknown, chars: number): void {
 }
 
 function tooLarge(bytesMax: number, fix?: string): GatewayError {
-  const message = `The request body is larger than ${Math.floor(bytesMax / 1024 ** 2)} MiB.`;
+  const mib = bytesMax / 1024 ** 2;
+  const size = mib < 1 ? `${Math.floor(bytesMax / 1024)} KiB` : `${Math.floor(mib)} MiB`;
+  const message = `The request body is larger than ${size}.`;
   return new GatewayError('request_too_large', { message, ...(fix === undefined ? {} : { fix }) });
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
-import type { Caller } from './define-route.ts';
+import type { AnyRoute, Caller } from './define-route.ts';
 import { issuesOf } from './error-response.ts';
 import type { RouteGuards } from './pipeline.ts';
 import { parseQuery } from './query.ts';
@@ -44,10 +44,24 @@ export function checkHeaders<S extends z.ZodType>(
 }
 
 /** @throws GatewayError `invalid_content_type` */
-export function checkContentType(request: IncomingMessage): void {
+export function checkContentType(
+  request: IncomingMessage,
+  { bodyFormat }: Pick<AnyRoute, 'bodyFormat'>,
+): void {
   const type = request.headers['content-type'];
-  if (type === undefined || /^application\/json(?![\w.+-])/i.test(type)) return;
-  throw new GatewayError('invalid_content_type');
+  if (bodyFormat === 'form') checkFormType(type);
+  else if (type !== undefined && !/^application\/json(?![\w.+-])/i.test(type)) {
+    throw new GatewayError('invalid_content_type');
+  }
+}
+
+function checkFormType(type = ''): void {
+  const form = 'application/x-www-form-urlencoded';
+  if (type.split(';', 1)[0]?.trim().toLowerCase() === form) return;
+  throw new GatewayError('invalid_content_type', {
+    message: `The Content-Type is not ${form}.`,
+    fix: `Send a form with the header Content-Type: ${form}.`,
+  });
 }
 
 /**

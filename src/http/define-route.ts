@@ -123,6 +123,8 @@ interface Route<
   readonly description?: string;
   readonly query?: Q;
   readonly body?: B;
+  /** Default: JSON. `form`: application/x-www-form-urlencoded, as the submitted page of another site. */
+  readonly bodyFormat?: 'form';
   readonly headers?: H;
   readonly params?: P;
   /** The successful responses, by status. */

@@ -22,6 +22,8 @@ export const limits = {
   recordHistoryDays: 28,
   historyPageSizeMax: 1_000,
   requestBytesMax: 75 * 1024 ** 2,
+  /** Of a form that a browser submits. */
+  formBytesMax: 256 * 1024,
   /** Levels of lists and objects in a body. */
   jsonDepthMax: 64,
   requestHeaderBytesMax: 32 * 1024,

@@ -232,7 +232,9 @@ describe('anything at all', () => {
 
 describe('a body', () => {
   const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
-  const writes = routes.filter((route) => route.body !== undefined);
+  const writes = routes.filter(
+    (route) => route.body !== undefined && route.bodyFormat === undefined,
+  );
 
   it.each(each(writes))('of %s that is no JSON object is refused', async (_title, route) => {
     const json = { 'content-type': 'application/json' };

@@ -34,7 +34,7 @@ export function operationOf(route: AnyRoute, { pool, tagOf }: Parts): JsonObject
       ...parameters(route.headers as z.ZodType | undefined, 'header', pool),
       ...(takesIdempotencyKey(route) ? [idempotencyKey] : []),
     ],
-    ...(body === undefined ? {} : { requestBody: requestBody(pool.input(body), body, pool) }),
+    ...(body === undefined ? {} : { requestBody: requestBody(route, pool.input(body), pool) }),
     responses: { ...answers(route, pool), ...refusals(route, pool) },
   };
 }
@@ -188,12 +188,14 @@ const idempotencyKey: JsonObject = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-function requestBody(schema: JsonObject, body: z.ZodType, pool: SchemaPool): JsonObject {
+function requestBody(route: AnyRoute, schema: JsonObject, pool: SchemaPool): JsonObject {
   const example = exampleOf(schema, pool.components);
+  const isForm = route.bodyFormat === 'form';
+  const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
   return {
     // An empty body is parsed as {}.
-    required: !body.safeParse({}).success,
-    content: { 'application/json': { schema, example } },
+    required: !(route.body as z.ZodType).safeParse({}).success,
+    content: { [type]: { schema, example } },
   };
 }
 

@@ -45,6 +45,10 @@ const auth = (method: string, path: string, status = 404): Row =>
 const authRows: readonly Row[] = [
   auth('GET', '/oauth/connect'),
   row('GET /oauth/callback', open, 400),
+  row('POST /oauth/callback', open, 400, () => ({
+    path: '/oauth/callback',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })),
   row('GET /app-auth/connect', open, 400),
   auth('POST', '/oauth2/auth', 400),
   auth('POST', '/auth/oauth-outbound'),

@@ -36,6 +36,16 @@ const anonymous = { socketId: null, integrationKey: '', connectionId: '' };
 
 export const cookieName = (state: string): string => `oauth2-${state}`;
 
+/** Some providers return it under another name. */
+export function stateOf(texts: Callback['texts']): string | undefined {
+  const state = texts['state'] ?? texts['payload'] ?? texts['customField'];
+  return state === '' ? undefined : state;
+}
+
+/** Whether the browser is the one that started. */
+export const isSameBrowser = (cookies: string | undefined, state: string): boolean =>
+  (cookies ?? '').split(/;\s*/).includes(`${cookieName(state)}=1`);
+
 /** Handles the return of a user from the provider: the page for the browser. */
 export async function answerCallback(
   services: ConnectionsServices,
@@ -65,18 +75,16 @@ export async function answerCallback(
 /** @throws GatewayError `invalid_state`, `missing_state_cookie` */
 async function taken(
   services: ConnectionsServices,
-  { texts, cookies = '', unknownStatus: status }: Callback,
+  { texts, cookies, unknownStatus: status }: Callback,
 ): Promise<Authorization> {
-  // Some providers return it under another name.
-  const state = texts['state'] ?? texts['payload'] ?? texts['customField'];
-  if (state === undefined || state === '') {
+  const state = stateOf(texts);
+  if (state === undefined) {
     throw new GatewayError('invalid_state', { message: 'The callback has no state.' });
   }
   const found = await findAuthorization(services, state);
   if (found === null) throw new GatewayError('invalid_state', { status });
   // Checked before the state is consumed: a callback from another browser must not block the user's own.
-  const isSameBrowser = cookies.split(/;\s*/).includes(`${cookieName(state)}=1`);
-  if (!isSameBrowser) throw new GatewayError('missing_state_cookie');
+  if (!isSameBrowser(cookies, state)) throw new GatewayError('missing_state_cookie');
   try {
     await takeAuthorization(services, found);
   } catch (error) {

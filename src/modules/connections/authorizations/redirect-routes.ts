@@ -13,7 +13,7 @@ import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from '../providers/definition.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { beginAttempt, type Attempt } from './attempt.ts';
-import { answerCallback, cookieName } from './callback.ts';
+import { answerCallback, cookieName, isSameBrowser, stateOf } from './callback.ts';
 import { logged } from './log.ts';
 import { failurePage, notifySuccess, notifyFailure } from './notify-outcome.ts';
 import { saveAuthorized } from './save.ts';
@@ -226,6 +226,44 @@ const callback = defineRoute({
   },
 });
 
+/** Longer addresses are refused by servers and proxies. */
+const queryCharsMax = 8_000;
+
+const submitted = defineRoute({
+  method: 'POST',
+  path: callbackPath,
+  credential: 'none',
+  scopes: [],
+  summary: 'Complete an authorization whose response is a form.',
+  description:
+    'The redirect URI of OAuth clients whose authorization has `response_mode=form_post`. As the GET, with the fields of the form as parameters.',
+  body: callbackQuery,
+  bodyFormat: 'form',
+  headers: browser,
+  answers: {
+    ...shown,
+    303: nothing('To the GET, where the browser did not send the cookie with the form.'),
+  },
+  errors: [],
+  refusalPage,
+  async handle({ body, headers, services }) {
+    const callback = { ...body, cookies: headers.cookie, unknownStatus: 400 };
+    // Browsers send cookies of `SameSite=Lax` with a redirect to a GET, and not with a form of another site.
+    const state = stateOf(body.texts);
+    const isKnown = state === undefined || isSameBrowser(headers.cookie, state);
+    const query = isKnown ? '' : callbackSearch(body);
+    if (isKnown || query.length > queryCharsMax) return answerCallback(services, callback);
+    const location = `${services.settings.publicUrl}${callbackPath}?${query}`;
+    return { status: 303, headers: { ...noStore, 'referrer-policy': 'no-referrer', location } };
+  },
+});
+
+function callbackSearch({ texts, iss }: z.output<typeof callbackQuery>): string {
+  const search = new URLSearchParams(texts);
+  if (Array.isArray(iss)) for (const one of iss.slice(1)) search.append('iss', one);
+  return search.toString();
+}
+
 const isWebPage = (referer: string | undefined): referer is string =>
   referer !== undefined && /^https?:\/\//i.test(referer) && URL.canParse(referer);
 
@@ -248,4 +286,4 @@ const installed = defineRoute({
   },
 });
 
-export const redirectRoutes: readonly AnyRoute[] = [connect, callback, installed];
+export const redirectRoutes: readonly AnyRoute[] = [connect, callback, submitted, installed];

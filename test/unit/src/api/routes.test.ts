@@ -26,6 +26,7 @@ const open = new Set([
   'GET /images/template-logos/{file}',
   // The state of the authorization speaks for the browser.
   'GET /oauth/callback',
+  'POST /oauth/callback',
   'GET /app-auth/connect',
   // A page and its files: what they ask for, they ask with the token of a session.
   'GET /connect/ui/',
