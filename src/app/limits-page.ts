@@ -138,6 +138,7 @@ const groups = {
     webhooksInPerMinute:
       'Webhooks of providers for one integration in a minute; counted, or enforced by `SVC_WEBHOOK_RATE_LIMIT`',
     webhookInBytesMax: 'The body of a webhook of a provider',
+    webhookChallengeCharsMax: 'The challenge with which a provider verifies the address',
     webhookKnownMs: 'How long repeats of a provider are recognized',
     webhookUnknownBytesPerHour:
       'Kept per hour and integration: rejected webhooks, and unsigned ones that name no connection',

@@ -1069,6 +1069,11 @@ export interface Operations {
     readonly answer: string;
   };
   /** Receive a webhook of a provider. */
+  'GET /webhook/{environmentUuid}/{providerConfigKey}': {
+    readonly params: { readonly environmentUuid: string; readonly providerConfigKey: string };
+    readonly answer: unknown;
+  };
+  /** Receive a webhook of a provider. */
   'POST /webhook/{environmentUuid}/{providerConfigKey}': {
     readonly params: { readonly environmentUuid: string; readonly providerConfigKey: string };
     readonly body?: unknown;

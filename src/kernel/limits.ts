@@ -72,6 +72,8 @@ export const limits = {
   webhookUnknownBytesPerHour: 1024 ** 2,
   /** Minimum that each of these counts: the log keeps more than the body. */
   webhookUnverifiedBytesMin: 2 * 1024,
+  /** Of a GET with which a provider verifies the address. */
+  webhookChallengeCharsMax: 4096,
   /** A rejected webhook with a larger body is listed without it. */
   webhookRejectedBytesMax: 256 * 1024,
   /** Repeated deliveries of a provider are recognized within this time. */

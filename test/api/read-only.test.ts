@@ -133,6 +133,7 @@ describe('a gateway that only reads', () => {
       'GET /oauth/callback',
       'GET /oauth/connect/{providerConfigKey}',
       'GET /proxy/{path}',
+      'GET /webhook/{environmentUuid}/{providerConfigKey}',
       'POST /logs/messages',
       'POST /logs/operations',
     ]);

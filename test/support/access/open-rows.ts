@@ -15,6 +15,9 @@ const openRows: readonly Row[] = [
   row('GET /images/template-logos/{file}', open, 200, () => ({
     path: '/images/template-logos/crm.svg',
   })),
+  row('GET /webhook/{environmentUuid}/{providerConfigKey}', open, 404, () => ({
+    path: '/webhook/0198c1a2-7d30-4000-8000-0000000000aa/crm',
+  })),
   row('POST /webhook/{environmentUuid}/{providerConfigKey}', open, 404, () => ({
     path: '/webhook/0198c1a2-7d30-4000-8000-0000000000aa/crm',
     body: {},

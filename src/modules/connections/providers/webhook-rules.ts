@@ -122,6 +122,26 @@ const handshake = z.strictObject({
   answer: source.nullable().describe('Source of the response body; null for an empty body.'),
 });
 
+export const challenge = z.strictObject({
+  when: optional(condition, 'Condition under which the request is a challenge; default: any GET.'),
+  token: optional(
+    source,
+    'Source of a text that must equal the `webhook_secret` of the integration; compared in constant time.',
+  ),
+  answer: source.describe('Source of the challenge, which is the response as plain text.'),
+  hmac: optional(
+    z.strictObject({
+      key: z.enum(['client_secret', 'webhook_secret']).describe('The secret of the integration.'),
+      encoding: z.enum(['hex', 'base64']).default('hex').describe('`hex` (default) or `base64`.'),
+    }),
+    'HMAC-SHA256 of the challenge, `$hmac` in `json`.',
+  ),
+  json: optional(
+    z.record(text, text),
+    'The response is an object of JSON with these fields, whose values contain `$value` (the challenge) or `$hmac`.',
+  ),
+});
+
 /**
  * How webhooks of a provider are verified and attributed (`webhook_routing` of a definition): data, so that a
  * provider needs no code.
@@ -142,6 +162,12 @@ export const webhookRules = z.strictObject({
     .default([])
     .describe(
       '`when` and `answer`: a source whose value is the response, or null for an empty response.',
+    ),
+  challenges: z
+    .array(challenge)
+    .default([])
+    .describe(
+      'A GET with which the provider verifies the address: `when`, `token`, `answer`, `hmac`, `json`. Without one, a GET is answered 405.',
     ),
   connection: optional(
     z.union([connection.transform((only) => [only]), z.array(connection).min(1)]),
@@ -196,5 +222,6 @@ export type WebhookRules = SchemaOutput<typeof webhookRules>;
 export type SignatureRule = SchemaOutput<typeof signature>;
 export type Source = SchemaOutput<typeof source>;
 export type ConnectionRule = SchemaOutput<typeof connection>;
+export type ChallengeRule = SchemaOutput<typeof challenge>;
 export type Condition = SchemaOutput<typeof condition>;
 export type KeySource = SchemaOutput<typeof key>;

@@ -8,8 +8,10 @@ import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
+import { openIntegrationCredentials } from '#modules/connections/credentials/sealing.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import type { WebhooksServices } from '../services.ts';
+import { answerChallenge } from './challenge.ts';
 import { accept, arrivalOf, verifyArrived } from './process.ts';
 import { receiverFor, type Receiver } from './receiver.ts';
 
@@ -22,12 +24,12 @@ const path = z.tuple([z.uuid(), integrationKey]);
 export const webhookRoute: StreamRoute<WebhooksServices> = {
   prefix: '/webhook/',
   path: '/webhook/{environmentUuid}/{providerConfigKey}',
-  methods: ['POST'],
+  methods: ['GET', 'POST'],
   credential: 'none',
   scopes: [],
   summary: 'Receive a webhook of a provider.',
   description:
-    'It is verified, stored, forwarded to the application, and starts the syncs that subscribe to it.',
+    'It is verified, stored, forwarded to the application, and starts the syncs that subscribe to it. A GET is answered only where the definition of the provider has `challenges`.',
   params: z.object({
     environmentUuid: z.uuid().describe('UUID of the environment.'),
     providerConfigKey: integrationKey,
@@ -47,10 +49,15 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
     'webhook_no_connection_or_existing_installation_id',
     'unknown_connection',
     'request_too_large',
+    'method_not_allowed',
   ],
   async handle(call) {
     const { request, response, services } = call;
     const address = namesOf(call.target);
+    if (request.method === 'GET') {
+      await handleChallenge(call, address);
+      return;
+    }
     const target = await receiverOf(services, address);
     if (target === null) {
       await checkRate(call, address, 'all');
@@ -67,6 +74,32 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
     answer(call, verdict.answer);
   },
 };
+
+/**
+ * A GET with which a provider verifies the address. Nothing of it is stored.
+ * @throws GatewayError `method_not_allowed` (the provider has no challenges); the refusal of the challenge
+ */
+async function handleChallenge(
+  call: StreamCall<WebhooksServices>,
+  address: WebhookAddress,
+): Promise<void> {
+  const { request, response, services } = call;
+  const target = await receiverOf(services, address);
+  if (target === null || target.rules.challenges.length === 0) {
+    call.setHeader('allow', 'POST, OPTIONS');
+    throw new GatewayError('method_not_allowed');
+  }
+  await checkRate(call, address, 'unverified');
+  const credentials = await openIntegrationCredentials(services.vault, target.integration);
+  const incoming = { headers: headersOf(request), search: address.search };
+  const { type, body } = answerChallenge(incoming, target.rules, credentials);
+  call.begin(200, [
+    ...['content-type', type],
+    ...['cache-control', 'no-store'],
+    ...['content-security-policy', "default-src 'none'; sandbox"],
+  ]);
+  response.end(body);
+}
 
 /**
  * Counts accepted webhooks of the integration, with a separate limit for verified ones, so that unknown senders cannot
