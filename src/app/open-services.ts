@@ -18,6 +18,7 @@ import { createRunsClient } from '#modules/functions/actions/handlers.ts';
 import { DirectRuns } from '#modules/functions/runs/direct-runs.ts';
 import { createPayloadStore, type PayloadStore } from '#modules/functions/runs/payload-store.ts';
 import { consumeRunCompletions } from '#modules/functions/runs/run-completions.ts';
+import { createDeclaredModels } from '#modules/functions/syncs/declared-models.ts';
 import { openDeadLetters, type DeadLetters } from '#modules/operations/dead-letters/view.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { collect } from '#modules/operations/metrics/collect.ts';
@@ -101,7 +102,7 @@ export async function openServices(
     records: { writer, reader },
     readableRuns: createReadableRuns({ log, reader }),
     runs,
-    recordReaders: findRecordReaders(control),
+    ...openModelLookups(stack, control),
     ...createDependents({ ...context, runs, records: { writer } }),
     projections,
     settings,
@@ -111,6 +112,15 @@ export async function openServices(
   };
   return { services, payloads, direct };
 }
+
+/** Who reads a model, and which models functions declare. */
+const openModelLookups = (
+  stack: AsyncDisposableStack,
+  control: Services['control'],
+): Pick<Services, 'recordReaders' | 'declaredModels'> => ({
+  recordReaders: findRecordReaders(control),
+  declaredModels: stack.use(createDeclaredModels(control)),
+});
 
 async function openRuns(
   stack: AsyncDisposableStack,

@@ -10,6 +10,7 @@ import {
   type CrmConnection,
   type SharedCrmWorld,
 } from '#test/support/crm-world.ts';
+import { compiledFunctions } from '#test/support/deploy.ts';
 import { eventsOf } from '#test/support/event-stream.ts';
 
 let world: SharedCrmWorld;
@@ -266,13 +267,25 @@ describe('streams of one environment', () => {
   const opened = async (path: string, key: string, headers: object = {}): Promise<number> => {
     const leaving = new AbortController();
     leavings.push(leaving);
-    const { status } = await fetch(`${world.gateway.url}${path}`, {
+    const response = await fetch(`${world.gateway.url}${path}`, {
       headers: { authorization: `Bearer ${key}`, ...headers },
       signal: leaving.signal,
     });
-    return status;
+    responses.push(response);
+    return response.status;
   };
   const leavings: AbortController[] = [];
+  /** Held: the stream of one that is collected ends. */
+  const responses: Response[] = [];
+
+  beforeAll(async () => {
+    const { gateway } = world;
+    const key = gateway.prodKey;
+    const integration = { provider: 'crm', unique_key: 'crm' };
+    succeeded(await gateway.call('POST', '/integrations', { key, body: integration }));
+    const functions = { key, body: await compiledFunctions() };
+    succeeded(await gateway.call('POST', '/functions/deployments/bundle', functions));
+  });
 
   it.each([
     { path: '/runs/tail', max: limits.environmentTailStreamsMax },
@@ -299,12 +312,14 @@ describe('streams of one environment', () => {
   async function otherConnection(): Promise<object> {
     const id = `c-${randomUUID()}`;
     const key = world.gateway.prodKey;
-    const integration = { provider: 'unauthenticated', unique_key: `other-${id}` };
-    succeeded(await world.gateway.call('POST', '/integrations', { key, body: integration }));
-    const name = { provider_config_key: integration.unique_key, connection_id: id };
-    const body = { ...name, credentials: { type: 'NONE' } };
+    const body = {
+      provider_config_key: 'crm',
+      connection_id: id,
+      connection_config: { account: id },
+      credentials: { type: 'API_KEY', apiKey: world.provider.apiKey },
+    };
     succeeded(await world.gateway.call('POST', '/connections', { key, body }));
-    return { 'provider-config-key': integration.unique_key, 'connection-id': id };
+    return { 'provider-config-key': 'crm', 'connection-id': id };
   }
 });
 

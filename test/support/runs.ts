@@ -28,6 +28,7 @@ import {
   type FunctionRunnerDeps,
 } from '#modules/functions/runs/runner/function-run.ts';
 import { createTimelines } from '#modules/functions/runs/timeline.ts';
+import { createDeclaredModels } from '#modules/functions/syncs/declared-models.ts';
 import { syncRef } from '#modules/functions/syncs/entity.ts';
 import type { SyncInstance } from '#modules/functions/syncs/state.ts';
 import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
@@ -205,6 +206,7 @@ export async function openRunWorld({
   const services: Services = {
     ...ground,
     recordReaders: findRecordReaders(control),
+    declaredModels: stack.use(createDeclaredModels(control)),
     ...createDependents({ ...ground, runs, records: { writer: records.writer } }),
     projections,
     refresher,

@@ -12,6 +12,7 @@ import { limits } from '#kernel/limits.ts';
 import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { Stream } from '../model/stream.ts';
+import { requireModel } from '../read/declared-models.ts';
 import type { RecordReader } from '../read/reader.ts';
 import type { RecordsServices } from '../services.ts';
 import { connectionHeaders, streamOf } from './stream-of-request.ts';
@@ -67,8 +68,9 @@ export const changeFeedRoute: StreamRoute<RecordsServices> = {
     const { caller, services } = call;
     const stream = await streamOf(services, caller, sent, request);
     const cursor = sent['last-event-id'] ?? request.cursor ?? null;
-    // An invalid cursor is refused before the stream starts.
+    // An invalid cursor or model is refused before the stream starts.
     if (cursor !== null) await services.records.reader.positionOf(stream, cursor);
+    await requireModel(services, stream);
     using _slot = slots.take(caller.environmentUid);
     await follow(call, stream, cursor);
   },

@@ -6,6 +6,7 @@ import { limits } from '#kernel/limits.ts';
 import { pageAsOf } from '../history/as-of.ts';
 import { historyOf } from '../history/record-history.ts';
 import { parseTimestamp } from '../model/parse-timestamp.ts';
+import { requireModel } from '../read/declared-models.ts';
 import type { PageQuery } from '../read/reader.ts';
 import { defineRoute } from '../services.ts';
 import { historyShape, pageShape, prunedShape } from './presenter.ts';
@@ -81,6 +82,8 @@ const list = defineRoute({
       query.as_of === undefined
         ? await services.records.reader.page(request)
         : await pageAsOf(services, request, query.as_of);
+    const isAtEnd = 'hasStream' in page && page.hasStream;
+    if (page.records === 0 && !isAtEnd) await requireModel(services, stream);
     return { status: 200, body: page.body };
   },
 });
@@ -135,6 +138,7 @@ const prune = defineRoute({
     const { reader, writer } = services.records;
     const stream = await streamOf(services, caller, sent, body);
     const position = await reader.positionOf(stream, body.until_cursor);
+    await requireModel(services, stream, 'invalid_body');
     const { count, lastPosition } = await writer.prune(stream, caller.actor, {
       position,
       limit: body.limit,

@@ -3,11 +3,8 @@ import type { Caller } from '#http/define-route.ts';
 import { connectionId, integrationKey } from '#http/fields.ts';
 import type { ConnectionUid, EnvironmentUid } from '#kernel/ids.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
-import type { Stream } from '../model/stream.ts';
+import { baseVariant, type Stream } from '../model/stream.ts';
 import type { RecordsServices } from '../services.ts';
-
-/** Variant of a sync that has none of its own. */
-const baseVariant = 'base';
 
 /** Both name the connection on the routes of its records. */
 export const connectionHeaders = z.object({

@@ -26,7 +26,11 @@ const chunkRecords = 100;
  * @throws GatewayError `history_gone` for a time before what the log holds, `invalid_cursor_value`,
  *   `invalid_query_params`, `projection_unavailable`, `log_unavailable`
  */
-export async function pageAsOf(deps: HistoryDeps, query: PageQuery, asOf: string): Promise<Page> {
+export async function pageAsOf(
+  deps: HistoryDeps,
+  query: PageQuery,
+  asOf: string,
+): Promise<Omit<Page, 'hasStream'>> {
   const until = timestampOf(asOf, deps.clock.now());
   const after = query.cursor === null ? 0 : decodeCursor(query.cursor).modifiedAt;
   const from = query.modifiedAfter === null ? 0 : parseTimestamp(query.modifiedAfter);

@@ -1,7 +1,9 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMicros, type Micros } from '#kernel/time.ts';
 import type { RecordChange } from '../model/events.ts';
-import type { StreamId } from '../model/stream.ts';
+import type { Stream } from '../model/stream.ts';
+import { requireModel } from '../read/declared-models.ts';
+import type { RecordsServices } from '../services.ts';
 import { cursorOf, type HistoryDeps } from './as-of.ts';
 import { changesOf, historyTable, takenOf, type ChangeRow } from './history-queries.ts';
 import { changesByOffset, payloadsOf, untilShown, type PayloadOf } from './logged-changes.ts';
@@ -13,7 +15,7 @@ import { changesByOffset, payloadsOf, untilShown, type PayloadOf } from './logge
 export type PayloadState = 'kept' | 'none' | 'pruned' | 'compacted' | 'unreadable';
 
 export interface HistoryQuery {
-  readonly stream: StreamId;
+  readonly stream: Stream;
   readonly recordId: string;
   readonly cursor: string | null;
   readonly limit: number;
@@ -21,9 +23,13 @@ export interface HistoryQuery {
 
 /**
  * The changes of one record, newest first, as JSON text. Writer and payload come from the log.
- * @throws GatewayError `not_found`, `invalid_cursor_value`, `projection_unavailable`, `log_unavailable`
+ * @throws GatewayError `not_found`, `invalid_cursor_value`, `invalid_query_params` (the model),
+ *   `projection_unavailable`, `log_unavailable`
  */
-export async function historyOf(deps: HistoryDeps, query: HistoryQuery): Promise<Uint8Array> {
+export async function historyOf(
+  deps: HistoryDeps & Pick<RecordsServices, 'declaredModels'>,
+  query: HistoryQuery,
+): Promise<Uint8Array> {
   const { recordId, limit } = query;
   const before = query.cursor === null ? null : parseCursor(query.cursor);
   const table = historyTable(deps, query.stream);
@@ -31,6 +37,7 @@ export async function historyOf(deps: HistoryDeps, query: HistoryQuery): Promise
   const taken = await takenOf(deps, table, recordId);
   const found = await changesOf(deps, table, recordId, { before, limit: limit + 1 });
   const rows = found.filter(({ version }) => Number(version) > taken.purged);
+  if (rows.length === 0) await requireModel(deps, query.stream);
   if (rows.length === 0 && before === null) {
     throw new GatewayError('not_found', { message: `The record "${recordId}" does not exist.` });
   }

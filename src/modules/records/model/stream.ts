@@ -17,6 +17,9 @@ export interface Stream extends StreamId {
   readonly connectionId: ConnectionId;
 }
 
+/** Variant of a sync that has none of its own. */
+export const baseVariant = 'base';
+
 /** Text of a stream: key of its head and its commands, and input of its partition. */
 export function streamKey(stream: StreamId): string {
   return joinKey(stream.environmentUid, stream.connectionUid, stream.model, stream.variant);

@@ -235,7 +235,8 @@ function pageOf(parts: readonly Part[], limit: number): Page {
     if (records === limit) break;
   }
   pieces.push(Buffer.from(`],"next_cursor":${JSON.stringify(nextCursor)}}`));
-  return { body: Buffer.concat(pieces), records, nextCursor };
+  const hasStream = parts.some(({ slice }) => slice.generation !== 0n);
+  return { body: Buffer.concat(pieces), records, nextCursor, hasStream };
 }
 
 const comma = Buffer.from(',');

@@ -18,6 +18,8 @@ export interface Page {
   readonly body: Uint8Array;
   readonly records: number;
   readonly nextCursor: string | null;
+  /** False where the stream has no records, deleted ones included. */
+  readonly hasStream: boolean;
 }
 
 /** Reads the projected records in the order of modification (docs/reference/records.md). */

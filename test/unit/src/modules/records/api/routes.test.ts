@@ -28,12 +28,13 @@ function services(answers: {
   const find = () => (answers.isUnknown ? null : connection);
   const partial = {
     control: { view: { find, findBy: () => null, caughtUp: () => Promise.resolve() } },
+    declaredModels: { find: () => ({ all: new Set(['Contact']), synced: ['Contact'] }) },
     records: {
       reader: {
         page: (asked: PageQuery) => {
           answers.page?.(asked);
           const body = Buffer.from('{"records":[],"next_cursor":null}');
-          return Promise.resolve({ body, records: 0, nextCursor: null });
+          return Promise.resolve({ body, records: 0, nextCursor: null, hasStream: true });
         },
         positionOf: () => Promise.resolve(250),
       },

@@ -261,6 +261,7 @@ describe('records', () => {
       body: Buffer.from('{"records":[{"id":"1"}],"next_cursor":"n"}'),
       records: 1,
       nextCursor: 'n',
+      hasStream: true,
     }));
     const steps: string[] = [];
     const calls = withWriter(
