@@ -105,6 +105,21 @@ describe('environments and keys', () => {
     expect(codeOf(again)).toBe('404 not_found');
   });
 
+  it('have account keys, which nothing shows again', async () => {
+    const made = await api.call(
+      'POST',
+      '/account/api-keys',
+      account({ body: { display_name: 'once' } }),
+    );
+    const { id, secret } = made.at('data') as { id: string; secret: string };
+    const reveal = await api.call('POST', `/environment/api-keys/${id}/reveal`, account({}));
+    expect(codeOf(reveal)).toBe('404 not_found');
+    const listed = await api.call('GET', '/account/api-keys', account({}));
+    expect(JSON.stringify(listed.body)).toContain(`****${secret.slice(-4)}`);
+    expect(JSON.stringify(listed.body)).not.toContain(secret);
+    await api.call('DELETE', '/account/api-keys', account({ body: { key_id: id } }));
+  });
+
   it('have account keys, of which none deletes itself', async () => {
     const body = { display_name: 'second' };
     const made = await api.call('POST', '/account/api-keys', account({ body }));

@@ -105,6 +105,7 @@ describe('an API key', () => {
     const key = await authenticate(other, secret);
     expect(key).toMatchObject({ environmentUid, lastFour: secret.slice(-4) });
     if (key === null) throw new Error('unknown');
+    expect(JSON.stringify(key)).not.toContain(secret);
     expect(await revealKey(other, key)).toBe(secret);
     await deleteKey(node, environmentUid, key.id, options);
     expect(await authenticate(node, secret)).toBeNull();

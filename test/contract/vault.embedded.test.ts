@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { cp, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -111,6 +111,20 @@ it('a key that was destroyed is opened by nothing in any file, at once', async (
   await using later = await open();
   await expect(later.ready('k')).rejects.toThrow(refusal('not_found'));
   await later.ready('kept');
+});
+
+it('a key that was destroyed is still in a copy of the log that was made before', async () => {
+  await vault.create('copied');
+  const rowKey = rowKeysOf(join(world.folder, 'log')).get('copied')!;
+  const copy = await mkdtemp(join(tmpdir(), 'svc-copy-'));
+  try {
+    await cp(join(world.folder, 'log'), copy, { recursive: true });
+    await vault.shred('copied');
+    expect(await filesWith(world.folder, rowKey)).toEqual([]);
+    expect(await filesWith(copy, rowKey)).toEqual(['row-keys']);
+  } finally {
+    await rm(copy, { recursive: true });
+  }
 });
 
 it('a root key that was replaced opens nothing any more, once the data keys are rewrapped', async () => {
