@@ -365,7 +365,7 @@ describe('a query and its headers', () => {
   it.each([
     ['GET', '/', 404, 'not_found'],
     ['GET', '//', 404, 'not_found'],
-    ['GET', '/connections/', 404, 'not_found'],
+    ['GET', '/connections//', 404, 'not_found'],
     ['GET', '/connections/%?provider_config_key=crm', 400, 'invalid_uri_params'],
     ['GET', '/connections/%ff?provider_config_key=crm', 400, 'invalid_uri_params'],
     ['GET', `/connections/${'x'.repeat(4000)}?provider_config_key=crm`, 400, 'invalid_uri_params'],
