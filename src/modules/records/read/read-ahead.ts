@@ -3,7 +3,14 @@ import type { Cursor } from '../model/cursor.ts';
 import { decodeCursor, encodeCursor } from '../model/cursor.ts';
 import { streamKey, streamNumber } from '../model/stream.ts';
 import { firstAtLeast } from './queries.ts';
-import type { Page, PageQuery, RecordReader, RecordSource, Slice } from './reader.ts';
+import {
+  pageKey,
+  type Page,
+  type PageQuery,
+  type RecordReader,
+  type RecordSource,
+  type Slice,
+} from './reader.ts';
 
 /** Maximum age of a chunk: erased data leaves the memory of readers with it. */
 const chunkLivesMs = 5_000;
@@ -200,11 +207,7 @@ function rowsOf(parts: readonly Part[]): number {
 }
 
 /** Null: this query is not read ahead. */
-function keyOf(query: PageQuery): string | null {
-  if (query.ids !== null) return null;
-  const actions = query.actions === null ? '' : [...query.actions].sort().join(',');
-  return [streamKey(query.stream), actions, query.modifiedAfter ?? ''].join('\n');
-}
+const keyOf = (query: PageQuery): string | null => (query.ids === null ? pageKey(query) : null);
 
 function chunkRows(limit: number): number {
   if (limit >= chunkRowsMax) return limit + 1;

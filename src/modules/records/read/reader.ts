@@ -1,4 +1,4 @@
-import type { StreamId } from '../model/stream.ts';
+import { streamKey, type StreamId } from '../model/stream.ts';
 
 export interface PageQuery {
   readonly stream: StreamId;
@@ -11,6 +11,24 @@ export interface PageQuery {
   readonly ids: readonly string[] | null;
   readonly limit: number;
 }
+
+/** How each condition of a page stands in its key. A condition without a line here does not compile. */
+const conditions: {
+  readonly [Name in Exclude<keyof PageQuery, 'cursor' | 'limit'>]: (
+    value: PageQuery[Name],
+  ) => unknown;
+} = {
+  stream: streamKey,
+  modifiedAfter: (time) => time,
+  actions: (actions) => actions && [...actions].sort(),
+  ids: (ids) => ids && [...ids].sort(),
+};
+
+const conditionNames = Object.keys(conditions) as (keyof typeof conditions)[];
+
+/** @returns the key of a walk: equal for queries that differ in cursor and limit only */
+export const pageKey = (query: PageQuery): string =>
+  JSON.stringify(conditionNames.map((name) => conditions[name](query[name] as never)));
 
 /** The answer of `GET /records` as JSON text, spliced from stored payloads and never parsed. */
 export interface Page {
