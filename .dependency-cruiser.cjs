@@ -1,15 +1,23 @@
 /** Each wing of `src/modules` may import those before it. */
 const wings = ['access', 'connections', 'records', 'functions', 'webhooks', 'proxy', 'operations'];
 
-/** Rooms of the records, with the rooms that they may import. */
-const recordRooms = {
-  model: [],
-  write: ['model'],
-  owner: ['model'],
-  read: ['model'],
-  projection: ['model', 'read'],
-  history: ['model', 'write', 'read', 'projection'],
-  api: ['model', 'write', 'read', 'projection', 'history'],
+/** Rooms of a noun, with the rooms that each may import. */
+const rooms = {
+  records: {
+    model: [],
+    write: ['model'],
+    owner: ['model'],
+    read: ['model'],
+    projection: ['model', 'read'],
+    history: ['model', 'write', 'read', 'projection'],
+    api: ['model', 'write', 'read', 'projection', 'history'],
+  },
+  'functions/runs': {
+    ledger: [],
+    runtime: ['ledger'],
+    invocation: ['ledger', 'runtime'],
+    runner: ['ledger', 'runtime', 'invocation'],
+  },
 };
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
@@ -98,15 +106,17 @@ module.exports = {
           { path: `^src/modules/(${wings.slice(at + 1).join('|')})/` },
         ),
       ),
-    ...Object.entries(recordRooms).map(([room, before]) =>
-      forbid(
-        `records-${room}-knows-its-floor`,
-        'A room of the records imports only rooms before it.',
-        { path: `^src/modules/records/${room}/` },
-        {
-          path: '^src/modules/records/(model|write|owner|read|projection|history|api)/',
-          pathNot: `^src/modules/records/(${[room, ...before].join('|')})/`,
-        },
+    ...Object.entries(rooms).flatMap(([noun, floors]) =>
+      Object.entries(floors).map(([room, before]) =>
+        forbid(
+          `${noun}-${room}-knows-its-floor`,
+          'A room imports only rooms before it.',
+          { path: `^src/modules/${noun}/${room}/` },
+          {
+            path: `^src/modules/${noun}/(${Object.keys(floors).join('|')})/`,
+            pathNot: `^src/modules/${noun}/(${[room, ...before].join('|')})/`,
+          },
+        ),
       ),
     ),
     forbid(

@@ -14,10 +14,13 @@ import type { Environment } from '#modules/access/environments/state.ts';
 import { missingRoots, openVault, type RootKeyRing } from '#modules/access/vault/open-vault.ts';
 import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypted-connection-cache.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
-import { createRunsClient } from '#modules/functions/actions/handlers.ts';
-import { DirectRuns } from '#modules/functions/runs/direct-runs.ts';
-import { createPayloadStore, type PayloadStore } from '#modules/functions/runs/payload-store.ts';
-import { consumeRunCompletions } from '#modules/functions/runs/run-completions.ts';
+import { createRunsClient } from '#modules/functions/runs/invocation/create-client.ts';
+import { DirectRuns } from '#modules/functions/runs/invocation/direct-runs.ts';
+import {
+  createPayloadStore,
+  type PayloadStore,
+} from '#modules/functions/runs/invocation/payload-store.ts';
+import { consumeRunCompletions } from '#modules/functions/runs/invocation/run-completions.ts';
 import { createDeclaredModels } from '#modules/functions/syncs/declared-models.ts';
 import { openDeadLetters, type DeadLetters } from '#modules/operations/dead-letters/view.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';

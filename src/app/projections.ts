@@ -1,5 +1,5 @@
 import { audit } from '#modules/access/audit/projection.ts';
-import { runs } from '#modules/functions/runs/projection.ts';
+import { runs } from '#modules/functions/runs/ledger/projection.ts';
 import { logs } from '#modules/operations/logs/projection.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import type { AnyAppendedProjection } from '#streams/projector/appended.ts';

@@ -11,9 +11,9 @@ import { reverifyCredentials } from '#modules/connections/connections/verify-cre
 import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-hooks.ts';
 import { startDeploymentWorker } from '#modules/functions/deployments/deployment-worker.ts';
 import { hasFunctions } from '#modules/functions/functions/queries.ts';
-import { openHost } from '#modules/functions/runs/open-host.ts';
+import { createTimelines } from '#modules/functions/runs/ledger/timeline.ts';
 import { startFunctionRunner } from '#modules/functions/runs/runner/function-run.ts';
-import { createTimelines } from '#modules/functions/runs/timeline.ts';
+import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
 import { startSyncInstances } from '#modules/functions/syncs/sync-instances.ts';
 import { startAlertMonitor } from '#modules/operations/alerts/monitor.ts';
 import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';

@@ -4,10 +4,13 @@ import { GatewayError } from '#kernel/errors.ts';
 import { hourMs } from '#kernel/time.ts';
 import { sealIntegrationCredentials } from '#modules/connections/credentials/sealing.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
-import { createRunsClient, type RunsClientDeps } from '#modules/functions/actions/handlers.ts';
 import { deployBody } from '#modules/functions/functions/deploy-body.ts';
 import { deployFunctions } from '#modules/functions/functions/deploy.ts';
 import { functionRef } from '#modules/functions/functions/entity.ts';
+import {
+  createRunsClient,
+  type RunsClientDeps,
+} from '#modules/functions/runs/invocation/create-client.ts';
 import { parkTo } from '#modules/operations/dead-letters/park.ts';
 import { demoDefinitions } from '#modules/operations/demo/definitions.ts';
 import { codeOf, startApi, type Api } from '#test/support/api.ts';

@@ -6,7 +6,7 @@ import { environmentByName } from '#modules/access/environments/queries.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
-import { quietStep, type RunAction, type RunStep } from '#modules/functions/runs/events.ts';
+import { quietStep, type RunAction, type RunStep } from '#modules/functions/runs/ledger/events.ts';
 import { composeWhole, type WholeNode } from '#test/support/whole-node.ts';
 
 const options = { actor: 'system' };

@@ -14,20 +14,23 @@ import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
-import { createRunsClient } from '#modules/functions/actions/handlers.ts';
 import { functionRef } from '#modules/functions/functions/entity.ts';
 import type { DeployedFunction, FunctionKind } from '#modules/functions/functions/state.ts';
-import type { RunsClient } from '#modules/functions/runs/client.ts';
-import { DirectRuns } from '#modules/functions/runs/direct-runs.ts';
-import type { RunChanged } from '#modules/functions/runs/events.ts';
-import { openHost } from '#modules/functions/runs/open-host.ts';
-import { createPayloadStore, type PayloadStore } from '#modules/functions/runs/payload-store.ts';
-import { consumeRunCompletions } from '#modules/functions/runs/run-completions.ts';
+import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
+import { createRunsClient } from '#modules/functions/runs/invocation/create-client.ts';
+import { DirectRuns } from '#modules/functions/runs/invocation/direct-runs.ts';
+import {
+  createPayloadStore,
+  type PayloadStore,
+} from '#modules/functions/runs/invocation/payload-store.ts';
+import { consumeRunCompletions } from '#modules/functions/runs/invocation/run-completions.ts';
+import type { RunChanged } from '#modules/functions/runs/ledger/events.ts';
+import { createTimelines } from '#modules/functions/runs/ledger/timeline.ts';
 import {
   startFunctionRunner,
   type FunctionRunnerDeps,
 } from '#modules/functions/runs/runner/function-run.ts';
-import { createTimelines } from '#modules/functions/runs/timeline.ts';
+import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
 import { createDeclaredModels } from '#modules/functions/syncs/declared-models.ts';
 import { syncRef } from '#modules/functions/syncs/entity.ts';
 import type { SyncInstance } from '#modules/functions/syncs/state.ts';

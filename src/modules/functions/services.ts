@@ -1,7 +1,7 @@
 import { routesWith } from '#http/define-route.ts';
 import type { RecordsServices } from '#modules/records/services.ts';
 import type { FindRecordReaders } from './functions/record-readers.ts';
-import type { RunsClient } from './runs/client.ts';
+import type { RunsClient } from './runs/invocation/client.ts';
 
 export interface FunctionsServices extends RecordsServices {
   readonly runs: RunsClient;

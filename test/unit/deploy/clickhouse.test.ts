@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
 import { audit } from '#modules/access/audit/projection.ts';
-import { runs } from '#modules/functions/runs/projection.ts';
+import { runs } from '#modules/functions/runs/ledger/projection.ts';
 import { logs } from '#modules/operations/logs/projection.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import { startClickHouseFront } from '#test/support/clickhouse-front.ts';

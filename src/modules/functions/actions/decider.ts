@@ -3,7 +3,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { dayMs, type Instant } from '#kernel/time.ts';
 import type { ModelPosition, ModelResult } from '#modules/records/model/events.ts';
-import type { BodyPlace } from '../runs/events.ts';
+import type { BodyPlace } from '../runs/ledger/events.ts';
 import type { RunFailure } from '../syncs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 import type { ActionBorn, ActionEvent } from './events.ts';

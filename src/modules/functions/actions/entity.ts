@@ -6,7 +6,7 @@ import type {
 } from '#control-plane/entity.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { scrub } from '#kernel/scrub.ts';
-import { micros, quietStep, type RunStep } from '../runs/events.ts';
+import { micros, quietStep, type RunStep } from '../runs/ledger/events.ts';
 import { action, actionDueAt, type ActionCommand } from './decider.ts';
 import type { ActionEvent } from './events.ts';
 import { kindOf, type ActionRun } from './state.ts';

@@ -1,6 +1,6 @@
 import type { Instant } from '#kernel/time.ts';
 import type { ModelPosition, ModelResult } from '#modules/records/model/events.ts';
-import type { BodyPlace } from '../runs/events.ts';
+import type { BodyPlace } from '../runs/ledger/events.ts';
 import type { RunFailure } from '../syncs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 import type { ActionRun } from './state.ts';

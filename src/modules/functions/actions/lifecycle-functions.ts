@@ -5,7 +5,7 @@ import type { LifecycleEvent } from '#modules/connections/connections/lifecycle-
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { listFunctions } from '../functions/queries.ts';
 import type { DeployedFunction } from '../functions/state.ts';
-import type { RunsClient } from '../runs/client.ts';
+import type { RunsClient } from '../runs/invocation/client.ts';
 
 /** Enabled functions of the connection's integration for the event, in the order in which they run. */
 export function functionsOn(

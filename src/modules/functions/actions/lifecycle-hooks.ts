@@ -5,7 +5,7 @@ import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import type { ConnectionChanged } from '#streams/values.ts';
-import type { RunsClient } from '../runs/client.ts';
+import type { RunsClient } from '../runs/invocation/client.ts';
 import { functionsOn } from './lifecycle-functions.ts';
 
 const topic = 'svc.connections.v1';

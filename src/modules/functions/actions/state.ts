@@ -1,5 +1,5 @@
 import type { Instant } from '#kernel/time.ts';
-import type { BodyPlace } from '../runs/events.ts';
+import type { BodyPlace } from '../runs/ledger/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 
 /** The kinds of invoked runs: an action, an on-event function, a sync's `onWebhook`, a dry run. */

@@ -9,7 +9,7 @@ import { objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
 import { kindOf, type ActionRun } from '../actions/state.ts';
-import type { RunsClient } from '../runs/client.ts';
+import type { RunsClient } from '../runs/invocation/client.ts';
 import { defineRoute } from '../services.ts';
 import { compileSource } from './compile-source.ts';
 

@@ -9,7 +9,7 @@ import { scrub } from '#kernel/scrub.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { formatFrequency } from '../functions/frequency.ts';
-import { micros, quietStep, type RunAction, type RunStep } from '../runs/events.ts';
+import { micros, quietStep, type RunAction, type RunStep } from '../runs/ledger/events.ts';
 import { sync, syncDueAt, type SyncCommand } from './decider.ts';
 import type { SyncEvent } from './events.ts';
 import { effectiveFrequencyMs, type CurrentRun, type SyncInstance } from './state.ts';

@@ -1,4 +1,4 @@
-import type { BodyPlace } from '#modules/functions/runs/events.ts';
+import type { BodyPlace } from '#modules/functions/runs/ledger/events.ts';
 
 /** Maps old offsets of a partition to new ones. Each sequence without a gap takes one entry. */
 export class OffsetMap {

@@ -8,7 +8,7 @@ import {
 import { joinKey } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import type { ActionRun } from '#modules/functions/actions/state.ts';
-import type { BodyPlace, RunChanged } from '#modules/functions/runs/events.ts';
+import type { BodyPlace, RunChanged } from '#modules/functions/runs/ledger/events.ts';
 import { recordCommandsTopic } from '#modules/records/model/commands.ts';
 import {
   headsTopic,

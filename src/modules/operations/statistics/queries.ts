@@ -1,4 +1,4 @@
-import { runs } from '#modules/functions/runs/projection.ts';
+import { runs } from '#modules/functions/runs/ledger/projection.ts';
 import type { SqlParams } from '#ports/projection-store.ts';
 import { timestamp } from '#ports/where.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis } from '#kernel/time.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import { findFunction } from '#modules/functions/functions/queries.ts';
-import { isEnd, type RunChanged, millis } from '#modules/functions/runs/events.ts';
+import { isEnd, type RunChanged, millis } from '#modules/functions/runs/ledger/events.ts';
 import type { RecordReader } from '#modules/records/read/reader.ts';
 import type { WebhookKind } from './events.ts';
 import { deliveriesOf, endpointsOf, type Payload } from './outbox.ts';

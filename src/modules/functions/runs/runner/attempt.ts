@@ -18,12 +18,12 @@ import {
 } from '#ports/sandbox.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/state.ts';
 import type { EndStatus } from '../../syncs/state.ts';
-import type { CalledRun } from '../direct-runs.ts';
-import type { HostRun, OpenedHost } from '../open-host.ts';
-import type { PayloadStore } from '../payload-store.ts';
+import type { CalledRun } from '../invocation/direct-runs.ts';
+import type { PayloadStore } from '../invocation/payload-store.ts';
+import type { Timeline, Timelines } from '../ledger/timeline.ts';
 import { failureOf as errorOf } from '../runtime/failure.ts';
+import type { HostRun, OpenedHost } from '../runtime/open-host.ts';
 import { runLimits } from '../runtime/run-limits.ts';
-import type { Timeline, Timelines } from '../timeline.ts';
 
 export interface RunDeps extends Pick<Ports, 'clock' | 'logger'> {
   readonly control: ControlPlane;

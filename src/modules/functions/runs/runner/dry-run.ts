@@ -2,9 +2,9 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { DeployedFunction } from '../../functions/state.ts';
-import type { CalledRun } from '../direct-runs.ts';
-import { createDryRun, type DryRunOrder } from '../dry-run.ts';
-import type { HostRun } from '../open-host.ts';
+import type { CalledRun } from '../invocation/direct-runs.ts';
+import { createDryRun, type DryRunOrder } from '../runtime/dry-run-calls.ts';
+import type { HostRun } from '../runtime/open-host.ts';
 import { attempted, connectionOf, runUserCode, type Ending, type RunDeps } from './attempt.ts';
 
 /** A dry run: its requests reach the provider, its writes are discarded. The output is `{output, result}`. */

@@ -9,9 +9,9 @@ import { actionRunRef } from '../../actions/entity.ts';
 import { outputJson } from '../../actions/output.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
-import type { CalledRun } from '../direct-runs.ts';
-import type { BodyPlace, RunChanged } from '../events.ts';
-import type { BodyOwner } from '../payload-store.ts';
+import type { CalledRun } from '../invocation/direct-runs.ts';
+import type { BodyOwner } from '../invocation/payload-store.ts';
+import type { BodyPlace, RunChanged } from '../ledger/events.ts';
 import {
   executeUntilDecided,
   attempted,

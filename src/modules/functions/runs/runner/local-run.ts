@@ -1,5 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
-import type { CalledRun, EndBody, TakenRun } from '../direct-runs.ts';
+import type { CalledRun, EndBody, TakenRun } from '../invocation/direct-runs.ts';
 import type { RunDeps } from './attempt.ts';
 import { onLog, invokeRun } from './invoked-run.ts';
 

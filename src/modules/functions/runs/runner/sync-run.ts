@@ -4,10 +4,10 @@ import type { DeployedFunction } from '../../functions/state.ts';
 import { syncRef } from '../../syncs/entity.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
-import type { CalledRun } from '../direct-runs.ts';
-import type { RunChanged } from '../events.ts';
-import { RunTimeBudget } from '../run-time-budget.ts';
+import type { CalledRun } from '../invocation/direct-runs.ts';
+import type { RunChanged } from '../ledger/events.ts';
 import { runLimits } from '../runtime/run-limits.ts';
+import { RunTimeBudget } from '../runtime/run-time-budget.ts';
 import {
   executeUntilDecided,
   attempted,

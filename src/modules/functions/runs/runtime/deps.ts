@@ -7,8 +7,8 @@ import type { RecordWriter } from '#modules/records/write/writer.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import type { LogLine } from '#ports/sandbox.ts';
-import type { RunTimeBudget } from '../run-time-budget.ts';
-import type { Timeline } from '../timeline.ts';
+import type { Timeline } from '../ledger/timeline.ts';
+import type { RunTimeBudget } from './run-time-budget.ts';
 
 /** The identity and scope of a run; the only source of names: arguments never extend it. */
 export interface RunScope {

@@ -1,7 +1,7 @@
 import { limits } from '#kernel/limits.ts';
 import { minuteMs } from '#kernel/time.ts';
 import type { RunLimits } from '#ports/sandbox.ts';
-import type { RunKind } from '../events.ts';
+import type { RunKind } from '../ledger/events.ts';
 
 const common = {
   graceMs: limits.runGraceMs,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { EntityRef } from '#control-plane/entity.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
 import { limits } from '#kernel/limits.ts';
-import { micros, millis } from '#modules/functions/runs/events.ts';
+import { micros, millis } from '#modules/functions/runs/ledger/events.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { OperationLogs } from '#ports/operation-log.ts';
 import { retryWaitMs, type AttemptResult } from '../attempt.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { changesEndOf } from '#modules/functions/runs/presenter.ts';
-import type { StepRow } from '#modules/functions/runs/queries.ts';
+import { changesEndOf } from '#modules/functions/runs/ledger/presenter.ts';
+import type { StepRow } from '#modules/functions/runs/ledger/queries.ts';
 import { changesEnd, createReadableRuns } from '#modules/records/read/readable.ts';
 import { createPublication } from '#streams/projector/publication.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { uuidV5 } from '#kernel/ids.ts';
 import { stableJson } from '#kernel/stable-json.ts';
-import { quietStep, type RunChanged } from '#modules/functions/runs/events.ts';
+import { quietStep, type RunChanged } from '#modules/functions/runs/ledger/events.ts';
 import { asyncActionPayloads, syncPayloads } from '#modules/webhooks/webhooks-out/sync-webhook.ts';
 
 const runId = '0b9c1a52-9d1e-4d5c-8f0e-2a6d5c3b1a00';

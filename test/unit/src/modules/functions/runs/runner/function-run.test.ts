@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/time.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import { openHost } from '#modules/functions/runs/open-host.ts';
+import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
 import { commandSyncs, triggerCommand } from '#modules/functions/syncs/handlers.ts';
 import { createInstancesFor, reconcileSyncInstances } from '#modules/functions/syncs/reconcile.ts';
 import { openRunWorld, refOfConnection, until, type RunWorld } from '#test/support/runs.ts';

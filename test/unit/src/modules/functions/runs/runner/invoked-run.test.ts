@@ -9,8 +9,8 @@ import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-hooks.
 import type { ActionRun } from '#modules/functions/actions/state.ts';
 import { functionRef } from '#modules/functions/functions/entity.ts';
 import { findFunction } from '#modules/functions/functions/queries.ts';
-import type { DryRunOrder } from '#modules/functions/runs/dry-run.ts';
-import { isEnd, type RunChanged } from '#modules/functions/runs/events.ts';
+import { isEnd, type RunChanged } from '#modules/functions/runs/ledger/events.ts';
+import type { DryRunOrder } from '#modules/functions/runs/runtime/dry-run-calls.ts';
 import { createInstancesFor } from '#modules/functions/syncs/reconcile.ts';
 import type { LogEntry } from '#modules/operations/logs/events.ts';
 import { aProvider, silent } from '#test/support/control.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunChanged } from '#modules/functions/runs/events.ts';
+import type { RunChanged } from '#modules/functions/runs/ledger/events.ts';
 import { refOfInvoked } from '#modules/functions/runs/runner/invoked-run.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
 import { openRunWorld, type RunWorld } from '#test/support/runs.ts';

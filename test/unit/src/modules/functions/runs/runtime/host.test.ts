@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
-import { RunTimeBudget } from '#modules/functions/runs/run-time-budget.ts';
+import { RunTimeBudget } from '#modules/functions/runs/runtime/run-time-budget.ts';
 import type { RecordReader } from '#modules/records/read/reader.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import { hostMethods } from '#ports/sandbox.ts';

@@ -1,5 +1,5 @@
 import { secretsOfCredentials } from '#modules/connections/credentials/secrets.ts';
-import type { RunConnection } from './runtime/deps.ts';
+import type { RunConnection } from './deps.ts';
 
 /** Secrets of a connection that texts of a run must not contain. */
 export function secretsOfConnection({ connection, integration }: RunConnection): string[] {

@@ -6,7 +6,7 @@ import { tailTopic } from '#http/topic-tail.ts';
 import { EnvironmentSlots } from '#kernel/environment-slots.ts';
 import { limits } from '#kernel/limits.ts';
 import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
-import type { FunctionsServices } from '../services.ts';
+import type { FunctionsServices } from '../../services.ts';
 import type { RunChanged } from './events.ts';
 import { runFilterFields } from './fields.ts';
 import { requireConnectionNamed } from './history.ts';

@@ -4,7 +4,7 @@ import type { Caller } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { dayMicros, microsOf, type Micros } from '#kernel/time.ts';
-import type { FunctionsServices } from '../services.ts';
+import type { FunctionsServices } from '../../services.ts';
 import { isSome, requireSteps, runningOf } from './current-steps.ts';
 import { changesEndOf, presentEvents, presentRun, presentTimeline } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';

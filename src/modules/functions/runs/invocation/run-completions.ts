@@ -1,7 +1,7 @@
 import { consume, endsOf } from '#control-plane/consume.ts';
 import type { Ports } from '#control-plane/ports.ts';
 import { splitKey } from '#kernel/ids.ts';
-import { isEnd, type RunChanged } from './events.ts';
+import { isEnd, type RunChanged } from '../ledger/events.ts';
 
 const topic = 'svc.runs.v1';
 

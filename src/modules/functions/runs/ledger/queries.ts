@@ -1,7 +1,7 @@
 import type { Micros } from '#kernel/time.ts';
 import { micros, timestamp, where } from '#ports/where.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
-import type { FunctionsServices } from '../services.ts';
+import type { FunctionsServices } from '../../services.ts';
 import { isEnd } from './events.ts';
 import { runs } from './projection.ts';
 

@@ -1,4 +1,4 @@
-import type { RunChanged } from './events.ts';
+import type { RunChanged } from '../ledger/events.ts';
 
 /** The data of an invoked run for its runner. */
 export type CalledRun = Pick<

@@ -5,16 +5,16 @@ import { limits } from '#kernel/limits.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import { requireFunction } from '../functions/queries.ts';
-import type { DeployedFunction } from '../functions/state.ts';
-import type { ActionRequest, EventRequest, RunsClient } from '../runs/client.ts';
-import type { CalledRun, DirectRuns, TakenRun } from '../runs/direct-runs.ts';
-import type { BodyPlace, RunChanged } from '../runs/events.ts';
-import type { BodyOwner, PayloadStore } from '../runs/payload-store.ts';
-import type { RunCompletions } from '../runs/run-completions.ts';
-import { actionRunRef } from './entity.ts';
-import { readOutput } from './output.ts';
-import { kindOf, type ActionRun, type CalledKind } from './state.ts';
+import { actionRunRef } from '../../actions/entity.ts';
+import { readOutput } from '../../actions/output.ts';
+import { kindOf, type ActionRun, type CalledKind } from '../../actions/state.ts';
+import { requireFunction } from '../../functions/queries.ts';
+import type { DeployedFunction } from '../../functions/state.ts';
+import type { BodyPlace, RunChanged } from '../ledger/events.ts';
+import type { ActionRequest, EventRequest, RunsClient } from './client.ts';
+import type { CalledRun, DirectRuns, TakenRun } from './direct-runs.ts';
+import type { BodyOwner, PayloadStore } from './payload-store.ts';
+import type { RunCompletions } from './run-completions.ts';
 
 export interface RunsClientDeps {
   readonly control: ControlPlane;

@@ -3,8 +3,8 @@ import type { Mask } from '#kernel/mask.ts';
 import { objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { merge } from '#modules/records/model/merge.ts';
 import type { HostCall, HostCalls, LogLine } from '#ports/sandbox.ts';
-import { parseArgs, shapes } from './runtime/arguments.ts';
-import { InMemoryState } from './runtime/in-memory-state.ts';
+import { parseArgs, shapes } from './arguments.ts';
+import { InMemoryState } from './in-memory-state.ts';
 
 /** A dry run of a function on a connection (docs/reference/http.md#functions-and-deployments). */
 export interface DryRunOrder {

@@ -6,18 +6,18 @@ import type { Environment } from '#modules/access/environments/state.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { logLevels, type LoggerLevel, type Operation } from '#ports/operation-log.ts';
 import type { HostCalls, RunContext } from '#ports/sandbox.ts';
-import { functionTypeOf, type DeployedFunction } from '../functions/state.ts';
-import type { FunctionsServices } from '../services.ts';
-import { commandSyncs, startCommand, triggerCommand } from '../syncs/handlers.ts';
-import type { SyncInstance } from '../syncs/state.ts';
-import { readVariables } from '../variables/handlers.ts';
-import type { RunKind } from './events.ts';
+import { functionTypeOf, type DeployedFunction } from '../../functions/state.ts';
+import type { FunctionsServices } from '../../services.ts';
+import { commandSyncs, startCommand, triggerCommand } from '../../syncs/handlers.ts';
+import type { SyncInstance } from '../../syncs/state.ts';
+import { readVariables } from '../../variables/handlers.ts';
+import type { RunKind } from '../ledger/events.ts';
+import type { Timeline } from '../ledger/timeline.ts';
+import type { RunCheckpoint, RunLog, RuntimeDeps, SyncCalls } from './deps.ts';
+import { createRuntimeHost } from './host.ts';
 import { createCalledCheckpoint, createSyncCheckpoint } from './run-checkpoint.ts';
 import { createRunConnections } from './run-connections.ts';
 import type { RunTimeBudget } from './run-time-budget.ts';
-import type { RunCheckpoint, RunLog, RuntimeDeps, SyncCalls } from './runtime/deps.ts';
-import { createRuntimeHost } from './runtime/host.ts';
-import type { Timeline } from './timeline.ts';
 
 /** The input of the runtime for an attempt. */
 export interface HostRun {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { text, wholeNumber } from '#http/fields.ts';
 import { json, succeeded } from '#http/responses.ts';
-import { defineRoute } from '../services.ts';
+import { defineRoute } from '../../services.ts';
 import { runFilterFields } from './fields.ts';
 import { cancelRun, inputOfRun, oneRun, runsPage } from './history.ts';
 import { oneRunShape, revertedShape, runInputShape, runsShape } from './presenter.ts';

@@ -2,12 +2,12 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { stableJson, type JsonObject } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import type { CalledKind } from '../actions/state.ts';
-import { checkpointRef } from '../checkpoints/entity.ts';
-import type { Checkpoint } from '../checkpoints/state.ts';
-import { connectionPathOf, syncRef } from '../syncs/entity.ts';
-import type { SyncInstance } from '../syncs/state.ts';
-import type { RunCheckpoint } from './runtime/deps.ts';
+import type { CalledKind } from '../../actions/state.ts';
+import { checkpointRef } from '../../checkpoints/entity.ts';
+import type { Checkpoint } from '../../checkpoints/state.ts';
+import { connectionPathOf, syncRef } from '../../syncs/entity.ts';
+import type { SyncInstance } from '../../syncs/state.ts';
+import type { RunCheckpoint } from './deps.ts';
 
 /** The checkpoint of a sync: part of its entity, written with the version that this attempt has read. */
 export function createSyncCheckpoint(

@@ -7,8 +7,8 @@ import { openIntegrationCredentials } from '#modules/connections/credentials/sea
 import { presentIntegrationCredentials } from '#modules/connections/integrations/credentials.ts';
 import { presentIntegration, webhookUrlOf } from '#modules/connections/integrations/presenter.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
-import type { FunctionsServices } from '../services.ts';
-import type { RunConnections } from './runtime/deps.ts';
+import type { FunctionsServices } from '../../services.ts';
+import type { RunConnections } from './deps.ts';
 
 export type RunConnectionsDeps = Pick<
   FunctionsServices,

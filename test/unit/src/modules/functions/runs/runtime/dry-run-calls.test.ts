@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Mask } from '#kernel/mask.ts';
-import { createDryRun, type DryRunOrder } from '#modules/functions/runs/dry-run.ts';
+import { createDryRun, type DryRunOrder } from '#modules/functions/runs/runtime/dry-run-calls.ts';
 import type { HostCalls } from '#ports/sandbox.ts';
 
 const own = { integrationKey: 'crm', connectionId: 'acme' };

@@ -8,7 +8,7 @@ import type { Vault } from '#modules/access/vault/vault.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import type { RunBody } from '#streams/values.ts';
-import type { BodyPlace } from './events.ts';
+import type { BodyPlace } from '../ledger/events.ts';
 
 const topic = 'svc.internal.run-bodies.v1';
 /** Cache of bodies written by this process, in characters. */
