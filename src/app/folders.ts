@@ -26,7 +26,7 @@ export function foldersOf(dataDir: string): Folders {
 
 /** Beside the folder of a log: the incomplete copy that replaces it, the complete one, and what it replaced. */
 export const copying = (log: string): string => `${log}.copying`;
-const copied = (log: string): string => `${log}.copied`;
+export const copied = (log: string): string => `${log}.copied`;
 const replaced = (log: string): string => `${log}.replaced`;
 
 /**
@@ -69,7 +69,7 @@ export function removeCopies(log: string): void {
 /** Whether the folder, or the copy that will replace it, holds a log. */
 export const hasLog = ({ log }: Folders): boolean => isFilled(log) || existsSync(copied(log));
 
-const isFilled = (log: string): boolean =>
+export const isFilled = (log: string): boolean =>
   (statSync(logFile(log), { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /**

@@ -89,8 +89,8 @@ export async function openMainLog(
   if (server === null) return openEmbedded(stack, config, deps);
   const { logger } = deps;
   const opened = await openServer(stack, server, { ...deps, thread: 'main' });
-  const openCodec = () => opened.schemas.codec(controlTopic);
-  await retryStartup(opened.servers.registry, openCodec, { logger });
+  const request = () => opened.schemas.codec(controlTopic);
+  await retryStartup(opened.servers.registry, request, { logger });
   return { ...opened, access: () => server, maintenance: null };
 }
 
@@ -115,9 +115,7 @@ async function openEmbedded(
       onCleanFailure,
       onEndsDamaged,
       onCorruption,
-    }).catch((error: unknown) => {
-      throw isTaken(error) ? takenBy(error) : error;
-    }),
+    }).catch(refuseTaken),
   );
   removeCopies(directory);
   const { log, schemas, maintenance } = embedded;
@@ -133,6 +131,11 @@ async function openEmbedded(
 
 const openedFor = ({ isReadOnly }: CommonAccess, log: EventLog): EventLog =>
   isReadOnly ? readOnlyLog(log) : log;
+
+/** @throws CannotStart for a folder that another process holds; any other error as it is */
+export function refuseTaken(error: unknown): never {
+  throw isTaken(error) ? takenBy(error) : error;
+}
 
 const isTaken = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code === 'conflict';

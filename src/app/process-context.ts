@@ -13,8 +13,9 @@ import { hasLog, makeFolders, mustHaveItsLog, type Folders } from './folders.ts'
 import type { LogCorruption } from './log-corruption.ts';
 import { createLogger } from './logger.ts';
 import { observeLog } from './observe-log.ts';
-import { openMainLog, type MainLog } from './open-log.ts';
+import { openMainLog, refuseTaken, type MainLog } from './open-log.ts';
 import { openTracing, tracingAccess, type TracingAccess } from './open-tracing.ts';
+import { copyFolders } from './read-only-copy.ts';
 import { startOnLog, type Start } from './start-on-log.ts';
 import { topicSpecs } from './topics.ts';
 
@@ -37,17 +38,12 @@ export interface ProcessContext extends Pick<Ports, 'clock' | 'logger'> {
 export async function openProcessContext(
   stack: AsyncDisposableStack,
   config: Config,
-  { folders, corruption }: Pick<ProcessContext, 'folders' | 'corruption'>,
+  input: Pick<ProcessContext, 'folders' | 'corruption'>,
 ): Promise<ProcessContext> {
   const clock = systemClock;
+  const { corruption } = input;
   const logger = createLogger(config.logLevel, 'main');
-  if (config.logUrl.kind === 'embedded') {
-    mustHaveItsLog(folders);
-    if (config.readOnly === 'yes' && !hasLog(folders)) {
-      throw nothingToRead(`${folders.log} has no event log.`);
-    }
-  }
-  makeFolders(folders);
+  const folders = await prepareFolders(stack, config, input.folders);
   const metrics = createThreadMetrics('main');
   const node = randomUUID();
   const tracing = tracingAccess(config, node);
@@ -61,7 +57,7 @@ export async function openProcessContext(
     }
     throw error;
   });
-  const rootKeys = config.encryptionKey ?? (await rootKeysOf(start.log, folders.rootKeyFile));
+  const rootKeys = config.encryptionKey ?? (await rootKeysOf(start.log, config, folders));
   const { schemas } = start;
   const log = { ...opened, schemas, log: observeLog(start.log, metrics, 'main') };
   return {
@@ -79,6 +75,21 @@ export async function openProcessContext(
   };
 }
 
+/** @returns where this process may write */
+async function prepareFolders(
+  stack: AsyncDisposableStack,
+  { logUrl, readOnly }: Config,
+  folders: Folders,
+): Promise<Folders> {
+  if (logUrl.kind === 'embedded') mustHaveItsLog(folders);
+  if (logUrl.kind !== 'embedded' || readOnly === 'no') {
+    makeFolders(folders);
+    return folders;
+  }
+  if (!hasLog(folders)) throw nothingToRead(`${folders.log} has no event log.`);
+  return copyFolders(stack, folders).catch(refuseTaken);
+}
+
 const isRefusal = (error: unknown, code: ErrorCode): error is GatewayError =>
   error instanceof GatewayError && error.code === code;
 
@@ -88,8 +99,8 @@ function nothingToRead(reason: string, cause?: GatewayError): CannotStart {
 }
 
 function otherTopics(cause: GatewayError, { partitions, logUrl }: Config): CannotStart {
-  const setting = logUrl.kind === 'kafka' ? 'another SVC_TOPIC_PREFIX' : 'another SVC_DATA_DIR';
-  const message = `SVC_PARTITIONS is ${partitions}, or the topics of the log have other settings than this release gives them: ${cause.message} Set the number of partitions that the log has (\`svc log repartition\` makes more of them), or use ${setting}.`;
+  const position = logUrl.kind === 'kafka' ? 'another SVC_TOPIC_PREFIX' : 'another SVC_DATA_DIR';
+  const message = `SVC_PARTITIONS is ${partitions}, or the topics of the log have other settings than this release gives them: ${cause.message} Set the number of partitions that the log has (\`svc log repartition\` makes more of them), or use ${position}.`;
   return new CannotStart(message, { cause });
 }
 
@@ -97,7 +108,12 @@ function otherTopics(cause: GatewayError, { partitions, logUrl }: Config): Canno
  * The root keys in the file. It is created only while the log is new: a new key could not open what is sealed
  * there.
  */
-async function rootKeysOf(log: EventLog, file: string): Promise<readonly RootKey[]> {
-  if ((await log.endOffset(keysTopic, 0)) === 0) makeRootKeyFile(file);
+async function rootKeysOf(
+  log: EventLog,
+  { readOnly }: Config,
+  { rootKeyFile: file }: Folders,
+): Promise<readonly RootKey[]> {
+  const isNew = readOnly === 'no' && (await log.endOffset(keysTopic, 0)) === 0;
+  if (isNew) makeRootKeyFile(file);
   return readRootKeys(file);
 }

@@ -50,7 +50,11 @@ export interface CrmWorld extends SharedCrmWorld {
     more?: Readonly<Record<string, string>>,
   ): Promise<number | null>;
   /** One more gateway with the settings of the first, over another data folder or after the first has stopped. */
-  startOn(dataDir: string, more?: Readonly<Record<string, string>>): Promise<RunningGateway>;
+  startOn(
+    dataDir: string,
+    more?: Readonly<Record<string, string>>,
+    within?: readonly string[],
+  ): Promise<RunningGateway>;
   /** One more gateway on the same log, with a data folder of its own: only with services. */
   startAnother(more?: Readonly<Record<string, string>>, earlier?: string): Promise<RunningGateway>;
   /** The processes of the option `beside`, in its order. */
@@ -190,7 +194,8 @@ export async function openCrmWorld(
       return code;
     },
     beside,
-    startOn: (folderOf, more) => startGateway({ dataDir: folderOf, env: { ...env, ...more } }),
+    startOn: (folderOf, more, within = []) =>
+      startGateway({ dataDir: folderOf, env: { ...env, ...more }, within }),
     startAnother,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

@@ -115,12 +115,27 @@ export function openReadConnection(directory: string): DatabaseSync {
 }
 
 /**
+ * Holds the directory against processes that write until closed, beside others that share it. Writes nothing.
+ * @throws GatewayError `conflict` while another process holds it alone.
+ */
+export function shareDirectory(directory: string): DatabaseSync {
+  const lock = new DatabaseSync(join(directory, lockName), { readOnly: true, timeout: 0 });
+  try {
+    lock.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
+  } catch (error) {
+    lock.close();
+    throw isBusy(error) ? takenDirectory(directory, error) : error;
+  }
+  return lock;
+}
+
+/**
  * Holds the directory for this process until closed; the system releases it when the process dies.
  * @throws GatewayError `conflict` while another process holds it.
  */
 export function lockDirectory(directory: string): DatabaseSync {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lockFile = join(directory, 'lock.sqlite');
+  const lockFile = join(directory, lockName);
   const lock = new DatabaseSync(lockFile, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
@@ -133,7 +148,13 @@ export function lockDirectory(directory: string): DatabaseSync {
       return lockDirectory(directory);
     }
     if (!isBusy(error)) throw error;
-    const message = `The event log in ${directory} is in use by another process.`;
-    throw new GatewayError('conflict', { message }, { cause: error });
+    throw takenDirectory(directory, error);
   }
+}
+
+const lockName = 'lock.sqlite';
+
+function takenDirectory(directory: string, cause: unknown): GatewayError {
+  const message = `The event log in ${directory} is in use by another process.`;
+  return new GatewayError('conflict', { message }, { cause });
 }
