@@ -8,7 +8,7 @@ import { isKeyFormat } from '#modules/access/api-keys/key-format.ts';
 import { openRevocations } from '#modules/access/api-keys/revocations.ts';
 import { holdsScope } from '#modules/access/api-keys/scopes.ts';
 import type { ApiKey } from '#modules/access/api-keys/state.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import { isConnectToken, sessionOf } from '#modules/connections/connect-sessions/handlers.ts';
 import { createConsoleCallers } from './console-caller.ts';
 import type { Services } from './services.ts';
@@ -146,5 +146,5 @@ const callerOf = (key: ApiKey): Caller => ({
 /** Whether the key outlives its environment, which is being removed. */
 function isOrphan({ environmentUid }: ApiKey, { control }: Services): boolean {
   if (environmentUid === null) return false;
-  return control.view.find<Environment>('environment', [environmentUid])?.isDeleting ?? false;
+  return control.view.find(environmentRef(environmentUid))?.isDeleting ?? false;
 }

@@ -4,10 +4,14 @@ import { integrationsOfEnvironments } from '#modules/connections/integrations/en
 import { createLifecycleFunctions } from '#modules/functions/actions/lifecycle-functions.ts';
 import { functionsOfIntegrations } from '#modules/functions/functions/integration-dependents.ts';
 import { syncsOfConnections } from '#modules/functions/syncs/connection-dependents.ts';
+import { variableEntity } from '#modules/functions/variables/entity.ts';
+import { alertDestinationEntity } from '#modules/operations/alert-destinations/entity.ts';
+import { alertEntity } from '#modules/operations/alerts/entity.ts';
 import {
   typedTopicsOfEnvironments,
   typedTopicsOfIntegrations,
 } from '#modules/operations/typed-topics/dependents.ts';
+import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
 import { announceAuthorizations } from '#modules/webhooks/webhooks-out/authorization-outcomes.ts';
 
 type Deps = Pick<
@@ -36,10 +40,10 @@ export function createDependents(
     integrationDependents,
     connectionDependents,
     environmentDependents: [
-      entitiesOfEnvironment(control, 'variable'),
-      entitiesOfEnvironment(control, 'webhook-endpoint'),
-      entitiesOfEnvironment(control, 'alert-destination'),
-      entitiesOfEnvironment(control, 'alert'),
+      entitiesOfEnvironment(control, variableEntity, { type: 'Delete' }),
+      entitiesOfEnvironment(control, webhookEndpointEntity, { type: 'Delete' }),
+      entitiesOfEnvironment(control, alertDestinationEntity, { type: 'Delete' }),
+      entitiesOfEnvironment(control, alertEntity, { type: 'Delete' }),
       integrationsOfEnvironments({ ...deps, integrationDependents, connectionDependents }),
       typedTopicsOfEnvironments(control),
     ],

@@ -10,7 +10,7 @@ import { createPublisher } from '#control-plane/publisher.ts';
 import { openReplies, type Replies } from '#control-plane/replies.ts';
 import { openControlView, type OpenControlView } from '#control-plane/view.ts';
 import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import { missingRoots, openVault, type RootKeyRing } from '#modules/access/vault/open-vault.ts';
 import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypted-connection-cache.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
@@ -72,8 +72,7 @@ export async function openServices(
   const settings = settingsOf(config);
   const replies = stack.use(await openReplies({ log, schemas, node: base.node, logger }));
   const { view, control } = await openControl(stack, base, replies, owners);
-  const payloadMode = (uid: string) =>
-    view.find<Environment>('environment', [uid])?.payloadMode ?? 'plain';
+  const payloadMode = (uid: string) => view.find(environmentRef(uid))?.payloadMode ?? 'plain';
   const records = { log, schemas, replies, vault, clock, payloadMode, faultPoint };
   const writer = await createRecordWriter(records);
   const publisher = createPublisher({ log, schemas, clock });

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
-import type { JsonObject } from '#kernel/stable-json.ts';
 import { openCommands, openCommandSender } from './command-sender.ts';
-import type { ExecuteOptions, CommandRequest, ControlPlane } from './control-plane.ts';
-import type { ControlCommand } from './entity.ts';
+import type { ExecuteOptions, ControlPlane } from './control-plane.ts';
+import { commandTo, type ControlCommand, type CommandRequest } from './entity.ts';
 import { within, type InProcessOwners } from './in-process-owners.ts';
 import type { Ports } from './ports.ts';
 import type { Replies, Reply } from './replies.ts';
@@ -62,18 +61,18 @@ export async function createControlPlane(
 
   return {
     view,
-    async execute<S extends object>(...[ref, body, options]: Parameters<ControlPlane['execute']>) {
-      const reply = await decide<S>([{ ref, body }], options);
+    async execute(ref, body, options) {
+      const reply = await decide<object>([commandTo(ref, body)], options);
       return reply.body;
     },
     async askAll(commands, options) {
-      if (commands.length === 0) return [];
       const [first] = commands;
       if (commands.some(({ ref }) => ref.scope !== first?.ref.scope)) {
         throw new GatewayError('invalid_request', { message: 'The commands have several scopes.' });
       }
-      await decide(commands, options);
-      return commands.map(({ ref }) => view.find<JsonObject>(ref.kind, ref.path));
+      if (first !== undefined) await decide(commands, options);
+      // The array of states has the types of the commands in order, which a mapped array does not.
+      return commands.map(({ ref }) => view.find(ref)) as never;
     },
     enqueue: publish,
   };

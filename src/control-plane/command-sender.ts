@@ -4,7 +4,7 @@ import { dayMs, type Clock } from '#kernel/time.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { Schemas } from '#ports/schemas.ts';
 import type { ControlPlane } from './control-plane.ts';
-import type { ControlCommand } from './entity.ts';
+import { commandTo, type ControlCommand } from './entity.ts';
 import { commandsTopic, toCommandValue, type CommandValue } from './message-codec.ts';
 import { inSendSpan, traceHeaders } from './trace.ts';
 
@@ -40,7 +40,7 @@ export async function openCommandSender(
     const at = deps.clock.now();
     const command: ControlCommand = {
       id: randomUUID(),
-      items: [{ ref, body }],
+      items: [commandTo(ref, body)],
       actor,
       at,
       deadline: at + withinMs,

@@ -1,5 +1,12 @@
-import type { JsonObject } from '#kernel/stable-json.ts';
-import type { CommandBody, EntityKind, EntityRef } from './entity.ts';
+import type {
+  CommandOf,
+  CommandRequest,
+  EntityKind,
+  EntityPath,
+  EntityRef,
+  EntityTypes,
+  IndexOf,
+} from './entity.ts';
 
 export interface ExecuteOptions {
   readonly actor: string;
@@ -24,12 +31,6 @@ export interface ExecuteOptions {
   readonly isDirect?: boolean;
 }
 
-/** One of several commands that are decided together. */
-export interface CommandRequest {
-  readonly ref: EntityRef;
-  readonly body: CommandBody;
-}
-
 /** Sends commands to the owners of the control plane and reads this node's view of what they decided. */
 export interface ControlPlane {
   /**
@@ -38,32 +39,41 @@ export interface ControlPlane {
    * numbered kind does not exist, and the facts of the kind's definition.
    * @throws GatewayError what the decider refused with; `command_expired`; `log_unavailable`
    */
-  execute<S extends object = JsonObject>(
-    ref: EntityRef,
-    body: CommandBody,
+  execute<E extends EntityTypes>(
+    ref: EntityRef<E>,
+    body: CommandOf<E>,
     options: ExecuteOptions,
-  ): Promise<S | null>;
+  ): Promise<E['state'] | null>;
   /**
    * Decides all commands in order, or none: one refusal refuses all of them. All refs must have the same scope,
    * because one owner decides. A later command sees the effect of an earlier one. Resolves with this node's view of
    * each entity, at or after the decision.
    * @throws GatewayError as `execute`; `invalid_request` when the scopes differ
    */
-  askAll(
-    commands: readonly CommandRequest[],
+  askAll<const C extends readonly CommandRequest[]>(
+    commands: C,
     options: ExecuteOptions,
-  ): Promise<(JsonObject | null)[]>;
+  ): Promise<StatesAfter<C>>;
   /**
    * Resolves when the command is durable on the log. It is decided later; the outcome is not reported.
    * @throws GatewayError `log_unavailable`
    */
-  enqueue(ref: EntityRef, body: CommandBody, options: { readonly actor: string }): Promise<void>;
+  enqueue<E extends EntityTypes>(
+    ref: EntityRef<E>,
+    body: CommandOf<E>,
+    options: { readonly actor: string },
+  ): Promise<void>;
   readonly view: ControlView;
 }
 
-export interface FoundEntity<S> {
-  readonly ref: EntityRef;
-  readonly state: S;
+/** Of each command in order; null = gone. */
+type StatesAfter<C extends readonly CommandRequest[]> = {
+  readonly [I in keyof C]: C[I] extends CommandRequest<infer E> ? E['state'] | null : never;
+};
+
+export interface FoundEntity<E extends EntityTypes> {
+  readonly ref: EntityRef<E>;
+  readonly state: E['state'];
 }
 
 export interface ViewQuery {
@@ -71,7 +81,6 @@ export interface ViewQuery {
   readonly values: readonly (string | number)[];
   /** The query is made for each position of the kind's index of texts, which is its first value, instead of once. */
   readonly containing?: {
-    readonly kind: EntityKind;
     readonly environmentUid: string;
     readonly text: string;
     /** The greatest position. */
@@ -87,17 +96,24 @@ export interface ViewQuery {
  * process; await `caughtUp` before reporting an entity as unknown.
  */
 export interface ControlView {
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind's state
-  find<S>(kind: EntityKind, path: readonly string[]): S | null;
+  find<E extends EntityTypes>(entity: EntityPath<E>): E['state'] | null;
   /** Whether there is any entity of the kind, in any scope. */
   has(kind: EntityKind): boolean;
   /** Entities whose path starts with the prefix, in path order. */
-  list<S>(kind: EntityKind, prefix: readonly string[]): FoundEntity<S>[];
+  list<E extends EntityTypes>(kind: EntityKind<E>, prefix: readonly string[]): FoundEntity<E>[];
   /** By a field that the kind's definition declares as indexed, for example a key hash. */
-  findBy<S>(kind: EntityKind, index: string, value: string): FoundEntity<S> | null;
-  listBy<S>(kind: EntityKind, index: string, value: string): FoundEntity<S>[];
-  /** By a query of a definition's search table, which selects `key`, `scope` and `state` of `entities`. */
-  search<S>(query: ViewQuery): FoundEntity<S>[];
+  findBy<E extends EntityTypes>(
+    kind: EntityKind<E>,
+    index: IndexOf<E>,
+    value: string,
+  ): FoundEntity<E> | null;
+  listBy<E extends EntityTypes>(
+    kind: EntityKind<E>,
+    index: IndexOf<E>,
+    value: string,
+  ): FoundEntity<E>[];
+  /** By a query of the search table of the kind, which selects `key`, `scope` and `state` of `entities`. */
+  search<E extends EntityTypes>(kind: EntityKind<E>, query: ViewQuery): FoundEntity<E>[];
   /** The column `total` of the one row of such a query. */
   count(sql: string, values: readonly (string | number)[]): number;
   /** Resolves when the view has applied everything that was in the log at the call (shared, at most every 50 ms). */

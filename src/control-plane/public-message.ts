@@ -3,7 +3,7 @@ import type { PublicFields } from '#kernel/public-fields.ts';
 import { isoMicros, type Micros } from '#kernel/time.ts';
 import type { Message } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
-import type { EntityDefinition, PublicMessage } from './entity.ts';
+import type { DecisionMeta, PublicMessage } from './entity.ts';
 import { currentTrace, traceHeader } from './trace.ts';
 
 /** The values of any public topic. */
@@ -93,8 +93,8 @@ export const publishConfig =
     kind: string,
     actions: Readonly<Record<E['type'], string>>,
     entryOf: (subject: S) => ConfigEntry,
-  ): EntityDefinition<S, never, E>['publish'] =>
-  (event, before, after, meta) => {
+  ) =>
+  (event: E, before: S | null, after: S | null, meta: DecisionMeta): PublicMessage[] => {
     const subject = after ?? before;
     if (subject === null) return [];
     const { id, environmentUid, integration, document } = entryOf(subject);

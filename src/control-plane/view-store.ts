@@ -29,7 +29,7 @@ interface KindStore {
 
 /** Another layout or another set of indexes is another version: the view is rebuilt. */
 export function viewVersion(definitions: EntityDefinitions): number {
-  const indexed = Object.values(definitions).map(({ kind, indexes = {} }) => [
+  const indexed = Object.entries(definitions).map(([kind, { indexes = {} }]) => [
     kind,
     Object.keys(indexes),
   ]);
@@ -81,7 +81,7 @@ export class ViewStore {
       'INSERT OR IGNORE INTO entity_index (kind, name, value, key) VALUES (?, ?, ?, ?)',
     );
     this.#removeIndex = prepare('DELETE FROM entity_index WHERE key = ?');
-    for (const { kind, indexes = {}, searchTable = null } of Object.values(definitions)) {
+    for (const [kind, { indexes = {}, searchTable = null }] of Object.entries(definitions)) {
       this.#kinds.set(kind, {
         indexes,
         search: searchTable && new SearchStore(this.database, searchTable as SearchTable<never>),
@@ -130,10 +130,10 @@ export class ViewStore {
   }
 
   /** @throws Error when the kind has no index of texts */
-  search({ sql, values, containing }: ViewQuery): Row[] {
+  search(kind: string, { sql, values, containing }: ViewQuery): Row[] {
     const query = this.database.prepare(sql);
     if (containing === undefined) return query.all(...values);
-    const { kind, environmentUid, text, upTo, limit, offset } = containing;
+    const { environmentUid, text, upTo, limit, offset } = containing;
     const texts = this.#kinds.get(kind)?.search?.texts;
     if (texts == null) throw new Error(`the kind ${kind} has no index of texts`);
     const rows: Row[] = [];

@@ -7,8 +7,8 @@ import { dayMs } from '#kernel/time.ts';
 import type { Batch, EventLog, ReadMessage } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { consume } from './consume.ts';
-import type { ControlView, FoundEntity, ViewQuery } from './control-plane.ts';
-import type { EntityDefinitions, EntityKind, EntityRef } from './entity.ts';
+import type { ControlView, FoundEntity } from './control-plane.ts';
+import type { EntityDefinitions, EntityRef, EntityTypes } from './entity.ts';
 import {
   controlTopic,
   epochHeader,
@@ -155,13 +155,12 @@ class MaterializedView {
 
   asView(caughtUp: () => Promise<void>, close: () => Promise<void>): OpenControlView {
     return {
-      find: (kind, path) => this.#find(joinKey(kind, ...path)),
-      has: (kind) => this.#has(kind),
-      list: (kind, prefix) => this.#list(kind, prefix),
-      findBy: (kind, index, value) => this.#listBy<never>(kind, index, value, 1)[0] ?? null,
-      listBy: (kind, index, value) => this.#listBy(kind, index, value, -1),
-      search: <S>(query: ViewQuery) =>
-        this.#store.search(query).map((row) => found<S>(String(row['key']), row)),
+      find: ({ kind, path }) => this.#find(joinKey(kind, ...path)),
+      has: ({ kind }) => this.#has(kind),
+      list: ({ kind }, prefix) => this.#list(kind, prefix),
+      findBy: ({ kind }, index, value) => this.#listBy<never>(kind, index, value, 1)[0] ?? null,
+      listBy: ({ kind }, index, value) => this.#listBy(kind, index, value, -1),
+      search: ({ kind }, query) => this.#store.search(kind, query).map((row) => found(row)),
       count: (sql, values) => this.#count(sql, values),
       caughtUp,
       applied: (partition, decision, timeoutMs) =>
@@ -195,13 +194,11 @@ class MaterializedView {
     changed.push(ref);
   }
 
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind's state
-  #find<S>(key: string): S | null {
+  #find(key: string): object | null {
     const existing = this.#cached.get(key);
-    if (existing !== undefined) return existing as S;
+    if (existing !== undefined) return existing;
     const row = this.#tables.one('SELECT state FROM entities WHERE key = ?', key);
-    if (row === null) return null;
-    return this.#remember(key, String(row['state'])) as S;
+    return row === null ? null : this.#remember(key, String(row['state']));
   }
 
   #remember(key: string, text: string): object {
@@ -210,25 +207,29 @@ class MaterializedView {
     return state;
   }
 
-  #has(kind: EntityKind): boolean {
+  #has(kind: string): boolean {
     const sql = 'SELECT 1 FROM entities WHERE key >= ? AND key < ? LIMIT 1';
     return this.#tables.all(sql, ...keysBelow(kind, [])).length > 0;
   }
 
-  #list<S>(kind: EntityKind, prefix: readonly string[]): FoundEntity<S>[] {
+  #list<E extends EntityTypes>(kind: string, prefix: readonly string[]): FoundEntity<E>[] {
     const sql = 'SELECT key, scope, state FROM entities WHERE key >= ? AND key < ? ORDER BY key';
     const rows = this.#tables.all(sql, ...keysBelow(kind, prefix));
-    return rows.map((row) => found<S>(String(row['key']), row));
+    return rows.map((row) => found(row));
   }
 
-  #listBy<S>(kind: EntityKind, index: string, value: string, limit: number): FoundEntity<S>[] {
+  #listBy<E extends EntityTypes>(
+    kind: string,
+    index: string,
+    value: string,
+    limit: number,
+  ): FoundEntity<E>[] {
     const sql = `SELECT e.key, e.scope FROM entity_index AS i JOIN entities AS e ON e.key = i.key
       WHERE i.kind = ? AND i.name = ? AND i.value = ? ORDER BY i.key LIMIT ?`;
     const rows = this.#tables.all(sql, kind, index, value, limit);
     return rows.flatMap((row) => {
-      const key = String(row['key']);
-      const state = this.#find<S>(key);
-      return state === null ? [] : [{ ref: refOfKey(key, String(row['scope'])), state }];
+      const state = this.#find(String(row['key']));
+      return state === null ? [] : [{ ref: refOf<E>(row), state }];
     });
   }
 
@@ -237,9 +238,14 @@ class MaterializedView {
   }
 }
 
-function found<S>(key: string, row: Row): FoundEntity<S> {
-  return { ref: refOfKey(key, String(row['scope'])), state: JSON.parse(String(row['state'])) as S };
-}
+/** Rows of a kind are read by its name, so that they have its types. */
+const refOf = <E extends EntityTypes>(row: Row): EntityRef<E> =>
+  refOfKey(String(row['key']), String(row['scope'])) as EntityRef<E>;
+
+const found = <E extends EntityTypes>(row: Row): FoundEntity<E> => ({
+  ref: refOf(row),
+  state: JSON.parse(String(row['state'])) as E['state'],
+});
 
 const catchUpTimeoutMs = 10_000;
 /** One check serves all callers within this time. */

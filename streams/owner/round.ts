@@ -5,6 +5,7 @@ import type {
   CommandBody,
   DecisionMeta,
   EntityRef,
+  EntityTypes,
   PublicMessage,
   Siblings,
 } from '#control-plane/entity.ts';
@@ -109,7 +110,7 @@ export class Round {
     }
   }
 
-  #definitionOf(kind: EntityKind): AnyEntityDefinition {
+  #definitionOf(kind: string): AnyEntityDefinition {
     const definition = (this.#definitions as Partial<EntityDefinitions>)[kind];
     if (definition !== undefined) return definition;
     throw new GatewayError('server_error', { message: `No owner decides the kind "${kind}".` });
@@ -124,11 +125,8 @@ export class Round {
 
   #siblings(scope: string, changed: ReadonlyMap<string, KnownState>): Siblings {
     return {
-      // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind's state
-      find: <S>(kind: EntityKind, path: readonly string[]): S | null => {
-        return this.#stateOf(joinKey(kind, ...path), changed) as S | null;
-      },
-      list: <S>(kind: EntityKind, prefix: readonly string[]): S[] => {
+      find: ({ kind, path }) => this.#stateOf(joinKey(kind, ...path), changed),
+      list: <E extends EntityTypes>({ kind }: EntityKind<E>, prefix: readonly string[]) => {
         const found = new Map<string, object | null>();
         for (const { key, state } of this.#store.below(kind, prefix, scope)) {
           found.set(key, JSON.parse(state) as object);
@@ -140,7 +138,7 @@ export class Round {
           }
         }
         const keys = [...found.keys()].sort();
-        return keys.map((key) => found.get(key)).filter((state) => state !== null) as S[];
+        return keys.map((key) => found.get(key)).filter((state) => state !== null) as E['state'][];
       },
     };
   }

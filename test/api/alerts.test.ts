@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSmtpMailer } from '#adapters/mail/smtp.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { limits } from '#kernel/limits.ts';
-import { connectionRef } from '#modules/connections/connections/entity.ts';
+import { environmentEntity } from '#modules/access/environments/entity.ts';
+import { connectionRef, type ConnectionEntity } from '#modules/connections/connections/entity.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createDestination } from '#modules/operations/alert-destinations/handlers.ts';
 import { startAlertMonitor, type AlertMonitor } from '#modules/operations/alerts/monitor.ts';
@@ -38,10 +40,7 @@ beforeAll(async () => {
   monitor = stack.use(startAlertMonitor(api.services, () => Promise.resolve(projections)));
   const provider = { provider: 'open-meteo', unique_key: 'open' };
   await api.call('POST', '/integrations', { body: provider });
-  const environments = api.services.control.view.list<{ name: string; uid: string }>(
-    'environment',
-    [],
-  );
+  const environments = api.services.control.view.list(environmentEntity, []);
   environmentUid = environments.find(({ state }) => state.name === 'dev')?.state.uid ?? '';
   const rotated = await api.call('POST', '/environment/webhook-signing-key/rotate');
   signingKey = rotated.at('data.webhook_signing_key') as string;
@@ -71,7 +70,7 @@ async function connected() {
   const body = { provider_config_key: 'open', connection_id: id, credentials: { type: 'NONE' } };
   expect(codeOf(await api.call('POST', '/connections', { body }))).toMatch(/^20/);
   const ref = connectionRef(environmentUid, 'open', id);
-  const command = (fields: { readonly type: string } & Record<string, unknown>) =>
+  const command = (fields: CommandOf<ConnectionEntity>) =>
     api.services.control.execute(ref, fields, { actor: 'system' });
   return {
     name: `open/${id}`,
@@ -129,7 +128,12 @@ describe('a failing connection', () => {
     const fail = async () => {
       for (const { uid, ref } of away) {
         const intent = { uid, id: uid, logId: uid };
-        const begin = { type: 'BeginRefresh', ...intent, ifVersion: 1, spendsToken: false };
+        const begin: CommandOf<ConnectionEntity> = {
+          type: 'BeginRefresh',
+          ...intent,
+          ifVersion: 1,
+          spendsToken: false,
+        };
         await control.execute(ref, begin, { actor: 'system' });
         const why = { isDefinitive: false, errorCode: 'unavailable', providerStatus: 503 };
         await control.execute(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { environmentEntity } from '#modules/access/environments/entity.ts';
 import { startApiWithProviders, type ApiWithProviders } from '#test/support/api-with-providers.ts';
 import { codeOf, type ApiAnswer } from '#test/support/api.ts';
 import { connectionsFound } from '#test/support/control.ts';
@@ -168,7 +169,7 @@ describe('reconnecting', () => {
     );
     const { control } = api.services;
     const known = connectionsFound(control, {
-      environmentUid: control.view.findBy<{ uid: string }>('environment', 'name', 'dev')!.state.uid,
+      environmentUid: control.view.findBy(environmentEntity, 'name', 'dev')!.state.uid,
       connectionId: id,
     })[0]!;
     const { uid } = known.state;

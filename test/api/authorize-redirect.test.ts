@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { environmentEntity } from '#modules/access/environments/entity.ts';
+import { authorizationEntity } from '#modules/connections/authorizations/entity.ts';
 import { checkedFetch } from '#test/support/answers.ts';
 import { codeOf } from '#test/support/api.ts';
 import {
@@ -279,7 +281,9 @@ describe('the callback', () => {
     expect(late.status).toBe(400);
     expect(late.html).toContain('state_err');
     const { view } = api.services.control;
-    await vi.waitFor(() => expect(view.list('authorization', [])).toEqual([]), { timeout: 30_000 });
+    await vi.waitFor(() => expect(view.list(authorizationEntity, [])).toEqual([]), {
+      timeout: 30_000,
+    });
     expect(await everythingOn(api.services.log)).toContain('did not return from the provider');
   });
 
@@ -353,11 +357,12 @@ describe('reconnecting by the provider', () => {
     const query = await started.consent();
     const { control } = api.services;
     const [found] = connectionsFound(control, {
-      environmentUid: control.view.findBy<{ uid: string }>('environment', 'name', 'dev')!.state.uid,
+      environmentUid: control.view.findBy(environmentEntity, 'name', 'dev')!.state.uid,
       connectionId: id,
     });
-    for (const body of [{ type: 'MarkDeleting' }, { type: 'Delete', uid: found!.state.uid }])
-      await control.execute(found!.ref, body, { actor: 'system' });
+    const { ref, state } = found!;
+    await control.execute(ref, { type: 'MarkDeleting' }, { actor: 'system' });
+    await control.execute(ref, { type: 'Delete', uid: state.uid }, { actor: 'system' });
     const before = exchanges(oauth2);
     expect((await started.back(query)).status).toBe(400);
     expect(exchanges(oauth2)).toBe(before);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { connectSessionEntity } from '#modules/connections/connect-sessions/entity.ts';
 import { startApiWithProviders, type ApiWithProviders } from '#test/support/api-with-providers.ts';
 import { codeOf, type ApiAnswer } from '#test/support/api.ts';
 import { movedClock } from '#test/support/clock.ts';
@@ -214,7 +215,7 @@ describe('a connect session', () => {
   it('is over after 30 minutes, and is removed then', async () => {
     const key = await tokenOf({ end_user: user });
     const { view } = api.services.control;
-    const left = () => view.list('connect-session', []).length;
+    const left = () => view.list(connectSessionEntity, []).length;
     expect(left()).toBeGreaterThan(0);
     clock.forward(30 * 60_000 - 60_000);
     expect(codeOf(await session(key))).toBe('200 ');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
 import { dayMs } from '#kernel/time.ts';
+import { environmentEntity } from '#modules/access/environments/entity.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { codeOf, startApi, type Api } from '#test/support/api.ts';
 import { movedClock } from '#test/support/clock.ts';
@@ -54,7 +55,7 @@ beforeAll(async () => {
   await writeFile(overlayPath, JSON.stringify(Object.fromEntries(named)));
   api = await startApi({ clock, overlayPath, egressAllow: [new URL(nowhere).host] });
   const { view } = api.services.control;
-  environmentUid = view.findBy<{ uid: string }>('environment', 'name', 'dev')!.state.uid;
+  environmentUid = view.findBy(environmentEntity, 'name', 'dev')!.state.uid;
   for (const [name, { auth_mode }] of Object.entries(definitions)) {
     if (name === 'clientless') continue;
     const credentials = { type: auth_mode, client_id: 'c', client_secret: 's' };

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isOfKind } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { hourMs } from '#kernel/time.ts';
+import { environmentEntity } from '#modules/access/environments/entity.ts';
 import { sealIntegrationCredentials } from '#modules/connections/credentials/sealing.ts';
+import { integrationEntity } from '#modules/connections/integrations/entity.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { deployBody } from '#modules/functions/functions/deploy-body.ts';
 import { deployFunctions } from '#modules/functions/functions/deploy.ts';
@@ -13,6 +16,7 @@ import {
 } from '#modules/functions/runs/invocation/create-client.ts';
 import { parkTo } from '#modules/operations/dead-letters/park.ts';
 import { demoDefinitions } from '#modules/operations/demo/definitions.ts';
+import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
 import { codeOf, startApi, type Api } from '#test/support/api.ts';
 import { movedClock } from '#test/support/clock.ts';
 import { connectionsFound } from '#test/support/control.ts';
@@ -29,7 +33,7 @@ beforeAll(async () => {
   const environments = listed.at('data') as { id: number; name: string }[];
   prodId = environments.find(({ name }) => name === 'prod')!.id;
   const { view } = api.services.control;
-  devUid = view.findBy<{ uid: string }>('environment', 'name', 'dev')!.state.uid;
+  devUid = view.findBy(environmentEntity, 'name', 'dev')!.state.uid;
   const hub = { provider: 'slack', unique_key: 'crm', credentials: client('first') };
   expect(codeOf(await api.call('POST', '/integrations', { body: hub }))).toBe('200 ');
 });
@@ -114,7 +118,7 @@ describe('an environment', () => {
     const made = all.map((at) => post('/webhook-endpoints', { url: `${url}${at}` }));
     expect((await Promise.all(made)).map(codeOf)).toContain('400 resource_capped');
     const { view } = api.services.control;
-    for (const { ref } of view.list('webhook-endpoint', [devUid])) {
+    for (const { ref } of view.list(webhookEndpointEntity, [devUid])) {
       await api.services.control.execute(ref, { type: 'Delete' }, system);
     }
   });
@@ -126,7 +130,7 @@ describe('what was changed meanwhile', () => {
     const ask = control.execute.bind(control);
     const known = await requireIntegration(control, devUid, 'crm');
     vi.spyOn(control, 'execute').mockImplementation(async (ref, body, options) => {
-      if (body.type === 'Update') {
+      if (isOfKind(integrationEntity, ref)) {
         const sealed = sealIntegrationCredentials(vault, known, { type: 'OAUTH2', clientId: 'c' });
         await ask(ref, { type: 'Update', changes: { credentials: sealed } }, options);
       }

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { Agent, request, type Dispatcher } from 'undici';
 import { environmentByName } from '#modules/access/environments/queries.ts';
 import { syncRef } from '#modules/functions/syncs/entity.ts';
-import type { LastRun, SyncInstance } from '#modules/functions/syncs/state.ts';
+import type { LastRun } from '#modules/functions/syncs/state.ts';
 import { treeCpuMs } from '#test/support/processor-time.ts';
 import { percentile, report, round, withFolder, type Figures } from './measure.ts';
 import { startNode, type BenchNode } from './node.ts';
@@ -43,7 +43,7 @@ async function synced(node: BenchNode, connectionId: string, limit: number): Pro
   const { services } = node.running;
   const environmentUid = environmentByName(services.control, 'dev')?.uid ?? '';
   const ref = syncRef([environmentUid, integration, connectionId], syncOf(limit), 'base');
-  const lastRun = () => services.control.view.find<SyncInstance>('sync', ref.path)?.last ?? null;
+  const lastRun = () => services.control.view.find(ref)?.last ?? null;
   const before = lastRun()?.runId;
   await triggerSync(node, connectionId, limit);
   for (;;) {

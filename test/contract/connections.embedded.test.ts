@@ -1,12 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EntityTypes } from '#control-plane/entity.ts';
+import { apiKeyEntity } from '#modules/access/api-keys/entity.ts';
 import { authenticate, deleteKey, revealKey } from '#modules/access/api-keys/handlers.ts';
 import { listKeys } from '#modules/access/api-keys/queries.ts';
 import { bootstrap, type BootstrapResult } from '#modules/access/environments/bootstrap.ts';
 import { deleteEnvironment } from '#modules/access/environments/deletion.ts';
 import { createEnvironment } from '#modules/access/environments/handlers.ts';
 import { listEnvironments } from '#modules/access/environments/queries.ts';
+import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import {
   deleteConnection,
   importConnection,
@@ -17,6 +20,7 @@ import {
 } from '#modules/connections/connections/handlers.ts';
 import { queryConnections, requireConnection } from '#modules/connections/connections/queries.ts';
 import { openCredentials, openMetadata } from '#modules/connections/credentials/sealing.ts';
+import { integrationEntity } from '#modules/connections/integrations/entity.ts';
 import {
   createIntegration,
   deleteIntegration,
@@ -24,8 +28,10 @@ import {
   updateIntegration,
 } from '#modules/connections/integrations/handlers.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
-import { functionRef } from '#modules/functions/functions/entity.ts';
+import { functionRef, functionEntity } from '#modules/functions/functions/entity.ts';
+import { variableEntity } from '#modules/functions/variables/entity.ts';
 import { readVariables, setVariable } from '#modules/functions/variables/handlers.ts';
+import { aFunction } from '#test/support/a-function.ts';
 import {
   aProvider,
   everythingOn,
@@ -226,16 +232,16 @@ describe('a connection', () => {
   });
 
   it('leaves nothing when it is deleted, and its id can be used again', async () => {
-    const parts = {
-      ...{ environmentUid, integrationKey: 'crm', kind: 'sync', name: 's', contentHash: 'h' },
-      models: ['Contact'],
+    const named = {
+      environmentUid,
+      integrationKey: 'crm',
+      name: 's',
+      bundle: '',
+      contentHash: 'h',
     };
+    const parts = { ...aFunction, ...named, kind: 'sync', models: ['Contact'] } as const;
     const ref = functionRef(environmentUid, 'crm', 'sync', 's');
-    await node.control.execute(
-      ref,
-      { type: 'Deploy', parts: { ...parts, bundle: '', deployedAt: 0 } },
-      options,
-    );
+    await node.control.execute(ref, { type: 'Deploy', parts }, options);
     const { connection } = await importConnection(node, wanted(), options);
     const { closed, ...noting } = recordsThatNote();
     await deleteConnection({ ...node, ...noting }, connection, options);
@@ -295,12 +301,15 @@ describe('an integration', () => {
   it('is renamed with its functions, but not with connections', async () => {
     const made = await create();
     const path = functionRef(environmentUid, 'oauth', 'action', 'a');
-    const parts = { environmentUid, integrationKey: 'oauth', kind: 'action', name: 'a' };
-    await node.control.execute(
-      path,
-      { type: 'Deploy', parts: { ...parts, deployedAt: 0 } },
-      options,
-    );
+    const named = {
+      environmentUid,
+      integrationKey: 'oauth',
+      name: 'a',
+      bundle: '',
+      contentHash: 'h',
+    };
+    const parts = { ...aFunction, ...named, kind: 'action' } as const;
+    await node.control.execute(path, { type: 'Deploy', parts }, options);
     const patch = { uniqueKey: 'renamed' };
     const renamed = await updateIntegration(
       { ...node, ...recordsThatNote() },
@@ -313,7 +322,7 @@ describe('an integration', () => {
     expect(renamed).toMatchObject({ uid: made.uid, uniqueKey: 'renamed' });
     expect(findIntegration(node.control, environmentUid, 'oauth')).toBeNull();
     expect(await readIntegrationCredentials(node, renamed)).toMatchObject({ clientSecret: 'one' });
-    const moved = node.control.view.list('function', [environmentUid, 'renamed']);
+    const moved = node.control.view.list(functionEntity, [environmentUid, 'renamed']);
     expect(moved).toMatchObject([{ state: { name: 'a', integrationKey: 'renamed' } }]);
     await importConnection(node, wanted(), options);
     const refused = updateIntegration(
@@ -344,8 +353,14 @@ it('deletes an environment with everything in it', async () => {
   await importConnection(node, wanted(of), options);
   await setVariable(node, environment.uid, { name: 'A', value: '1' }, options);
   await deleteEnvironment({ ...node, ...noting }, environment.uid, options);
-  for (const kind of ['api-key', 'variable', 'integration', 'connection', 'function'] as const) {
-    expect(node.control.view.list(kind, [environment.uid])).toEqual([]);
+  for (const kind of [
+    apiKeyEntity,
+    variableEntity,
+    integrationEntity,
+    connectionEntity,
+    functionEntity,
+  ]) {
+    expect(node.control.view.list<EntityTypes>(kind, [environment.uid])).toEqual([]);
   }
   expect(listEnvironments(node.control)).toHaveLength(2);
   const prod = first.environments[1]?.uid ?? '';

@@ -4,18 +4,24 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { definitions } from '#app/entities.ts';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
-import type { AnyEntityDefinition } from '#control-plane/entity.ts';
+import {
+  commandTo,
+  type AnyEntityDefinition,
+  type CommandOf,
+  type EntityTypes,
+} from '#control-plane/entity.ts';
 import { commandsTopic, repliesTopic } from '#control-plane/message-codec.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { joinKey } from '#kernel/ids.ts';
+import type { Sealed } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
+import { accountKeyRef } from '#modules/access/api-keys/entity.ts';
 import { createKey } from '#modules/access/api-keys/handlers.ts';
 import { createEnvironment } from '#modules/access/environments/handlers.ts';
 import { environmentByName, listEnvironments } from '#modules/access/environments/queries.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { listIntegrations } from '#modules/connections/integrations/queries.ts';
-import { variableRef } from '#modules/functions/variables/entity.ts';
-import type { Variable } from '#modules/functions/variables/state.ts';
+import { variableRef, type VariableEntity } from '#modules/functions/variables/entity.ts';
 import type { EventLog, TransactionalWriter } from '#ports/event-log.ts';
 import {
   aProvider,
@@ -26,10 +32,17 @@ import {
 } from '#test/support/control.ts';
 
 const options = { actor: 'system' };
+const setTo = (name: string, value: string, environmentUid = 'e1'): CommandOf<VariableEntity> => ({
+  type: 'Set',
+  environmentUid,
+  name,
+  value: value as Sealed<string>,
+});
 const variable = (name: string, value = name) => ({
   ref: variableRef('e1', name),
-  body: { type: 'Set', environmentUid: 'e1', name, value },
+  body: setTo(name, value),
 });
+const command = (name: string) => commandTo(variableRef('e1', name), setTo(name, name));
 const refusal = (code: string): unknown => expect.objectContaining({ code });
 
 let world: ControlWorld;
@@ -56,8 +69,8 @@ async function isSetAside(through: ControlNode, how: ExecuteOptions): Promise<vo
     decider: { initial: null, decide: () => JSON.parse('{') as never, evolve: () => null },
   };
   owners = await world.startOwners({ definitions: { ...definitions, 'account-key': poison } });
-  const ref = { kind: 'account-key', scope: 'e1', path: ['k'] } as const;
-  const poisoned = through.control.execute(ref, { type: 'Create' }, how);
+  const ref = { ...accountKeyRef('k'), scope: 'e1' };
+  const poisoned = through.control.execute(ref, { type: 'Delete' }, how);
   await expect(poisoned).rejects.toThrow(refusal('server_error'));
   expect(await world.log.endOffset('svc.dead-letters.v1', 0)).toBeGreaterThan(0);
 }
@@ -65,8 +78,8 @@ async function isSetAside(through: ControlNode, how: ExecuteOptions): Promise<vo
 describe('a command', () => {
   it('is in the view of the node that asked when it is answered', async () => {
     const { ref, body } = variable('A');
-    const state = await node.control.execute<Variable>(ref, body, options);
-    expect(node.control.view.find('variable', ref.path)).toEqual(state);
+    const state = await node.control.execute(ref, body, options);
+    expect(node.control.view.find(ref)).toEqual(state);
     expect(state).toMatchObject({ name: 'A', value: 'A' });
   });
 
@@ -75,14 +88,14 @@ describe('a command', () => {
     const { ref, body } = variable('A');
     await node.control.execute(ref, body, options);
     await other.control.view.caughtUp();
-    expect(other.control.view.find('variable', ref.path)).toMatchObject({ value: 'A' });
+    expect(other.control.view.find(ref)).toMatchObject({ value: 'A' });
   });
 
   it('that was only enqueued is decided too', async () => {
     const { ref, body } = variable('A');
     await node.control.enqueue(ref, body, options);
     await node.control.execute(variable('B').ref, variable('B').body, options);
-    expect(node.control.view.find('variable', ref.path)).not.toBeNull();
+    expect(node.control.view.find(ref)).not.toBeNull();
   });
 
   it('is refused when its owner comes to it after its deadline', async () => {
@@ -93,7 +106,7 @@ describe('a command', () => {
     await expect(node.control.execute(ref, body, options)).rejects.toThrow(
       refusal('command_expired'),
     );
-    expect(node.control.view.find('variable', ref.path)).toBeNull();
+    expect(node.control.view.find(ref)).toBeNull();
   });
 
   it('that cannot be processed is set aside, refused, and holds nothing back', async () => {
@@ -119,12 +132,12 @@ describe('a command of the same process', () => {
     return count;
   };
   const ask = ({ ref, body }: ReturnType<typeof variable>, how: object = {}) =>
-    near.control.execute<Variable>(ref, body, { ...direct, ...how });
+    near.control.execute(ref, body, { ...direct, ...how });
 
   it('is decided without being on the log, and is in the view when it is answered', async () => {
     const before = await commandsOnLog();
     expect(await ask(variable('A'))).toMatchObject({ value: 'A' });
-    expect(near.control.view.find('variable', ['e1', 'A'])).toMatchObject({ value: 'A' });
+    expect(near.control.view.find(variableRef('e1', 'A'))).toMatchObject({ value: 'A' });
     expect(await commandsOnLog()).toBe(before);
   });
 
@@ -138,8 +151,7 @@ describe('a command of the same process', () => {
   });
 
   it('is refused as it would be over the log, and the next one is decided', async () => {
-    const missing = { ref: variableRef('e1', 'X'), body: { type: 'Delete' } };
-    const refused = near.control.execute(missing.ref, missing.body, direct);
+    const refused = near.control.execute(variableRef('e1', 'X'), { type: 'Delete' }, direct);
     const next = ask(variable('A'));
     await expect(refused).rejects.toThrow(refusal('not_found'));
     expect(await next).toMatchObject({ name: 'A' });
@@ -181,21 +193,21 @@ describe('a command of the same process', () => {
 
 describe('several commands together', () => {
   it('see one another and are answered with every state', async () => {
-    const states = await node.control.askAll([variable('A'), variable('B')], options);
+    const states = await node.control.askAll([command('A'), command('B')], options);
     expect(states).toMatchObject([{ name: 'A' }, { name: 'B' }]);
   });
 
   it('are decided all or none', async () => {
-    const missing = { ref: variableRef('e1', 'X'), body: { type: 'Delete' } };
-    const asked = node.control.askAll([variable('A'), missing], options);
+    const missing = commandTo(variableRef('e1', 'X'), { type: 'Delete' });
+    const asked = node.control.askAll([command('A'), missing], options);
     await expect(asked).rejects.toThrow(refusal('not_found'));
     await node.control.view.caughtUp();
-    expect(node.control.view.find('variable', ['e1', 'A'])).toBeNull();
+    expect(node.control.view.find(variableRef('e1', 'A'))).toBeNull();
   });
 
   it('must have one scope', async () => {
-    const elsewhere = { ref: variableRef('e2', 'A'), body: variable('A').body };
-    const asked = node.control.askAll([variable('A'), elsewhere], options);
+    const elsewhere = commandTo(variableRef('e2', 'A'), setTo('A', 'A'));
+    const asked = node.control.askAll([command('A'), elsewhere], options);
     await expect(asked).rejects.toThrow(refusal('invalid_request'));
   });
 });
@@ -277,6 +289,11 @@ describe('a restart', () => {
   });
 });
 
+interface TimerEntity extends EntityTypes {
+  readonly kind: 'variable';
+  readonly state: { readonly last: string };
+}
+
 describe('an owner', () => {
   it('hands its partitions over to another and takes them back', async () => {
     const second = await world.startOwners({ folder: join(world.folder, 'second') });
@@ -285,11 +302,7 @@ describe('an owner', () => {
       Promise.all(
         names.map((name) => {
           const ref = variableRef(name, 'A');
-          return node.control.execute(
-            ref,
-            { ...variable('A', value).body, environmentUid: name },
-            options,
-          );
+          return node.control.execute(ref, setTo('A', value, name), options);
         }),
       );
     await askAll('1');
@@ -305,7 +318,7 @@ describe('an owner', () => {
     await expect(node.control.execute(ref, body, { ...options, timeoutMs: 300 })).rejects.toThrow(
       refusal('log_unavailable'),
     );
-    expect(node.control.view.find('variable', ref.path)).toBeNull();
+    expect(node.control.view.find(ref)).toBeNull();
   });
 
   it('takes over from itself when it cannot know whether its commit was written', async () => {
@@ -357,11 +370,11 @@ describe('an owner', () => {
     const { ref } = variable('A');
     const ticked = new Promise<void>((resolve) => {
       node.control.view.onChange(() => {
-        const state = node.control.view.find<{ last: string }>('variable', ref.path);
+        const state = node.control.view.find<TimerEntity>({ kind: 'variable', path: ref.path });
         if (state?.last === 'Tick') resolve();
       });
     });
-    await node.control.execute(ref, { type: 'Set' }, options);
+    await node.control.execute(ref, setTo('A', 'A'), options);
     await ticked;
   });
 });

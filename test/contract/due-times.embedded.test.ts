@@ -1,11 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { definitions } from '#app/entities.ts';
-import type { AnyEntityDefinition } from '#control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { commandsTopic } from '#control-plane/message-codec.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import { hourMs, type Clock } from '#kernel/time.ts';
-import { variableRef } from '#modules/functions/variables/entity.ts';
 import { ownersGroup } from '#streams/owner/decide-command.ts';
 import { ControlStateStore } from '#streams/owner/state-store.ts';
 import {
@@ -25,19 +24,31 @@ const clock: Clock = {
 let world: ControlWorld;
 let node: ControlNode;
 
+interface ReminderEntity {
+  readonly kind: 'variable';
+  readonly state: { readonly type: string; readonly due: number | null };
+  readonly command: { readonly type: 'Set'; readonly due: number } | { readonly type: 'Tick' };
+  readonly event: { readonly type: string; readonly due: number | null };
+}
+
 /** An entity that is due once, when its command says. */
-const reminder: AnyEntityDefinition = {
+const reminder: EntityDefinition<ReminderEntity> = {
   kind: 'variable',
   decider: {
     initial: null,
-    decide: (command: { type: string; due?: number }) => [
+    decide: (command) => [
       { type: command.type, due: command.type === 'Tick' ? null : command.due },
     ],
-    evolve: (_, event: { type: string; due: number | null }) => event,
+    evolve: (_, event) => event,
   },
   publish: () => [],
-  dueAt: (state: { due: number | null }) => state.due,
+  dueAt: ({ due }) => due,
 };
+const reminderRef = (name: string): EntityRef<ReminderEntity> => ({
+  kind: 'variable',
+  scope: 'e1',
+  path: ['e1', name],
+});
 
 beforeAll(async () => {
   world = await openControlWorld();
@@ -51,12 +62,10 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 const remind = (name: string, due: number) =>
-  node.control.execute(variableRef('e1', name), { type: 'Set', due }, { actor: 'system' });
+  node.control.execute(reminderRef(name), { type: 'Set', due }, { actor: 'system' });
 
-const isDone = (name: string): boolean => {
-  const state = node.control.view.find<{ type: string }>('variable', variableRef('e1', name).path);
-  return state?.type === 'Tick';
-};
+const isDone = (name: string): boolean =>
+  node.control.view.find(reminderRef(name))?.type === 'Tick';
 
 it('are not looked for before the first of them, whatever else happens', async () => {
   await remind('first', clock.now() + hourMs);

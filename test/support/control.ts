@@ -16,9 +16,12 @@ import { openControlView } from '#control-plane/view.ts';
 import { systemClock, type Clock } from '#kernel/time.ts';
 import { openVault, type OpenVault } from '#modules/access/vault/open-vault.ts';
 import type { RootKey } from '#modules/access/vault/root-keys.ts';
+import {
+  connectionEntity,
+  type ConnectionEntity,
+} from '#modules/connections/connections/entity.ts';
 import type { ConnectionQuery } from '#modules/connections/connections/listing.ts';
 import { connectionSearch } from '#modules/connections/connections/search.ts';
-import type { Connection } from '#modules/connections/connections/state.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { EventLog, TopicSpec } from '#ports/event-log.ts';
@@ -123,8 +126,8 @@ export async function openControlWorld(
 export function connectionsFound(
   { view }: Pick<ControlPlane, 'view'>,
   query: ConnectionQuery,
-): FoundEntity<Connection>[] {
-  return view.search<Connection>(connectionSearch(query));
+): FoundEntity<ConnectionEntity>[] {
+  return view.search(connectionEntity, connectionSearch(query));
 }
 
 export const aProvider = (more: Partial<Provider> = {}): Provider => ({

@@ -10,6 +10,7 @@ import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import type { DeployPlan } from '#modules/functions/functions/presenter.ts';
 import { functionRoutes } from '#modules/functions/functions/routes.ts';
+import { syncEntity } from '#modules/functions/syncs/entity.ts';
 import type { SyncInstance } from '#modules/functions/syncs/state.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import { aProvider, openControlWorld, type ControlNode } from './control.ts';
@@ -87,8 +88,7 @@ async function openApi(node: ControlNode): Promise<FunctionsApi> {
         },
         system,
       ),
-    syncs: () =>
-      node.control.view.list<SyncInstance>('sync', [environmentUid]).map(({ state }) => state),
+    syncs: () => node.control.view.list(syncEntity, [environmentUid]).map(({ state }) => state),
   };
 }
 

@@ -4,7 +4,7 @@ import { openInProcessCoordination } from '#adapters/coordination/in-process.ts'
 import { createHttpClient } from '#adapters/http-client/undici.ts';
 import { startApiServer } from '#api/request-pipeline.ts';
 import { defineRoute, type Services } from '#api/services.ts';
-import type { EntityRef } from '#control-plane/entity.ts';
+import type { EntityKind, EntityRef } from '#control-plane/entity.ts';
 import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
 import type { HttpServer } from '#http/server.ts';
 import { systemClock } from '#kernel/time.ts';
@@ -42,7 +42,7 @@ export async function startHttpOnly(
   const view = {
     find: () => null,
     list: () => [],
-    findBy: (kind: string, _index: string, value: string) => {
+    findBy: ({ kind }: EntityKind, _index: string, value: string) => {
       const key = keys.get(value);
       const isKind = (key?.environmentUid === null) === (kind === 'account-key');
       return key && isKind ? { ref: { kind, scope: '', path: [key.id] }, state: key } : null;

@@ -3,6 +3,7 @@ import type { Services } from '#api/services.ts';
 import { createDependents } from '#app/dependents.ts';
 import { projections } from '#app/projections.ts';
 import { findRecordReaders } from '#app/record-readers.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { createPublisher, type Publisher } from '#control-plane/publisher.ts';
 import { systemClock, type Clock } from '#kernel/time.ts';
 import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
@@ -14,7 +15,7 @@ import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
-import { functionRef } from '#modules/functions/functions/entity.ts';
+import { functionRef, type FunctionEntity } from '#modules/functions/functions/entity.ts';
 import type { DeployedFunction, FunctionKind } from '#modules/functions/functions/state.ts';
 import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
 import { createRunsClient } from '#modules/functions/runs/invocation/create-client.ts';
@@ -48,6 +49,7 @@ import type { HttpClient } from '#ports/http-client.ts';
 import type { OperationLogs } from '#ports/operation-log.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
 import type { OperatorRequests } from '#streams/reactor/reactor.ts';
+import { aFunction } from './a-function.ts';
 import {
   aProvider,
   openControlWorld,
@@ -264,13 +266,16 @@ export async function openRunWorld({
     ledger: () => read<RunChanged>('svc.runs.v1'),
     syncOf: (name) => {
       const ref = syncRef([environmentUid, 'crm', 'acme'], name, 'base');
-      return control.view.find<SyncInstance>('sync', ref.path);
+      return control.view.find(ref);
     },
     async deploy(kind, name, bundle, more = {}) {
       const parts = { ...aFunction, environmentUid, integrationKey: 'crm', kind, name, bundle };
-      const body = { type: 'Deploy', parts: { ...parts, contentHash: bundle, ...more } };
+      const body: CommandOf<FunctionEntity> = {
+        type: 'Deploy',
+        parts: { ...parts, contentHash: bundle, ...more },
+      };
       const ref = functionRef(environmentUid, 'crm', kind, name);
-      const deployed = await control.execute<DeployedFunction>(ref, body, options);
+      const deployed = await control.execute(ref, body, options);
       if (deployed === null) throw new Error('not deployed');
       return deployed;
     },
@@ -305,23 +310,6 @@ const aReader: RecordReader = {
   reached: none,
   counts: async (streams) => new Map(streams.map(({ model }) => [model, 3])),
 };
-
-const aFunction = {
-  description: 'a function',
-  version: '1',
-  source: '',
-  models: [],
-  jsonSchema: {},
-  inputModel: null,
-  scopes: [],
-  features: [],
-  frequency: null,
-  autoStart: false,
-  trackDeletes: false,
-  syncType: 'full',
-  webhookSubscriptions: [],
-  event: null,
-} as const;
 
 export const refOfConnection = ({ environmentUid, integrationKey, connectionId }: Connection) =>
   connectionRef(environmentUid, integrationKey, connectionId);

@@ -16,6 +16,7 @@ import {
 import { typedTopicsGroup } from '#modules/operations/typed-topics/publishing/shared.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
+import { aFunction } from './a-function.ts';
 import { aProvider } from './control.ts';
 import { models, operation } from './crash-model.ts';
 import { eventually } from './crm-world.ts';
@@ -50,14 +51,16 @@ async function prepare(node: WholeNode): Promise<Stream[]> {
   };
   const definitions = Object.fromEntries(models.map((model) => [model, shape]));
   const parts = {
+    ...aFunction,
     environmentUid,
     integrationKey,
     kind: 'sync',
     name: 'tested',
     models,
     jsonSchema: { definitions },
+    bundle: '',
     contentHash: 'one',
-  };
+  } as const;
   await control.execute(
     functionRef(environmentUid, integrationKey, 'sync', 'tested'),
     { type: 'Deploy', parts },

@@ -1,11 +1,15 @@
+import type { CommandOf } from '#control-plane/entity.ts';
+import type { Sealed } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
-import { syncRef } from '#modules/functions/syncs/entity.ts';
+import { syncRef, type SyncEntity } from '#modules/functions/syncs/entity.ts';
 import { createInstancesFor } from '#modules/functions/syncs/reconcile.ts';
-import { consumerGroupRef } from '#modules/operations/consumer-groups/entity.ts';
-import type { ConsumerGroup } from '#modules/operations/consumer-groups/state.ts';
+import {
+  consumerGroupRef,
+  type ConsumerGroupEntity,
+} from '#modules/operations/consumer-groups/entity.ts';
 import type { WebhookOut } from '#modules/webhooks/webhooks-out/events.ts';
 import { deliveriesOf } from '#modules/webhooks/webhooks-out/outbox.ts';
 import { startSyncWebhooks } from '#modules/webhooks/webhooks-out/sync-webhook.ts';
@@ -63,9 +67,14 @@ export class WebhookWorld implements AsyncDisposable {
     });
   }
 
+  /** In plain text, as earlier releases stored them. */
   async setUrls(primary: string | null, secondary: string | null = null): Promise<void> {
     const { uid } = this.world.environment;
-    const changes = { webhookUrls: { primary, secondary } };
+    const webhookUrls = {
+      primary: primary as Sealed<string>,
+      secondary: secondary as Sealed<string>,
+    };
+    const changes = { webhookUrls };
     await this.world.node.control.execute(
       environmentRef(uid),
       { type: 'Patch', changes },
@@ -75,7 +84,7 @@ export class WebhookWorld implements AsyncDisposable {
 
   currentEnvironment(): Environment {
     const { node, environment } = this.world;
-    return node.control.view.find<Environment>('environment', [environment.uid])!;
+    return node.control.view.find(environmentRef(environment.uid))!;
   }
 
   async send(...messageIds: string[]): Promise<void> {
@@ -98,8 +107,7 @@ export class WebhookWorld implements AsyncDisposable {
     await createInstancesFor(node.control, connection, actor);
     const ref = syncRef([environment.uid, 'crm', 'acme'], 'contacts', 'base');
     const runId = crypto.randomUUID();
-    const ask = (body: { type: string; [field: string]: unknown }) =>
-      node.control.execute(ref, body, { actor });
+    const ask = (body: CommandOf<SyncEntity>) => node.control.execute(ref, body, { actor });
     await ask({ type: 'Trigger', runId, reset: false, emptyCache: false });
     await ask({ type: 'RunStarted', runId, attempt: 1, runner: 'r' });
     const done = { added: 1, updated: 0, deleted: 0, unchanged: 0 };
@@ -133,10 +141,17 @@ export class WebhookWorld implements AsyncDisposable {
     const ends = await this.#ends(consumerGroups[group].topic);
     const moves = ends.map((end, partition) => ({ partition, from: end, to: 0, until: end }));
     const id = crypto.randomUUID();
-    const body = { type: 'Reset', name: group, id, moves, isRepeat, by: actor };
+    const body: CommandOf<ConsumerGroupEntity> = {
+      type: 'Reset',
+      name: group,
+      id,
+      moves,
+      isRepeat,
+      by: actor,
+    };
     await control.execute(consumerGroupRef(group), body, { actor });
     await until(() => {
-      const state = control.view.find<ConsumerGroup>('consumer-group', [group]);
+      const state = control.view.find(consumerGroupRef(group));
       return Object.values(state?.resets ?? {}).every(({ appliedAt }) => appliedAt !== null);
     });
     await until(() => this.hasTakenAll(group));

@@ -1,19 +1,27 @@
 import type { EntityDefinition, EntityRef, Siblings } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
 import { dayMs } from '#kernel/time.ts';
-import { apiKey, type ApiKeyCommand } from './decider.ts';
+import { apiKey, type ApiKeyCommand, type CreateKey } from './decider.ts';
 import type { ApiKeyEvent } from './events.ts';
 import type { ApiKey } from './state.ts';
 
-type KeyDefinition = EntityDefinition<ApiKey, ApiKeyCommand, ApiKeyEvent>;
+/** The types of keys: those of an environment and those of the account have the same. */
+export interface KeyEntity {
+  readonly kind: 'api-key' | 'account-key';
+  readonly state: ApiKey;
+  readonly command: ApiKeyCommand;
+  readonly event: ApiKeyEvent;
+  readonly facts: Pick<CreateKey, 'isNameTaken' | 'keysInScope'>;
+  readonly index: 'hash';
+}
 
-export const apiKeyRef = (environmentUid: string, id: string): EntityRef => ({
+export const apiKeyRef = (environmentUid: string, id: string): EntityRef<KeyEntity> => ({
   kind: 'api-key',
   scope: environmentUid,
   path: [environmentUid, id],
 });
 
-export const accountKeyRef = (id: string): EntityRef => ({
+export const accountKeyRef = (id: string): EntityRef<KeyEntity> => ({
   kind: 'account-key',
   scope: 'account',
   path: [id],
@@ -36,7 +44,7 @@ const publishKey = publishConfig<ApiKey, ApiKeyEvent>('api_key', actions, (key) 
   };
 });
 
-export const apiKeyEntity: KeyDefinition = {
+export const apiKeyEntity: EntityDefinition<KeyEntity> = {
   kind: 'api-key',
   indexes: { hash: ({ hash }) => hash },
   decider: apiKey,
@@ -44,7 +52,7 @@ export const apiKeyEntity: KeyDefinition = {
   publish: publishKey,
 };
 
-export const accountKeyEntity: KeyDefinition = {
+export const accountKeyEntity: EntityDefinition<KeyEntity> = {
   kind: 'account-key',
   indexes: { hash: ({ hash }) => hash },
   decider: apiKey,
@@ -53,12 +61,12 @@ export const accountKeyEntity: KeyDefinition = {
 };
 
 function keyFacts(
-  command: { readonly type: string } & Readonly<Record<string, unknown>>,
+  command: Parameters<(typeof apiKeyEntity)['facts']>[0],
   siblings: Siblings,
-  ref: EntityRef,
-): Record<string, unknown> {
+  ref: EntityRef<KeyEntity>,
+) {
   if (command.type !== 'Create') return {};
-  const keys = siblings.list<ApiKey>(ref.kind, ref.path.slice(0, -1));
-  const isNameTaken = keys.some((key) => key.displayName === command['displayName']);
+  const keys = siblings.list(ref, ref.path.slice(0, -1));
+  const isNameTaken = keys.some((key) => key.displayName === command.displayName);
   return { isNameTaken, keysInScope: keys.length };
 }

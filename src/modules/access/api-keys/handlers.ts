@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { AccessServices } from '../services.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
-import { accountKeyRef, apiKeyRef } from './entity.ts';
+import {
+  accountKeyEntity,
+  accountKeyRef,
+  apiKeyEntity,
+  apiKeyRef,
+  type KeyEntity,
+} from './entity.ts';
 import { isKeyFormat, isKeyOf, newSecret } from './key-format.ts';
 import { findKey } from './queries.ts';
 import { notifyRevoked } from './revocations.ts';
@@ -41,7 +48,7 @@ export async function createKey(
   await vault.ready(sealedBy);
   const fullAccess = environmentUid === null ? 'account:*' : 'environment:*';
   const scopes = wanted.scopes ?? [fullAccess];
-  const body = {
+  const body: CommandOf<KeyEntity> = {
     type: 'Create',
     id,
     environmentUid,
@@ -52,7 +59,7 @@ export async function createKey(
     lastFour: secret.slice(-4),
   };
   const requestHash = vault.fingerprint('request', JSON.stringify([displayName, scopes]));
-  const key = await control.execute<ApiKey>(refOf(environmentUid, id), body, {
+  const key = await control.execute(refOf(environmentUid, id), body, {
     requestHash,
     ...options,
   });
@@ -99,11 +106,11 @@ export async function authenticate(
 ): Promise<ApiKey | null> {
   if (!isKeyFormat(secret)) return null;
   const hash = hashOf(vault, secret);
-  const kind = isKeyOf('account', secret) ? 'account-key' : 'api-key';
-  const existing = control.view.findBy<ApiKey>(kind, 'hash', hash);
+  const kind = isKeyOf('account', secret) ? accountKeyEntity : apiKeyEntity;
+  const existing = control.view.findBy(kind, 'hash', hash);
   if (existing !== null) return existing.state;
   await control.view.caughtUp();
-  return control.view.findBy<ApiKey>(kind, 'hash', hash)?.state ?? null;
+  return control.view.findBy(kind, 'hash', hash)?.state ?? null;
 }
 
 const useNotedEveryMs = 3_600_000;

@@ -1,12 +1,13 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { accountKeyEntity, apiKeyEntity, accountKeyRef, apiKeyRef } from './entity.ts';
 import type { ApiKey } from './state.ts';
 
 /** Keys of one environment, or the account's when null, oldest first. */
 export function listKeys({ view }: ControlPlane, environmentUid: string | null): ApiKey[] {
   const found =
     environmentUid === null
-      ? view.list<ApiKey>('account-key', [])
-      : view.list<ApiKey>('api-key', [environmentUid]);
+      ? view.list(accountKeyEntity, [])
+      : view.list(apiKeyEntity, [environmentUid]);
   return found.map(({ state }) => state).sort((a, b) => a.createdAt - b.createdAt);
 }
 
@@ -16,6 +17,6 @@ export function findKey(
   id: string,
 ): ApiKey | null {
   return environmentUid === null
-    ? view.find<ApiKey>('account-key', [id])
-    : view.find<ApiKey>('api-key', [environmentUid, id]);
+    ? view.find(accountKeyRef(id))
+    : view.find(apiKeyRef(environmentUid, id));
 }

@@ -6,6 +6,7 @@ import { json, succeeded } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { requireEnvironmentById } from '../environments/queries.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
+import { apiKeyEntity } from './entity.ts';
 import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
 import { presentKey, presentSecretKey, keysShape, secretKeyShape } from './presenter.ts';
 import { findKey, listKeys } from './queries.ts';
@@ -182,7 +183,7 @@ async function presentAll(services: AccessServices, environmentUid: string | nul
 /** @throws GatewayError `not_found` */
 async function requireById({ control }: AccessServices, id: string): Promise<ApiKey> {
   const find = () => {
-    const found = control.view.list<ApiKey>('api-key', []).find(({ state }) => state.id === id);
+    const found = control.view.list(apiKeyEntity, []).find(({ state }) => state.id === id);
     return found ? findKey(control, found.state.environmentUid, id) : null;
   };
   const existing = find();

@@ -3,15 +3,22 @@ import { auditChain, type AuditCommand } from './decider.ts';
 import type { AuditChainEvent } from './events.ts';
 import type { AuditChain } from './state.ts';
 
+export interface AuditChainEntity {
+  readonly kind: 'audit-chain';
+  readonly state: AuditChain;
+  readonly command: AuditCommand;
+  readonly event: AuditChainEvent;
+}
+
 /** @param environment uid, or `account` */
-export const auditChainRef = (environment: string): EntityRef => ({
+export const auditChainRef = (environment: string): EntityRef<AuditChainEntity> => ({
   kind: 'audit-chain',
   scope: environment,
   path: [environment],
 });
 
 /** The owner of the environment keeps the end of its chain, and publishes each event at its position. */
-export const auditChainEntity: EntityDefinition<AuditChain, AuditCommand, AuditChainEvent> = {
+export const auditChainEntity: EntityDefinition<AuditChainEntity> = {
   kind: 'audit-chain',
   decider: auditChain,
 

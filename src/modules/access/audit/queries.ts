@@ -2,10 +2,10 @@ import type { ControlView } from '#control-plane/control-plane.ts';
 import type { Micros } from '#kernel/time.ts';
 import { micros, timestamp, where } from '#ports/where.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
-import type { Environment } from '../environments/state.ts';
+import { environmentRef } from '../environments/entity.ts';
 import type { AccessServices } from '../services.ts';
+import { auditChainEntity } from './entity.ts';
 import { audit } from './projection.ts';
-import type { AuditChain } from './state.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'tables'>;
 
@@ -92,9 +92,9 @@ export async function chainFrom(
 
 /** The end of each chain, as its owner keeps it. */
 export function chainsOf(view: ControlView) {
-  return view.list<AuditChain>('audit-chain', []).map(({ ref, state }) => {
+  return view.list(auditChainEntity, []).map(({ ref, state }) => {
     const [environment = ''] = ref.path;
-    const { name = null } = view.find<Environment>('environment', [environment]) ?? {};
+    const { name = null } = view.find(environmentRef(environment)) ?? {};
     return { environment, name, length: state.length, hash: state.hash };
   });
 }

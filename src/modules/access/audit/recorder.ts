@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import type { Clock } from '#kernel/time.ts';
-import { auditChainRef } from './entity.ts';
+import { auditChainRef, type AuditChainEntity } from './entity.ts';
 import type { UnchainedEntry } from './events.ts';
 
 /** How long further reads of the same thing by the same caller are collected into one event. */
@@ -40,7 +41,7 @@ export function createAuditRecorder({
 
   const change = (environment: string, fields: EntryInput): Promise<void> => {
     const entry: UnchainedEntry = { ...fields, occurred_at: clock.nowMicros() };
-    const body = { type: 'Append', environment, told: entry };
+    const body: CommandOf<AuditChainEntity> = { type: 'Append', environment, told: entry };
     return control.enqueue(auditChainRef(environment), body, { actor: fields.actor });
   };
   const inBackground = (environment: string, details: EntryInput): void => {

@@ -3,18 +3,22 @@ import { consoleCode, type ConsoleCodeCommand } from './decider.ts';
 import type { ConsoleCodeEvent } from './events.ts';
 import type { ConsoleCode } from './state.ts';
 
-export const consoleCodeRef = (id: string): EntityRef => ({
+export interface ConsoleCodeEntity {
+  readonly kind: 'console-code';
+  readonly state: ConsoleCode;
+  readonly command: ConsoleCodeCommand;
+  readonly event: ConsoleCodeEvent;
+  readonly index: 'hash';
+}
+
+export const consoleCodeRef = (id: string): EntityRef<ConsoleCodeEntity> => ({
   kind: 'console-code',
   scope: 'account',
   path: [id],
 });
 
 /** Not published on a public topic: who signs in is in the audit. */
-export const consoleCodeEntity: EntityDefinition<
-  ConsoleCode,
-  ConsoleCodeCommand,
-  ConsoleCodeEvent
-> = {
+export const consoleCodeEntity: EntityDefinition<ConsoleCodeEntity> = {
   kind: 'console-code',
   indexes: { hash: ({ hash }) => hash },
   decider: consoleCode,

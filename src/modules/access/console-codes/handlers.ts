@@ -1,12 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { listKeys } from '../api-keys/queries.ts';
 import { defaultKeyName } from '../environments/handlers.ts';
 import { listEnvironments } from '../environments/queries.ts';
 import type { AccessServices } from '../services.ts';
-import { consoleCodeRef } from './entity.ts';
-import type { ConsoleCode, KeyName } from './state.ts';
+import { consoleCodeRef, consoleCodeEntity, type ConsoleCodeEntity } from './entity.ts';
+import type { KeyName } from './state.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'vault'>;
 
@@ -28,8 +29,13 @@ export async function createCode(
 ): Promise<MadeCode> {
   const code = randomBytes(codeBytes).toString('base64url');
   const id = randomUUID();
-  const body = { type: 'Create', id, hash: hashOf(vault, code), keys };
-  const made = await control.execute<ConsoleCode>(consoleCodeRef(id), body, options);
+  const body: CommandOf<ConsoleCodeEntity> = {
+    type: 'Create',
+    id,
+    hash: hashOf(vault, code),
+    keys,
+  };
+  const made = await control.execute(consoleCodeRef(id), body, options);
   if (made === null) throw new GatewayError('server_error');
   return { code, expiresAt: made.expiresAt };
 }
@@ -43,7 +49,7 @@ export async function useCode({ control, vault }: Deps, code: string): Promise<r
   const { view } = control;
   const hash = hashOf(vault, code);
   const existing = codePattern.test(code)
-    ? await findCaughtUp(view, () => view.findBy<ConsoleCode>('console-code', 'hash', hash))
+    ? await findCaughtUp(view, () => view.findBy(consoleCodeEntity, 'hash', hash))
     : null;
   if (existing === null) throw new GatewayError('unknown_console_code');
   await control.execute(consoleCodeRef(existing.state.id), { type: 'Use' }, { actor: 'anonymous' });

@@ -19,6 +19,8 @@ export type ConsoleSessionCommand =
       readonly id: string;
       readonly hash: string;
       readonly keys: readonly KeyName[];
+      /** Id of the session that the browser has. */
+      readonly replaces?: string | undefined;
       readonly at: Instant;
     } & CreateFacts)
   | { readonly type: 'RemoveKey'; readonly keyId: string; readonly at: Instant }

@@ -1,9 +1,7 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import {
-  type CommandRequest,
-  type ExecuteOptions,
-  findCaughtUp,
-} from '#control-plane/control-plane.ts';
+import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import { commandTo } from '#control-plane/entity.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import type { Caller } from '#http/define-route.ts';
 import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
@@ -12,9 +10,10 @@ import { findKey } from '../api-keys/queries.ts';
 import { notifyRevoked } from '../api-keys/revocations.ts';
 import type { ApiKey } from '../api-keys/state.ts';
 import type { KeyName } from '../console-codes/state.ts';
+import { environmentRef } from '../environments/entity.ts';
 import type { Environment } from '../environments/state.ts';
 import type { AccessServices } from '../services.ts';
-import { consoleSessionRef } from './entity.ts';
+import { consoleSessionRef, consoleSessionEntity, type ConsoleSessionEntity } from './entity.ts';
 import { endOf } from './rules.ts';
 import type { ConsoleSession } from './state.ts';
 
@@ -42,15 +41,18 @@ export async function createSession(
   const token = randomBytes(32).toString('base64url');
   const id = randomUUID();
   const hash = hashOf(vault, token);
-  const create = { type: 'Create', id, hash, keys, replaces: replaces?.id };
-  const commands: readonly CommandRequest[] = [
-    { ref: consoleSessionRef(id), body: create },
-    ...(replaces === null ? [] : [{ ref: consoleSessionRef(replaces.id), body: { type: 'End' } }]),
-  ];
-  const [session] = await control.askAll(commands, options);
-  if (session === null || session === undefined) throw new GatewayError('server_error');
+  const create = commandTo(consoleSessionRef(id), {
+    type: 'Create',
+    id,
+    hash,
+    keys,
+    replaces: replaces?.id,
+  });
+  const end = replaces === null ? [] : [commandTo(consoleSessionRef(replaces.id), { type: 'End' })];
+  const [session] = await control.askAll([create, ...end], options);
+  if (session === null) throw new GatewayError('server_error');
   if (replaces !== null) await notifyEnded(services, replaces);
-  return { session: session as unknown as ConsoleSession, token };
+  return { session, token };
 }
 
 /** Takes a key out; without its last key a session ends. @throws GatewayError `not_found` */
@@ -94,7 +96,7 @@ export async function findSession(
   const hash = hashOf(vault, token);
   const session = await findCaughtUp(
     view,
-    () => view.findBy<ConsoleSession>('console-session', 'hash', hash)?.state ?? null,
+    () => view.findBy(consoleSessionEntity, 'hash', hash)?.state ?? null,
   );
   return session === null || clock.now() >= endOf(session) ? null : session;
 }
@@ -109,7 +111,7 @@ export function isStillAuthorized(
 ): boolean {
   if (findKey(control, environmentUid, keyId) === null) return false;
   if (consoleSessionId === undefined) return true;
-  const session = control.view.find<ConsoleSession>('console-session', [consoleSessionId]);
+  const session = control.view.find(consoleSessionRef(consoleSessionId));
   return (
     session !== null && clock.now() < endOf(session) && session.keys.some(({ id }) => id === keyId)
   );
@@ -146,7 +148,7 @@ export function findSessionKey(
   const key = findKey(control, environmentUid, id);
   if (key === null) return null;
   if (environmentUid === null) return { key, environment: null };
-  const environment = control.view.find<Environment>('environment', [environmentUid]);
+  const environment = control.view.find(environmentRef(environmentUid));
   return environment?.isDeleting === false ? { key, environment } : null;
 }
 
@@ -160,7 +162,7 @@ export function createSessionUseNoter({ control, clock }: Pick<Deps, 'control' |
     const now = clock.now();
     if (noted.has(id) || now - usedAt < limits.consoleSessionNotedMs) return;
     noted.set(id, true);
-    const body = { type: 'ObserveUse', usedAt: now };
+    const body: CommandOf<ConsoleSessionEntity> = { type: 'ObserveUse', usedAt: now };
     await control.enqueue(consoleSessionRef(id), body, { actor: 'system' });
   };
 }

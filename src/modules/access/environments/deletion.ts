@@ -1,8 +1,8 @@
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { apiKeyEntity } from '../api-keys/entity.ts';
 import type { AccessServices } from '../services.ts';
 import { entitiesOfEnvironment } from './dependents.ts';
-import { environmentRef } from './entity.ts';
-import type { Environment } from './state.ts';
+import { environmentRef, environmentEntity } from './entity.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'vault' | 'environmentDependents'>;
 
@@ -24,7 +24,7 @@ async function finishEnvironmentDeletion(
   environmentUid: string,
   options: ExecuteOptions,
 ): Promise<void> {
-  const keys = entitiesOfEnvironment(control, 'api-key');
+  const keys = entitiesOfEnvironment(control, apiKeyEntity, { type: 'Delete' });
   for (const dependents of [keys, ...environmentDependents]) {
     await dependents.remove?.(environmentUid, options);
   }
@@ -35,7 +35,7 @@ async function finishEnvironmentDeletion(
 /** Finishes deletions that a crash interrupted; called at the start and periodically. */
 export async function resumeDeletions(deps: Deps): Promise<void> {
   const options = { actor: 'system' };
-  const interrupted = deps.control.view.listBy<Environment>('environment', 'deleting', 'yes');
+  const interrupted = deps.control.view.listBy(environmentEntity, 'deleting', 'yes');
   for (const { state } of interrupted) await finishEnvironmentDeletion(deps, state.uid, options);
   for (const dependents of deps.environmentDependents) await dependents.resume?.(options);
 }

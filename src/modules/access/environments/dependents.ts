@@ -1,5 +1,10 @@
 import type { ControlPlane, ExecuteOptions } from '#control-plane/control-plane.ts';
-import type { EntityKind } from '#control-plane/entity.ts';
+import {
+  commandTo,
+  type CommandOf,
+  type EntityKind,
+  type EntityTypes,
+} from '#control-plane/entity.ts';
 
 /** A change of an environment that dependents can refuse. */
 export interface EnvironmentChange {
@@ -18,15 +23,16 @@ export interface EnvironmentDependents {
   resume?(options: ExecuteOptions): Promise<void>;
 }
 
-/** Entities of a kind in the scope of their environment that accept the command `Delete`. */
-export const entitiesOfEnvironment = (
+/** Entities of a kind in the scope of their environment that accept the command. */
+export const entitiesOfEnvironment = <E extends EntityTypes>(
   control: ControlPlane,
-  kind: EntityKind,
+  kind: EntityKind<E>,
+  deletion: CommandOf<E>,
 ): EnvironmentDependents => ({
   async remove(environmentUid, options) {
     const commands = control.view
       .list(kind, [environmentUid])
-      .map(({ ref }) => ({ ref, body: { type: 'Delete' } }));
+      .map(({ ref }) => commandTo(ref, deletion));
     if (commands.length > 0) await control.askAll(commands, options);
   },
 });

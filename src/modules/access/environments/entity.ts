@@ -1,11 +1,20 @@
 import { type EntityDefinition, type EntityRef, whileDeleting } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
-import { environment, type EnvironmentCommand } from './decider.ts';
+import { environment, type CreateEnvironment, type EnvironmentCommand } from './decider.ts';
 import type { EnvironmentEvent } from './events.ts';
 import { presentRetention } from './retention.ts';
 import type { Environment } from './state.ts';
 
-export const environmentRef = (uid: string): EntityRef => ({
+export interface EnvironmentEntity {
+  readonly kind: 'environment';
+  readonly state: Environment;
+  readonly command: EnvironmentCommand;
+  readonly event: EnvironmentEvent;
+  readonly facts: Pick<CreateEnvironment, 'isNameTaken'>;
+  readonly index: 'id' | 'name' | 'deleting';
+}
+
+export const environmentRef = (uid: string): EntityRef<EnvironmentEntity> => ({
   kind: 'environment',
   scope: 'account',
   path: [uid],
@@ -19,11 +28,7 @@ const actions = {
   EnvironmentDeleted: 'deleted',
 } as const;
 
-export const environmentEntity: EntityDefinition<
-  Environment,
-  EnvironmentCommand,
-  EnvironmentEvent
-> = {
+export const environmentEntity: EntityDefinition<EnvironmentEntity> = {
   kind: 'environment',
   indexes: {
     id: ({ id }) => String(id),
@@ -34,9 +39,9 @@ export const environmentEntity: EntityDefinition<
   isNumbered: true,
 
   facts(command, ref, siblings) {
-    const changes = command.type === 'Patch' ? (command['changes'] as { name?: string }) : command;
-    const name = changes['name'];
-    const others = siblings.list<Environment>('environment', []);
+    const changes = command.type === 'Patch' ? command.changes : command;
+    const name = 'name' in changes ? changes.name : undefined;
+    const others = siblings.list(ref, []);
     return {
       isNameTaken: others.some((other) => other.name === name && other.uid !== ref.path[0]),
     };

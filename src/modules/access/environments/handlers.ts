@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { present } from '#kernel/present.ts';
 import { createKey } from '../api-keys/handlers.ts';
 import type { AccessServices } from '../services.ts';
 import { changedUrl, openUrl, urlOfEnvironment } from '../vault/webhook-urls.ts';
 import { productionName } from './decider.ts';
-import { environmentRef } from './entity.ts';
+import { environmentRef, type EnvironmentEntity } from './entity.ts';
 import type { EnvironmentSettings } from './events.ts';
 import { signingKeyContext } from './signing-keys.ts';
 import type { Environment } from './state.ts';
@@ -42,7 +44,7 @@ export async function createEnvironment(
   const { name, isProduction = name === productionName, webhookUrls } = wanted;
   const uid = randomUUID();
   await vault.create(uid);
-  const body = {
+  const body: CommandOf<EnvironmentEntity> = {
     type: 'Create',
     uid,
     name,
@@ -52,7 +54,7 @@ export async function createEnvironment(
   };
   const requestHash = vault.fingerprint('request', JSON.stringify([name, isProduction]));
   const environment = await control
-    .execute<Environment>(environmentRef(uid), body, { requestHash, ...options })
+    .execute(environmentRef(uid), body, { requestHash, ...options })
     .catch(async (error: unknown) => {
       await vault.shred(uid);
       throw error;
@@ -85,7 +87,7 @@ export async function patchEnvironment(
   } & { readonly webhookUrls?: WebhookUrls | undefined },
   options: ExecuteOptions,
 ): Promise<Environment> {
-  const stored = control.view.find<Environment>('environment', [environmentUid]);
+  const stored = control.view.find(environmentRef(environmentUid));
   const change = {
     isRenamed: wanted.name !== undefined && wanted.name !== stored?.name,
     isSealed: wanted.payloadMode === 'sealed',
@@ -96,10 +98,13 @@ export async function patchEnvironment(
     webhookUrls === undefined
       ? {}
       : { webhookUrls: await sealedUrls(vault, environmentUid, webhookUrls, stored?.webhookUrls) };
-  const body = { type: 'Patch', changes: { ...others, ...urls } };
+  const body: CommandOf<EnvironmentEntity> = {
+    type: 'Patch',
+    changes: { ...present(others), ...urls },
+  };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = environmentRef(environmentUid);
-  const changed = await control.execute<Environment>(ref, body, { requestHash, ...options });
+  const changed = await control.execute(ref, body, { requestHash, ...options });
   if (changed === null) throw new GatewayError('unknown_environment');
   return changed;
 }
@@ -131,7 +136,7 @@ export async function rotateSigningKey(
 ): Promise<string> {
   await vault.ready(environmentUid);
   const { plain, sealed } = sealNewSigningKey(vault, environmentUid);
-  const body = { type: 'RotateSigningKey', key: sealed };
+  const body: CommandOf<EnvironmentEntity> = { type: 'RotateSigningKey', key: sealed };
   await control.execute(environmentRef(environmentUid), body, options);
   return plain;
 }

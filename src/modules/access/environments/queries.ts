@@ -1,18 +1,19 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { environmentEntity } from './entity.ts';
 import type { Environment } from './state.ts';
 
 /** By name, without environments that are being deleted. */
 export function listEnvironments({ view }: ControlPlane): Environment[] {
   return view
-    .list<Environment>('environment', [])
+    .list(environmentEntity, [])
     .map(({ state }) => state)
     .filter(({ isDeleting }) => !isDeleting)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 export function environmentByName({ view }: ControlPlane, name: string): Environment | null {
-  return alive(view.findBy<Environment>('environment', 'name', name)?.state);
+  return alive(view.findBy(environmentEntity, 'name', name)?.state);
 }
 
 /** By the number that the API shows. @throws GatewayError `not_found` naming it */
@@ -21,7 +22,7 @@ export async function requireEnvironmentById(
   id: number,
 ): Promise<Environment> {
   const read = (): Environment | null =>
-    alive(control.view.findBy<Environment>('environment', 'id', String(id))?.state);
+    alive(control.view.findBy(environmentEntity, 'id', String(id))?.state);
   return read() ?? afterCatchUp(control, read, `No environment with the id ${id}.`);
 }
 

@@ -7,6 +7,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { changedConnectUi, connectUiShape } from '../connect-ui/connect-ui.ts';
 import { defineRoute } from '../services.ts';
+import { environmentRef } from './entity.ts';
 import {
   createEnvironment,
   deleteEnvironment,
@@ -234,7 +235,7 @@ const readSigningKey = defineRoute({
   errors: [],
   async handle({ caller, services }) {
     const { vault, control, clock } = services;
-    const environment = control.view.find<Environment>('environment', [caller.environmentUid]);
+    const environment = control.view.find(environmentRef(caller.environmentUid));
     if (environment === null) throw new GatewayError('unknown_environment');
     const { current, previous } = await openSigningKeys(vault, environment, clock.now());
     const data = {

@@ -4,16 +4,21 @@ import { idempotentRequest, type IdempotentRequestCommand } from './decider.ts';
 import type { IdempotentRequestEvent } from './events.ts';
 import type { IdempotentRequest } from './state.ts';
 
+export interface IdempotentRequestEntity {
+  readonly kind: 'idempotent-request';
+  readonly state: IdempotentRequest;
+  readonly command: IdempotentRequestCommand;
+  readonly event: IdempotentRequestEvent;
+}
+
 /** Each has its own scope, which distributes the requests of an environment over the owners. */
-export function idempotentRequestRef(path: readonly [string, string, string]): EntityRef {
+export function idempotentRequestRef(
+  path: readonly [string, string, string],
+): EntityRef<IdempotentRequestEntity> {
   return { kind: 'idempotent-request', scope: joinKey('idempotent-request', ...path), path };
 }
 
-export const idempotentRequestEntity: EntityDefinition<
-  IdempotentRequest,
-  IdempotentRequestCommand,
-  IdempotentRequestEvent
-> = {
+export const idempotentRequestEntity: EntityDefinition<IdempotentRequestEntity> = {
   kind: 'idempotent-request',
   decider: idempotentRequest,
   publish: () => [],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandOf } from '#control-plane/entity.ts';
 import type { Caller, IdempotentCall, RouteAnswer } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Sealed } from '#kernel/ids.ts';
@@ -7,7 +8,7 @@ import { limits } from '#kernel/limits.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { AccessServices } from '../services.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
-import { idempotentRequestRef } from './entity.ts';
+import { idempotentRequestRef, type IdempotentRequestEntity } from './entity.ts';
 import type { IdempotentRequest, KeptAnswer } from './state.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'vault' | 'logger'>;
@@ -69,8 +70,8 @@ async function taken(
   const { requestHash } = idempotency;
   const giveUpAt = performance.now() + waitMaxMs;
   for (;;) {
-    const body = { type: 'Begin', token, requestHash };
-    const state = await control.execute<IdempotentRequest>(ref, body, { actor });
+    const body: CommandOf<IdempotentRequestEntity> = { type: 'Begin', token, requestHash };
+    const state = await control.execute(ref, body, { actor });
     if (state === null) return { answer: null };
     if (state.token === token || state.answer !== null) return state;
     if (signal.aborted || performance.now() > giveUpAt) {

@@ -3,10 +3,21 @@ import { rewrap, type RewrapCommand } from './decider.ts';
 import type { RewrapEvent } from './events.ts';
 import type { Rewrap } from './state.ts';
 
-export const rewrapRef: EntityRef = { kind: 'rewrap', scope: 'account', path: ['rewrap'] };
+export interface RewrapEntity {
+  readonly kind: 'rewrap';
+  readonly state: Rewrap;
+  readonly command: RewrapCommand;
+  readonly event: RewrapEvent;
+}
+
+export const rewrapRef: EntityRef<RewrapEntity> = {
+  kind: 'rewrap',
+  scope: 'account',
+  path: ['rewrap'],
+};
 
 /** Not published on a public topic: root keys concern operators only. */
-export const rewrapEntity: EntityDefinition<Rewrap, RewrapCommand, RewrapEvent> = {
+export const rewrapEntity: EntityDefinition<RewrapEntity> = {
   kind: 'rewrap',
   decider: rewrap,
   publish: () => [],

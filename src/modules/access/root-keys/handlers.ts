@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { AccessServices } from '../services.ts';
 import type { RootKeyUse } from '../vault/key-ring.ts';
-import { rewrapRef } from './entity.ts';
+import { rewrapRef, type RewrapEntity } from './entity.ts';
 import type { Rewrap } from './state.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'rootKeys'>;
@@ -20,7 +21,7 @@ export async function rootKeyFacts({ control, rootKeys }: Deps): Promise<RootKey
 }
 
 export const findRewrap = ({ view }: AccessServices['control']): Rewrap | null =>
-  view.find<Rewrap>(rewrapRef.kind, rewrapRef.path);
+  view.find(rewrapRef);
 
 /** Data keys that another root key than this one wraps. */
 export function outdatedKeys({ wrapped }: RootKeyUse, rootKeyId: string): number {
@@ -37,8 +38,14 @@ export async function orderRewrap(
   const use = rootKeys.use();
   const total = outdatedKeys(use, use.sealing);
   const { actor: by } = options;
-  const body = { type: 'Order', id: randomUUID(), rootKeyId: use.sealing, total, by };
-  const rewrap = await control.execute<Rewrap>(rewrapRef, body, {
+  const body: CommandOf<RewrapEntity> = {
+    type: 'Order',
+    id: randomUUID(),
+    rootKeyId: use.sealing,
+    total,
+    by,
+  };
+  const rewrap = await control.execute(rewrapRef, body, {
     requestHash: use.sealing,
     ...options,
   });

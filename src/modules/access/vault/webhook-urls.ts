@@ -38,6 +38,12 @@ export const urlOfConnection = ({
   context: sealingContext(environmentUid, uid, 'webhook_url_override'),
 });
 
+export async function sealUrl(vault: Vault, owner: UrlOwner, url: string): Promise<Sealed<string>>;
+export async function sealUrl(
+  vault: Vault,
+  owner: UrlOwner,
+  url: string | null,
+): Promise<Sealed<string> | null>;
 export async function sealUrl(
   vault: Vault,
   { keyId, context }: UrlOwner,

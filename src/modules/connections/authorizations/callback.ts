@@ -19,7 +19,7 @@ import { requireIntegration } from '../integrations/queries.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { ConnectionsServices } from '../services.ts';
 import { callbackErrorIn, callbackErrorText } from './callback-error.ts';
-import { authorizationRef } from './entity.ts';
+import { authorizationRef, authorizationEntity } from './entity.ts';
 import { logged } from './log.ts';
 import { showFailure, notifySuccess } from './notify-outcome.ts';
 import { saveAuthorized } from './save.ts';
@@ -103,7 +103,7 @@ async function findAuthorization(
   const { view } = control;
   const found = await findCaughtUp(
     view,
-    () => view.findBy<Authorization>('authorization', 'hash', hash)?.state ?? null,
+    () => view.findBy(authorizationEntity, 'hash', hash)?.state ?? null,
   );
   return found === null || clock.now() >= found.expiresAt ? null : found;
 }

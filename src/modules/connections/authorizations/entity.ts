@@ -4,17 +4,24 @@ import { authorization, type AuthorizationCommand } from './decider.ts';
 import type { AuthorizationEvent } from './events.ts';
 import type { Authorization } from './state.ts';
 
-export const authorizationRef = (environmentUid: string, id: string): EntityRef => ({
+export interface AuthorizationEntity {
+  readonly kind: 'authorization';
+  readonly state: Authorization;
+  readonly command: AuthorizationCommand;
+  readonly event: AuthorizationEvent;
+  readonly index: 'hash';
+}
+
+export const authorizationRef = (
+  environmentUid: string,
+  id: string,
+): EntityRef<AuthorizationEntity> => ({
   kind: 'authorization',
   scope: environmentUid,
   path: [environmentUid, id],
 });
 
-export const authorizationEntity: EntityDefinition<
-  Authorization,
-  AuthorizationCommand,
-  AuthorizationEvent
-> = {
+export const authorizationEntity: EntityDefinition<AuthorizationEntity> = {
   kind: 'authorization',
   indexes: { hash: ({ hash }) => hash },
   decider: authorization,

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import type { ConnectionsServices } from '../services.ts';
 import type { Attempt } from './attempt.ts';
-import { authorizationRef } from './entity.ts';
+import { authorizationRef, type AuthorizationEntity } from './entity.ts';
 import type { Authorization, RedirectDetails } from './state.ts';
 
 /** The redirect URI for providers. */
@@ -46,7 +47,7 @@ export async function startRedirect(
   const { environmentUid, endUser, tags, webhookUrlOverride } = session;
   const details: RedirectDetails = { ...flow, askedConfig: attempt.askedConfig, kept };
   await vault.ready(environmentUid);
-  const body = {
+  const body: CommandOf<AuthorizationEntity> = {
     type: 'Begin',
     id: attempt.id,
     environmentUid,

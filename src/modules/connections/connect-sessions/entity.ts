@@ -3,18 +3,25 @@ import { connectSession, type ConnectSessionCommand } from './decider.ts';
 import type { ConnectSessionEvent } from './events.ts';
 import type { ConnectSession } from './state.ts';
 
-export const connectSessionRef = (environmentUid: string, id: string): EntityRef => ({
+export interface ConnectSessionEntity {
+  readonly kind: 'connect-session';
+  readonly state: ConnectSession;
+  readonly command: ConnectSessionCommand;
+  readonly event: ConnectSessionEvent;
+  readonly index: 'hash';
+}
+
+export const connectSessionRef = (
+  environmentUid: string,
+  id: string,
+): EntityRef<ConnectSessionEntity> => ({
   kind: 'connect-session',
   scope: environmentUid,
   path: [environmentUid, id],
 });
 
 /** Publishes nothing on public topics: the outcome of a session is a connection. */
-export const connectSessionEntity: EntityDefinition<
-  ConnectSession,
-  ConnectSessionCommand,
-  ConnectSessionEvent
-> = {
+export const connectSessionEntity: EntityDefinition<ConnectSessionEntity> = {
   kind: 'connect-session',
   indexes: { hash: ({ hash }) => hash },
   decider: connectSession,

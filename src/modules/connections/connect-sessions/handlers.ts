@@ -1,14 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import type { Caller } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import { sealUrl, urlOfSession } from '#modules/access/vault/webhook-urls.ts';
 import { endUserTags, normalizeTags, type EndUser } from '../connections/state.ts';
 import type { ConnectionsServices } from '../services.ts';
-import { connectSessionRef } from './entity.ts';
+import { connectSessionRef, connectSessionEntity, type ConnectSessionEntity } from './entity.ts';
 import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './state.ts';
 
 type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
@@ -47,7 +48,7 @@ export async function createSession(
   const token = newToken(vault, environmentUid, options);
   await vault.ready(environmentUid);
   const hasDefaults = Object.keys(defaults).length > 0;
-  const body = {
+  const body: CommandOf<ConnectSessionEntity> = {
     ...input,
     type: 'Create',
     id,
@@ -65,7 +66,7 @@ export async function createSession(
   };
   const requestHash = vault.fingerprint('request', JSON.stringify(request));
   const ref = connectSessionRef(environmentUid, id);
-  const session = await control.execute<ConnectSession>(ref, body, { requestHash, ...options });
+  const session = await control.execute(ref, body, { requestHash, ...options });
   if (session === null) throw new GatewayError('server_error');
   return { session, token };
 }
@@ -112,12 +113,10 @@ export async function sessionOf(
   const hash = hashOf(vault, token);
   const session = await findCaughtUp(
     view,
-    () => view.findBy<ConnectSession>('connect-session', 'hash', hash)?.state ?? null,
+    () => view.findBy(connectSessionEntity, 'hash', hash)?.state ?? null,
   );
   const isOver = session === null || clock.now() >= session.expiresAt;
-  const environment = isOver
-    ? null
-    : view.find<Environment>('environment', [session.environmentUid]);
+  const environment = isOver ? null : view.find(environmentRef(session.environmentUid));
   if (isOver || environment?.isDeleting !== false) {
     throw new GatewayError('unknown_connect_session_token');
   }

@@ -18,7 +18,7 @@ import { askOptions, repeatableOptions } from '#http/options.ts';
 import { json, nothing } from '#http/responses.ts';
 import { GatewayError, type Issue } from '#kernel/errors.ts';
 import { isoMillis } from '#kernel/time.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import { findConnection } from '../connections/queries.ts';
 import type { EndUser } from '../connections/state.ts';
 import { findIntegration } from '../integrations/queries.ts';
@@ -143,7 +143,7 @@ const get = defineRoute({
   async handle({ caller, services }) {
     const session = requireSession(caller);
     const { control, vault } = services;
-    const environment = control.view.find<Environment>('environment', [session.environmentUid]);
+    const environment = control.view.find(environmentRef(session.environmentUid));
     // Its environment was deleted after the token was looked up.
     if (environment === null) throw new GatewayError('unknown_connect_session_token');
     const opened = await openDefaults(vault, session);

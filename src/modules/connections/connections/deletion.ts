@@ -1,4 +1,5 @@
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { commandTo } from '#control-plane/entity.ts';
 import type { ConnectionsServices } from '../services.ts';
 import { connectionRef } from './entity.ts';
 import { erasureReceipt } from './erasure.ts';
@@ -23,12 +24,12 @@ export async function deleteConnection(
   const { environmentUid, integrationKey, connectionId, uid } = connection;
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
   const removal = connectionDependents.removalOf(connection);
-  await control.askAll([{ ref, body: { type: 'MarkDeleting' } }, ...removal.commands()], options);
+  await control.askAll([commandTo(ref, { type: 'MarkDeleting' }), ...removal.commands()], options);
   const erased = await removal.eraseRecords(options.actor);
   const keyGoneAfterMs = await vault.shred(uid);
   const receipt = erasureReceipt(uid, erased, keyGoneAfterMs, clock.now());
   await control.askAll(
-    [...removal.commands(), { ref, body: { type: 'Delete', uid, receipt } }],
+    [...removal.commands(), commandTo(ref, { type: 'Delete', uid, receipt })],
     options,
   );
 }

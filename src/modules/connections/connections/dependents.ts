@@ -1,4 +1,4 @@
-import type { CommandRequest } from '#control-plane/control-plane.ts';
+import type { CommandRequest } from '#control-plane/entity.ts';
 import type { ErasedStream } from './events.ts';
 import type { LifecycleEvent } from './lifecycle-event.ts';
 import type { Connection } from './state.ts';

@@ -13,16 +13,24 @@ import { plainValues } from './fields.ts';
 import { connectionTable } from './search.ts';
 import { connectionDueAt, type Connection } from './state.ts';
 
+export interface ConnectionEntity {
+  readonly kind: 'connection';
+  readonly state: Connection;
+  readonly command: ConnectionCommand;
+  readonly event: ConnectionEvent;
+  readonly index: 'uid' | 'id' | 'deleting' | 'postponed' | 'failing';
+}
+
 export function connectionRef(
   environmentUid: string,
   integrationKey: string,
   connectionId: string,
-): EntityRef {
+): EntityRef<ConnectionEntity> {
   const path = [environmentUid, integrationKey, connectionId];
   return { kind: 'connection', scope: joinKey(...path), path };
 }
 
-export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, ConnectionEvent> = {
+export const connectionEntity: EntityDefinition<ConnectionEntity> = {
   kind: 'connection',
   indexes: {
     uid: ({ uid }) => uid,

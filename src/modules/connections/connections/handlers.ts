@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
@@ -11,7 +12,7 @@ import { connectionSealer, openConnectionConfig } from '../credentials/sealing.t
 import type { Provider } from '../providers/definition.ts';
 import { isVerifiable } from '../providers/verify.ts';
 import type { ConnectionsServices } from '../services.ts';
-import { connectionRef } from './entity.ts';
+import { connectionRef, type ConnectionEntity } from './entity.ts';
 import { setFields, type PlainInput } from './fields.ts';
 import { findConnection, requireConnection } from './queries.ts';
 import { endUserTags, normalizeTags, type Connection, type EndUser } from './state.ts';
@@ -91,7 +92,7 @@ async function importOnce(
   await (existing === null ? vault.create(uid) : vault.ready(uid));
   const url = wanted.webhookUrlOverride;
   const urlOwner = urlOfConnection({ environmentUid, uid });
-  const body = {
+  const body: CommandOf<ConnectionEntity> = {
     ...importBody(vault, wanted, uid),
     ...(url === undefined ? {} : { webhookUrlOverride: await sealUrl(vault, urlOwner, url) }),
   };
@@ -100,7 +101,7 @@ async function importOnce(
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
   let connection: Connection | null;
   try {
-    connection = await control.execute<Connection>(ref, body, { requestHash, ...options });
+    connection = await control.execute(ref, body, { requestHash, ...options });
   } catch (error) {
     if (existing === null && isRefusal(error)) await vault.shred(uid);
     throw error;
@@ -125,7 +126,7 @@ function importBody(
   vault: ConnectionsServices['vault'],
   wanted: ConnectionImport & { readonly connectionId: string },
   uid: string,
-) {
+): CommandOf<ConnectionEntity> {
   const { environmentUid, integrationKey, connectionId, provider, metadata, endUser, tags } =
     wanted;
   const { credentials, expiresAt } = wanted.credentials;
@@ -201,9 +202,9 @@ export async function patchConnection(
   };
   const { environmentUid, integrationKey, connectionId } = existing;
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
-  const body = { type: 'Patch', changes };
+  const body: CommandOf<ConnectionEntity> = { type: 'Patch', changes };
   const requestHash = vault.fingerprint('request', JSON.stringify(patch));
-  const patched = await control.execute<Connection>(ref, body, { requestHash, ...options });
+  const patched = await control.execute(ref, body, { requestHash, ...options });
   if (patched === null) throw new GatewayError('unknown_connection');
   return patched;
 }
@@ -261,7 +262,7 @@ export async function storeCredentials(
     connectionConfig === undefined || Object.keys(connectionConfig).length === 0
       ? null
       : { ...(await openConnectionConfig(vault, existing)), ...connectionConfig };
-  const body = {
+  const body: CommandOf<ConnectionEntity> = {
     type: 'StoreCredentials',
     uid,
     ifVersion: existing.credentialsVersion,
@@ -272,7 +273,7 @@ export async function storeCredentials(
     connectionConfig: config === null ? null : seal.connectionConfig(config),
   };
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
-  const stored = await control.execute<Connection>(ref, body, options);
+  const stored = await control.execute(ref, body, options);
   if (stored === null) throw new GatewayError('unknown_connection');
   return stored;
 }

@@ -36,7 +36,7 @@ export async function connectValidated(
     else await deps.control.execute(ref, { type: 'Refuse', uid, logId: randomUUID() }, { actor });
     throw refused;
   }
-  const valid = await deps.control.execute<Connection>(ref, { type: 'Confirm', uid }, { actor });
+  const valid = await deps.control.execute(ref, { type: 'Confirm', uid }, { actor });
   if (valid === null) throw new GatewayError('unknown_connection');
   return valid;
 }

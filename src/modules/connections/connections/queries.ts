@@ -2,13 +2,14 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import { connectionEntity, connectionRef } from './entity.ts';
 import type { ConnectionQuery } from './listing.ts';
 import { connectionSearch, connectionTotal } from './search.ts';
 import type { Connection } from './state.ts';
 
 /** A page of the environment's connections, newest first; without those being deleted. */
 export function queryConnections({ view }: ControlPlane, query: ConnectionQuery): Connection[] {
-  return view.search<Connection>(connectionSearch(query)).map(({ state }) => state);
+  return view.search(connectionEntity, connectionSearch(query)).map(({ state }) => state);
 }
 
 /** Connections of the environment, and those of them with an error; without those being deleted. */
@@ -28,8 +29,7 @@ export function findConnection(
   integrationKey: string,
   connectionId: string,
 ): Connection | null {
-  const path = [environmentUid, integrationKey, connectionId];
-  const found = view.find<Connection>('connection', path);
+  const found = view.find(connectionRef(environmentUid, integrationKey, connectionId));
   return found === null || found.isDeleting ? null : found;
 }
 
@@ -39,7 +39,7 @@ export function connectionsOfIntegration(
   environmentUid: string,
   integrationKey: string,
 ): Connection[] {
-  const found = view.list<Connection>('connection', [environmentUid, integrationKey]);
+  const found = view.list(connectionEntity, [environmentUid, integrationKey]);
   return found.map(({ state }) => state);
 }
 

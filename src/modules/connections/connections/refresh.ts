@@ -213,7 +213,7 @@ async function renew(deps: RefreshDeps, existing: Connection, plan: Refresh): Pr
   const operation = beginOperation(deps, existing, id);
   const ref = refOf(existing);
   await faultPoint?.('refresh:before-intent');
-  const begun = await control.execute<Connection>(
+  const begun = await control.execute(
     ref,
     {
       type: 'BeginRefresh',
@@ -309,7 +309,7 @@ async function refused(
     !isRefusedNow && existing.expiresAt !== null && !isExpired(existing, deps.clock.now());
   const failure = failureFacts(error, isInUse);
   if (failure === null) return error;
-  const after = await deps.control.execute<Connection>(
+  const after = await deps.control.execute(
     refOf(existing),
     { type: 'RefreshFailed', uid: existing.uid, id, logId: id, ...failure },
     { actor },

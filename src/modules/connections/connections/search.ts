@@ -49,7 +49,7 @@ export function connectionSearch(query: ConnectionQuery): ViewQuery {
   return {
     sql,
     values,
-    containing: { kind: 'connection', environmentUid, text, upTo, limit, offset },
+    containing: { environmentUid, text, upTo, limit, offset },
   };
 }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { verifyCredentials } from '../providers/verify.ts';
 import type { ConnectionsServices } from '../services.ts';
 import { decryptForCall } from './decrypt-for-call.ts';
-import { connectionRef } from './entity.ts';
+import { connectionRef, type ConnectionEntity } from './entity.ts';
 import type { Connection } from './state.ts';
 
 export type VerifyCredentialsDeps = Pick<
@@ -40,7 +41,12 @@ export async function reverifyCredentials(
   }
   const refused =
     refusal === null ? null : { logId: refusal.logId, providerStatus: refusal.status };
-  const body = { type: 'Tested', uid, ifVersion: credentialsVersion, refusal: refused };
+  const body: CommandOf<ConnectionEntity> = {
+    type: 'Tested',
+    uid,
+    ifVersion: credentialsVersion,
+    refusal: refused,
+  };
   await deps.control.execute(connectionRef(environmentUid, integrationKey, connectionId), body, {
     actor,
   });

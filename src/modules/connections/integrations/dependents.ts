@@ -1,4 +1,4 @@
-import type { CommandRequest } from '#control-plane/control-plane.ts';
+import type { CommandRequest } from '#control-plane/entity.ts';
 import type { Integration } from './state.ts';
 
 type IntegrationIdentity = Pick<Integration, 'environmentUid' | 'uniqueKey'>;

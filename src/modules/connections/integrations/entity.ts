@@ -4,7 +4,18 @@ import { integration, type IntegrationCommand } from './decider.ts';
 import type { IntegrationEvent } from './events.ts';
 import type { Integration } from './state.ts';
 
-export const integrationRef = (environmentUid: string, uniqueKey: string): EntityRef => ({
+export interface IntegrationEntity {
+  readonly kind: 'integration';
+  readonly state: Integration;
+  readonly command: IntegrationCommand;
+  readonly event: IntegrationEvent;
+  readonly index: 'uid' | 'deleting';
+}
+
+export const integrationRef = (
+  environmentUid: string,
+  uniqueKey: string,
+): EntityRef<IntegrationEntity> => ({
   kind: 'integration',
   scope: environmentUid,
   path: [environmentUid, uniqueKey],
@@ -18,11 +29,7 @@ const actions = {
   IntegrationDeleted: 'deleted',
 } as const;
 
-export const integrationEntity: EntityDefinition<
-  Integration,
-  IntegrationCommand,
-  IntegrationEvent
-> = {
+export const integrationEntity: EntityDefinition<IntegrationEntity> = {
   kind: 'integration',
   indexes: {
     uid: ({ uid }) => uid,

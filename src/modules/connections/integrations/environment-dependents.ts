@@ -1,10 +1,9 @@
 import type { EnvironmentDependents } from '#modules/access/environments/dependents.ts';
 import { deleteConnection } from '../connections/deletion.ts';
-import type { Connection } from '../connections/state.ts';
+import { connectionEntity } from '../connections/entity.ts';
 import type { ConnectionsServices } from '../services.ts';
-import { integrationRef } from './entity.ts';
+import { integrationRef, integrationEntity } from './entity.ts';
 import { finishIntegrationDeletion } from './handlers.ts';
-import type { Integration } from './state.ts';
 
 type Deps = Pick<
   ConnectionsServices,
@@ -17,20 +16,20 @@ export function integrationsOfEnvironments(deps: Deps): EnvironmentDependents {
   const { view } = control;
   return {
     async remove(environmentUid, options) {
-      for (const { state } of view.list<Integration>('integration', [environmentUid])) {
+      for (const { state } of view.list(integrationEntity, [environmentUid])) {
         const ref = integrationRef(environmentUid, state.uniqueKey);
         await control.execute(ref, { type: 'MarkDeleting' }, options);
         await finishIntegrationDeletion(deps, environmentUid, state.uniqueKey, options);
       }
-      for (const { state } of view.list<Connection>('connection', [environmentUid])) {
+      for (const { state } of view.list(connectionEntity, [environmentUid])) {
         await deleteConnection(deps, state, options);
       }
     },
     async resume(options) {
-      for (const { state } of view.listBy<Integration>('integration', 'deleting', 'yes')) {
+      for (const { state } of view.listBy(integrationEntity, 'deleting', 'yes')) {
         await finishIntegrationDeletion(deps, state.environmentUid, state.uniqueKey, options);
       }
-      for (const { state } of view.listBy<Connection>('connection', 'deleting', 'yes')) {
+      for (const { state } of view.listBy(connectionEntity, 'deleting', 'yes')) {
         await deleteConnection(deps, state, options);
       }
     },

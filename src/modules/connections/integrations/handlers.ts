@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { commandTo, type CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { deleteConnection, type DeletionDeps } from '../connections/deletion.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
@@ -7,7 +8,7 @@ import { openIntegrationCredentials, sealIntegrationCredentials } from '../crede
 import type { Provider } from '../providers/definition.ts';
 import type { ConnectionsServices } from '../services.ts';
 import { parseIntegrationCredentials } from './credentials.ts';
-import { integrationRef } from './entity.ts';
+import { integrationRef, type IntegrationEntity } from './entity.ts';
 import type { IntegrationSettings } from './events.ts';
 import { requireIntegration } from './queries.ts';
 import type { Integration, IntegrationCredentials } from './state.ts';
@@ -37,7 +38,7 @@ export async function createIntegration(
   const uid = randomUUID();
   await vault.ready(environmentUid);
   const owner = { environmentUid, uid };
-  const body = {
+  const body: CommandOf<IntegrationEntity> = {
     type: 'Create',
     uid,
     environmentUid,
@@ -54,7 +55,7 @@ export async function createIntegration(
     JSON.stringify({ ...wanted, provider: provider.name }),
   );
   const ref = integrationRef(environmentUid, uniqueKey);
-  const made = await control.execute<Integration>(ref, body, { requestHash, ...options });
+  const made = await control.execute(ref, body, { requestHash, ...options });
   if (made === null) throw new GatewayError('server_error');
   return made;
 }
@@ -110,10 +111,10 @@ async function updateOnce(
   const { environmentUid, uniqueKey } = existing;
   const changes = await changesOf(deps, existing, patch, provider);
   const ifCredentials = 'credentials' in changes ? { ifCredentials: existing.credentials } : {};
-  const update = { type: 'Update', changes, ...ifCredentials };
+  const update: CommandOf<IntegrationEntity> = { type: 'Update', changes, ...ifCredentials };
   const ref = integrationRef(environmentUid, uniqueKey);
   if (patch.uniqueKey === undefined || patch.uniqueKey === uniqueKey) {
-    const changed = await control.execute<Integration>(ref, update, options);
+    const changed = await control.execute(ref, update, options);
     if (changed === null) throw new GatewayError('not_found');
     return changed;
   }
@@ -124,18 +125,18 @@ async function updateOnce(
   const moved = { ...existing, ...changes, uniqueKey: patch.uniqueKey };
   const [, , arrived] = await control.askAll(
     [
-      { ref, body: update },
-      { ref, body: { type: 'Leave' } },
-      {
-        ref: integrationRef(environmentUid, patch.uniqueKey),
-        body: { type: 'Arrive', integration: moved },
-      },
+      commandTo(ref, update),
+      commandTo(ref, { type: 'Leave' }),
+      commandTo(integrationRef(environmentUid, patch.uniqueKey), {
+        type: 'Arrive',
+        integration: moved,
+      }),
       ...deps.integrationDependents.flatMap((dependents) => dependents.moves(existing, target)),
     ],
     options,
   );
-  if (arrived === null || arrived === undefined) throw new GatewayError('not_found');
-  return arrived as unknown as Integration;
+  if (arrived === null) throw new GatewayError('not_found');
+  return arrived;
 }
 
 async function changesOf(
@@ -220,7 +221,7 @@ export async function finishIntegrationDeletion(
   await control.askAll(
     [
       ...deps.integrationDependents.flatMap((dependents) => dependents.removals(named)),
-      { ref: integrationRef(environmentUid, uniqueKey), body: { type: 'Delete' } },
+      commandTo(integrationRef(environmentUid, uniqueKey), { type: 'Delete' }),
     ],
     options,
   );

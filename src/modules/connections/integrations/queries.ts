@@ -1,12 +1,13 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
+import { integrationEntity, integrationRef } from './entity.ts';
 import type { Integration } from './state.ts';
 
 /** By unique key, without those being deleted. */
 export function listIntegrations({ view }: ControlPlane, environmentUid: string): Integration[] {
   return view
-    .list<Integration>('integration', [environmentUid])
+    .list(integrationEntity, [environmentUid])
     .map(({ state }) => state)
     .filter(({ isDeleting }) => !isDeleting);
 }
@@ -16,7 +17,7 @@ export function findIntegration(
   environmentUid: string,
   uniqueKey: string,
 ): Integration | null {
-  const found = view.find<Integration>('integration', [environmentUid, uniqueKey]);
+  const found = view.find(integrationRef(environmentUid, uniqueKey));
   return found === null || found.isDeleting ? null : found;
 }
 

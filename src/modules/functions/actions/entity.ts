@@ -1,6 +1,7 @@
 import type {
   DecisionMeta,
   EntityDefinition,
+  EntityPath,
   EntityRef,
   PublicMessage,
 } from '#control-plane/entity.ts';
@@ -11,19 +12,32 @@ import { action, actionDueAt, type ActionCommand } from './decider.ts';
 import type { ActionEvent } from './events.ts';
 import { kindOf, type ActionRun } from './state.ts';
 
+export interface ActionRunEntity {
+  readonly kind: 'action-run';
+  readonly state: ActionRun;
+  readonly command: ActionCommand;
+  readonly event: ActionEvent;
+}
+
 export const actionRunRef = (ref: {
   readonly environmentUid: string;
   readonly integrationKey: string;
   readonly connectionId: string;
   readonly runId: string;
-}): EntityRef => ({
+}): EntityRef<ActionRunEntity> => ({
   kind: 'action-run',
   scope: joinKey(ref.environmentUid, ref.integrationKey, ref.connectionId),
   path: [ref.environmentUid, ref.runId],
 });
 
+/** What a view finds an invoked run by: the scope is that of its connection. */
+export const actionRunPath = (
+  environmentUid: string,
+  runId: string,
+): EntityPath<ActionRunEntity> => ({ kind: 'action-run', path: [environmentUid, runId] });
+
 /** The entity of invoked runs (`action-run`). */
-export const actionRunEntity: EntityDefinition<ActionRun, ActionCommand, ActionEvent> = {
+export const actionRunEntity: EntityDefinition<ActionRunEntity> = {
   kind: 'action-run',
   decider: action,
   dueAt: actionDueAt,

@@ -4,16 +4,23 @@ import { checkpoint, type CheckpointCommand } from './decider.ts';
 import type { CheckpointEvent } from './events.ts';
 import type { Checkpoint } from './state.ts';
 
+export interface CheckpointEntity {
+  readonly kind: 'checkpoint';
+  readonly state: Checkpoint;
+  readonly command: CheckpointCommand;
+  readonly event: CheckpointEvent;
+}
+
 export function checkpointRef(
   connection: readonly [string, string, string],
   ref: Pick<Checkpoint, 'kind' | 'functionName'>,
-): EntityRef {
+): EntityRef<CheckpointEntity> {
   const path = [...connection, ref.kind, ref.functionName];
   return { kind: 'checkpoint', scope: joinKey(...connection), path };
 }
 
 /** The entity of checkpoints of invoked runs. */
-export const checkpointEntity: EntityDefinition<Checkpoint, CheckpointCommand, CheckpointEvent> = {
+export const checkpointEntity: EntityDefinition<CheckpointEntity> = {
   kind: 'checkpoint',
   decider: checkpoint,
   publish: () => [],

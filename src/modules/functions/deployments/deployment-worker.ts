@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { commandTo, isOfKind, type CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { compileSource } from '../functions/compile-source.ts';
@@ -7,7 +8,7 @@ import { deployBody, type DeployBody } from '../functions/deploy-body.ts';
 import { deployWithSyncs } from '../functions/handlers.ts';
 import type { DeployPlan } from '../functions/presenter.ts';
 import type { FunctionsServices } from '../services.ts';
-import { deploymentRef } from './entity.ts';
+import { deploymentEntity, deploymentRef, type DeploymentEntity } from './entity.ts';
 import type { Deployment, DeploymentFailure } from './state.ts';
 
 type Deps = Pick<
@@ -36,12 +37,12 @@ export function startDeploymentWorker(deps: Deps): AsyncDisposable {
       );
   };
   const stop = control.view.onChange((changed) => {
-    for (const { kind, path } of changed) {
-      const found = kind === 'deployment' ? control.view.find<Deployment>(kind, path) : null;
+    for (const ref of changed) {
+      const found = isOfKind(deploymentEntity, ref) ? control.view.find(ref) : null;
       if (found !== null) takeUp(found);
     }
   });
-  for (const { state } of control.view.list<Deployment>('deployment', [])) takeUp(state);
+  for (const { state } of control.view.list(deploymentEntity, [])) takeUp(state);
   return {
     async [Symbol.asyncDispose]() {
       stop();
@@ -58,18 +59,18 @@ async function runDeployment(
 ): Promise<void> {
   const token = randomUUID();
   const ref = deploymentRef(deployment.environmentUid, deployment.id);
-  const publish = (body: { readonly type: string; readonly error?: DeploymentFailure }) =>
-    deps.control.execute<Deployment>(ref, { ...body, token }, { actor: deployment.actor });
-  const started = await publish({ type: 'Start' });
+  const publish = (body: CommandOf<DeploymentEntity>) =>
+    deps.control.execute(ref, body, { actor: deployment.actor });
+  const started = await publish({ type: 'Start', token });
   if (started?.token !== token) return;
   // By then its owner has ended it, and others wait.
   const late = AbortSignal.timeout(limits.deploymentMs);
   try {
     await deploy(deps, started, token, AbortSignal.any([ending, late]));
-    await publish({ type: 'Succeed' });
+    await publish({ type: 'Succeed', token });
   } catch (error) {
-    if (ending.aborted) await publish({ type: 'Release' });
-    else if (!late.aborted) await publish({ type: 'Fail', error: failureOf(deps, error) });
+    if (ending.aborted) await publish({ type: 'Release', token });
+    else if (!late.aborted) await publish({ type: 'Fail', token, error: failureOf(deps, error) });
   }
 }
 
@@ -83,10 +84,8 @@ async function deploy(
   const { environmentUid, actor } = deployment;
   const body = await trying(signal, () => compiled(deployment, signal));
   const version = body.functions[0]?.version ?? '';
-  const applied = {
-    ref: deploymentRef(environmentUid, deployment.id),
-    body: { type: 'Apply', token, version },
-  };
+  const ref = deploymentRef(environmentUid, deployment.id);
+  const applied = commandTo(ref, { type: 'Apply', token, version });
   const approve = (plan: DeployPlan): void => {
     if (!deployment.allowsDestructive) refuseLosses(plan);
   };

@@ -3,15 +3,22 @@ import { deployment, deploymentDueAt, type DeploymentCommand } from './decider.t
 import type { DeploymentEvent } from './events.ts';
 import type { Deployment } from './state.ts';
 
+export interface DeploymentEntity {
+  readonly kind: 'deployment';
+  readonly state: Deployment;
+  readonly command: DeploymentCommand;
+  readonly event: DeploymentEvent;
+}
+
 /** In the scope of the functions, so that its outcome is decided together with them. */
-export const deploymentRef = (environmentUid: string, id: string): EntityRef => ({
+export const deploymentRef = (environmentUid: string, id: string): EntityRef<DeploymentEntity> => ({
   kind: 'deployment',
   scope: environmentUid,
   path: [environmentUid, id],
 });
 
 /** Not published on a public topic, unlike the function that it deploys. */
-export const deploymentEntity: EntityDefinition<Deployment, DeploymentCommand, DeploymentEvent> = {
+export const deploymentEntity: EntityDefinition<DeploymentEntity> = {
   kind: 'deployment',
   decider: deployment,
   dueAt: deploymentDueAt,

@@ -37,7 +37,7 @@ export async function queueDeployment(
   );
   const order: DeploymentOrder = { ...input, id: randomUUID(), actor: options.actor };
   const ref = deploymentRef(environmentUid, order.id);
-  const queued = await control.execute<Deployment>(ref, { type: 'Queue', order }, options);
+  const queued = await control.execute(ref, { type: 'Queue', order }, options);
   if (queued === null) throw new Error(`the deployment ${order.id} is gone`);
   return queued;
 }
@@ -48,8 +48,7 @@ export async function requireDeployment(
   environmentUid: string,
   id: string,
 ): Promise<Deployment> {
-  const { path } = deploymentRef(environmentUid, id);
-  const found = await findCaughtUp(view, () => view.find<Deployment>('deployment', path));
+  const found = await findCaughtUp(view, () => view.find(deploymentRef(environmentUid, id)));
   if (found !== null) return found;
   throw new GatewayError('deployment_not_found', {
     message: `The deployment "${id}" does not exist.`,

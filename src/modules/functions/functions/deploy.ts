@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions, CommandRequest, ControlPlane } from '#control-plane/control-plane.ts';
+import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
+import { commandTo, type CommandRequest } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
@@ -177,11 +178,10 @@ function commandsOf(environmentUid: string, difference: Difference): CommandRequ
   const refOf = ({ integrationKey, kind, name }: FunctionIdentity) =>
     functionRef(environmentUid, integrationKey, kind, name);
   return [
-    ...difference.deleted.map((one) => ({ ref: refOf(one), body: { type: 'Delete' } })),
-    ...[...difference.created, ...difference.updated.map(({ parts }) => parts)].map((parts) => ({
-      ref: refOf(parts),
-      body: { type: 'Deploy', parts },
-    })),
+    ...difference.deleted.map((one) => commandTo(refOf(one), { type: 'Delete' })),
+    ...[...difference.created, ...difference.updated.map(({ parts }) => parts)].map((parts) =>
+      commandTo(refOf(parts), { type: 'Deploy', parts }),
+    ),
   ];
 }
 

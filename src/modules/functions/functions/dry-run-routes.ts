@@ -5,9 +5,11 @@ import { connectionId, integrationKey, jsonObject, text } from '#http/fields.ts'
 import { anyJson, json, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import { present } from '#kernel/present.ts';
 import { objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
+import { actionRunPath } from '../actions/entity.ts';
 import { kindOf, type ActionRun } from '../actions/state.ts';
 import type { RunsClient } from '../runs/invocation/client.ts';
 import { defineRoute } from '../services.ts';
@@ -76,7 +78,7 @@ const begin = defineRoute({
           environmentUid: caller.environmentUid,
         })
       ).bundle,
-      ...defined({
+      ...present({
         input: body.input,
         metadata: body.metadata,
         checkpoint: body.checkpoint,
@@ -105,11 +107,6 @@ function checkInput(input: Json | undefined): void {
     message: 'The input of a dry run exceeds 2 MB of JSON.',
   });
 }
-
-const defined = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 
 const dryRunShape = z.strictObject({
   id: z.uuid().describe('Id of the dry run.'),
@@ -144,8 +141,8 @@ const read = defineRoute({
   errors: ['dryrun_not_found'],
   async handle({ params, caller, services }) {
     const { view } = services.control;
-    const path = [caller.environmentUid, params.id];
-    const run = await findCaughtUp(view, () => view.find<ActionRun>('action-run', path));
+    const ref = actionRunPath(caller.environmentUid, params.id);
+    const run = await findCaughtUp(view, () => view.find(ref));
     if (run === null || kindOf(run) !== 'dryrun') {
       const message = `The dry run "${params.id}" does not exist.`;
       throw new GatewayError('dryrun_not_found', { message });

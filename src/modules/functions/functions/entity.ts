@@ -1,16 +1,24 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
-import type { Integration } from '#modules/connections/integrations/state.ts';
+import { integrationRef } from '#modules/connections/integrations/entity.ts';
 import { deployedFunction, type FunctionCommand } from './decider.ts';
 import type { FunctionEvent } from './events.ts';
 import type { DeployedFunction, FunctionKind } from './state.ts';
+
+export interface FunctionEntity {
+  readonly kind: 'function';
+  readonly state: DeployedFunction;
+  readonly command: FunctionCommand;
+  readonly event: FunctionEvent;
+  readonly facts: { readonly isIntegrationKnown: boolean };
+}
 
 export const functionRef = (
   environmentUid: string,
   integrationKey: string,
   kind: FunctionKind,
   name: string,
-): EntityRef => ({
+): EntityRef<FunctionEntity> => ({
   kind: 'function',
   scope: environmentUid,
   path: [environmentUid, integrationKey, kind, name],
@@ -24,15 +32,14 @@ const actions = {
   FunctionDeleted: 'deleted',
 } as const;
 
-export const functionEntity: EntityDefinition<DeployedFunction, FunctionCommand, FunctionEvent> = {
+export const functionEntity: EntityDefinition<FunctionEntity> = {
   kind: 'function',
   decider: deployedFunction,
   isNumbered: true,
 
   facts(_command, ref, siblings) {
     const [environmentUid = '', integrationKey = ''] = ref.path;
-    const path = [environmentUid, integrationKey];
-    const integration = siblings.find<Integration>('integration', path);
+    const integration = siblings.find(integrationRef(environmentUid, integrationKey));
     return { isIntegrationKnown: integration !== null && !integration.isDeleting };
   },
 

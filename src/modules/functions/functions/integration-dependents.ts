@@ -1,7 +1,7 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { commandTo } from '#control-plane/entity.ts';
 import type { IntegrationDependents } from '#modules/connections/integrations/dependents.ts';
-import { functionRef } from './entity.ts';
-import type { DeployedFunction } from './state.ts';
+import { functionRef, functionEntity } from './entity.ts';
 
 /** Functions are renamed and deleted with their integration. */
 export const functionsOfIntegrations = ({
@@ -9,17 +9,15 @@ export const functionsOfIntegrations = ({
 }: Pick<ControlPlane, 'view'>): IntegrationDependents => ({
   refuseMove: () => undefined,
   moves: ({ environmentUid, uniqueKey }, target) =>
-    view
-      .list<DeployedFunction>('function', [environmentUid, uniqueKey])
-      .flatMap(({ ref, state }) => [
-        { ref, body: { type: 'Leave' } },
-        {
-          ref: functionRef(environmentUid, target, state.kind, state.name),
-          body: { type: 'Arrive', deployed: { ...state, integrationKey: target } },
-        },
-      ]),
+    view.list(functionEntity, [environmentUid, uniqueKey]).flatMap(({ ref, state }) => [
+      commandTo(ref, { type: 'Leave' }),
+      commandTo(functionRef(environmentUid, target, state.kind, state.name), {
+        type: 'Arrive',
+        deployed: { ...state, integrationKey: target },
+      }),
+    ]),
   removals: ({ environmentUid, uniqueKey }) =>
     view
-      .list('function', [environmentUid, uniqueKey])
-      .map(({ ref }) => ({ ref, body: { type: 'Delete' } })),
+      .list(functionEntity, [environmentUid, uniqueKey])
+      .map(({ ref }) => commandTo(ref, { type: 'Delete' })),
 });

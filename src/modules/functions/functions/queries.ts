@@ -1,6 +1,7 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
+import { functionEntity, functionRef } from './entity.ts';
 import type { DeployedFunction, FunctionKind } from './state.ts';
 
 /** Deployed functions of one integration, or of the whole environment, in path order. */
@@ -11,12 +12,12 @@ export function listFunctions(
 ): DeployedFunction[] {
   const { integrationKey, kind } = filter;
   const prefix = integrationKey === undefined ? [environmentUid] : [environmentUid, integrationKey];
-  const found = view.list<DeployedFunction>('function', prefix).map(({ state }) => state);
+  const found = view.list(functionEntity, prefix).map(({ state }) => state);
   return kind === undefined ? found : found.filter((deployed) => deployed.kind === kind);
 }
 
 /** Whether any environment has a function. */
-export const hasFunctions = ({ view }: ControlPlane): boolean => view.has('function');
+export const hasFunctions = ({ view }: ControlPlane): boolean => view.has(functionEntity);
 
 export function findFunction(
   { view }: ControlPlane,
@@ -25,7 +26,7 @@ export function findFunction(
   kind: FunctionKind,
   name: string,
 ): DeployedFunction | null {
-  return view.find('function', [environmentUid, integrationKey, kind, name]);
+  return view.find(functionRef(environmentUid, integrationKey, kind, name));
 }
 
 /**

@@ -1,11 +1,13 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { commandTo } from '#control-plane/entity.ts';
 import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
 import type { ConnectionDependents } from '#modules/connections/connections/dependents.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
-import type { DeployedFunction } from '../functions/state.ts';
-import type { SyncInstance } from './state.ts';
+import { checkpointEntity } from '../checkpoints/entity.ts';
+import { functionEntity } from '../functions/entity.ts';
+import { syncEntity } from './entity.ts';
 
 /** Syncs, checkpoints and records of a connection. */
 export function syncsOfConnections(
@@ -20,8 +22,8 @@ export function syncsOfConnections(
       const streams = streamsOf(view, connection);
       return {
         commands: () => [
-          ...view.list('sync', path).map(({ ref }) => ({ ref, body: { type: 'Remove' } })),
-          ...view.list('checkpoint', path).map(({ ref }) => ({ ref, body: { type: 'Delete' } })),
+          ...view.list(syncEntity, path).map(({ ref }) => commandTo(ref, { type: 'Remove' })),
+          ...view.list(checkpointEntity, path).map(({ ref }) => commandTo(ref, { type: 'Delete' })),
         ],
         async eraseRecords(actor) {
           // Instances created before the mark that had not reached this node.
@@ -55,12 +57,8 @@ function streamsOf(view: ControlPlane['view'], connection: Connection): Map<stri
     }
   };
   const path = [environmentUid, integrationKey, connectionId];
-  for (const { state } of view.list<SyncInstance>('sync', path)) add(state.models, state.variant);
-  const deployed = view.list<DeployedFunction>('function', [
-    environmentUid,
-    integrationKey,
-    'sync',
-  ]);
+  for (const { state } of view.list(syncEntity, path)) add(state.models, state.variant);
+  const deployed = view.list(functionEntity, [environmentUid, integrationKey, 'sync']);
   for (const { state } of deployed) add(state.models, 'base');
   return streams;
 }

@@ -3,8 +3,7 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { joinKey } from '#kernel/ids.ts';
 import type { DeclaredModels, ModelNames } from '#modules/records/services.ts';
 import { listFunctions } from '../functions/queries.ts';
-import { connectionPathOf } from './entity.ts';
-import type { SyncInstance } from './state.ts';
+import { connectionPathOf, syncEntity } from './entity.ts';
 
 const integrationsMax = 1000;
 
@@ -35,7 +34,7 @@ export function createDeclaredModels(control: ControlPlane): DeclaredModels & Di
     },
     variantsOf(stream) {
       const path = connectionPathOf({ ...stream, integrationKey: stream.integration });
-      const instances = control.view.list<SyncInstance>('sync', path);
+      const instances = control.view.list(syncEntity, path);
       return [...new Set(instances.map(({ state }) => state.variant))];
     },
     [Symbol.dispose]: stop,

@@ -7,12 +7,21 @@ import type {
 import { joinKey } from '#kernel/ids.ts';
 import { scrub } from '#kernel/scrub.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { Connection } from '#modules/connections/connections/state.ts';
+import { connectionRef } from '#modules/connections/connections/entity.ts';
 import { formatFrequency } from '../functions/frequency.ts';
 import { micros, quietStep, type RunAction, type RunStep } from '../runs/ledger/events.ts';
 import { sync, syncDueAt, type SyncCommand } from './decider.ts';
 import type { SyncEvent } from './events.ts';
 import { effectiveFrequencyMs, type CurrentRun, type SyncInstance } from './state.ts';
+
+export interface SyncEntity {
+  readonly kind: 'sync';
+  readonly state: SyncInstance;
+  readonly command: SyncCommand;
+  readonly event: SyncEvent;
+  readonly facts: { readonly isConnectionLive: boolean };
+  readonly index: 'id' | 'run';
+}
 
 /** Path of the connection: environment uid, integration key, connection id. */
 export type ConnectionPath = readonly [string, string, string];
@@ -23,14 +32,18 @@ export const connectionPathOf = (ref: {
   readonly connectionId: string;
 }): ConnectionPath => [ref.environmentUid, ref.integrationKey, ref.connectionId];
 
-export const syncRef = (connection: ConnectionPath, name: string, variant: string): EntityRef => ({
+export const syncRef = (
+  connection: ConnectionPath,
+  name: string,
+  variant: string,
+): EntityRef<SyncEntity> => ({
   kind: 'sync',
   scope: joinKey(...connection),
   path: [...connection, name, variant],
 });
 
 /** How the owner treats syncs of connections (`sync` entities). */
-export const syncEntity: EntityDefinition<SyncInstance, SyncCommand, SyncEvent> = {
+export const syncEntity: EntityDefinition<SyncEntity> = {
   kind: 'sync',
   indexes: {
     id: ({ id }) => id,
@@ -41,9 +54,10 @@ export const syncEntity: EntityDefinition<SyncInstance, SyncCommand, SyncEvent> 
 
   facts(command, ref, siblings) {
     if (command.type !== 'Create') return {};
-    const connection = siblings.find<Connection>('connection', ref.path.slice(0, 3));
-    if (connection?.uid !== command['connectionUid']) return { isConnectionLive: false };
-    return { isConnectionLive: connection !== null && !connection.isDeleting };
+    const [environmentUid = '', integrationKey = '', connectionId = ''] = ref.path;
+    const connection = siblings.find(connectionRef(environmentUid, integrationKey, connectionId));
+    if (connection?.uid !== command.connectionUid) return { isConnectionLive: false };
+    return { isConnectionLive: !connection.isDeleting };
   },
 
   publish(event, before, after, meta) {

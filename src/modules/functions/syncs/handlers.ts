@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
-import type { CommandBody } from '#control-plane/entity.ts';
-import { connectionPathOf, syncRef } from './entity.ts';
+import { commandTo, type CommandOf } from '#control-plane/entity.ts';
+import { connectionPathOf, syncRef, type SyncEntity } from './entity.ts';
 import { selectSyncs, type SyncSelection } from './queries.ts';
 
 const parallelMax = 16;
@@ -13,13 +13,16 @@ export interface TriggerOptions {
   readonly emptyCache: boolean;
 }
 
-export const triggerCommand = (how: TriggerOptions): CommandBody => ({
+export const triggerCommand = (how: TriggerOptions): CommandOf<SyncEntity> => ({
   type: 'Trigger',
   runId: randomUUID(),
   ...how,
 });
 
-export const startCommand = (): CommandBody => ({ type: 'Start', runId: randomUUID() });
+export const startCommand = (): CommandOf<SyncEntity> => ({
+  type: 'Start',
+  runId: randomUUID(),
+});
 
 /**
  * Sends the command to every selected instance. Those of one connection are decided together; a repeated
@@ -29,7 +32,7 @@ export const startCommand = (): CommandBody => ({ type: 'Start', runId: randomUU
 export async function commandSyncs(
   control: ControlPlane,
   wanted: SyncSelection,
-  command: () => CommandBody,
+  command: () => CommandOf<SyncEntity>,
   options: Pick<ExecuteOptions, 'idempotencyKey' | 'requestHash'> = {},
 ): Promise<void> {
   const { actor } = wanted;
@@ -37,10 +40,9 @@ export async function commandSyncs(
   const worker = async (): Promise<void> => {
     for (const { connection, instances } of queue) {
       const path = connectionPathOf(connection);
-      const commands = instances.map(({ syncName, variant }) => ({
-        ref: syncRef(path, syncName, variant),
-        body: command(),
-      }));
+      const commands = instances.map(({ syncName, variant }) =>
+        commandTo(syncRef(path, syncName, variant), command()),
+      );
       await control.askAll(commands, { actor, ...options });
     }
   };

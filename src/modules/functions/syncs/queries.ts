@@ -8,7 +8,7 @@ import type { Connection } from '#modules/connections/connections/state.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { changesEnd } from '#modules/records/read/readable.ts';
 import type { FunctionsServices } from '../services.ts';
-import { connectionPathOf } from './entity.ts';
+import { connectionPathOf, syncEntity } from './entity.ts';
 import { presentStatus } from './presenter.ts';
 import { createInstancesFor, streamOf } from './reconcile.ts';
 import type { LastRun, SyncInstance } from './state.ts';
@@ -71,7 +71,7 @@ function selectOf(
   isStrict: boolean,
 ): SelectedInstances {
   const path = connectionPathOf(connection);
-  const all = view.list<SyncInstance>('sync', path).map(({ state }) => state);
+  const all = view.list(syncEntity, path).map(({ state }) => state);
   if (syncs.length === 0) {
     if (all.length === 0 && isStrict) throw noSyncs(syncs, connection.integrationKey);
     return { connection, instances: all };

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
 import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
-import type { Checkpoint } from '../checkpoints/state.ts';
+import { checkpointEntity } from '../checkpoints/entity.ts';
 import { parseFrequency } from '../functions/frequency.ts';
 import { listFunctions } from '../functions/queries.ts';
 import type { DeployedFunction } from '../functions/state.ts';
-import { connectionPathOf, syncRef } from './entity.ts';
+import { connectionPathOf, syncRef, syncEntity, type SyncEntity } from './entity.ts';
 import type { SyncInstance } from './state.ts';
 
 export interface ReconcileDeps {
@@ -69,7 +70,7 @@ async function reconcileConnection(
   try {
     const models = new Set(functions.flatMap((fn) => fn.models));
     const path = connectionPathOf(connection);
-    for (const { state } of deps.control.view.list<SyncInstance>('sync', path)) {
+    for (const { state } of deps.control.view.list(syncEntity, path)) {
       const fn = functions.find(({ name }) => name === state.syncName);
       if (fn === undefined) await removeInstance(deps, state, actor, models);
       else await redeploy(deps, state, fn, actor);
@@ -100,7 +101,7 @@ function strayCheckpoints(
 ) {
   const kept = new Set(functions.map(({ kind, name }) => `${kind}/${name}`));
   return view
-    .list<Checkpoint>('checkpoint', connectionPathOf(connection))
+    .list(checkpointEntity, connectionPathOf(connection))
     .filter(({ state: { kind, functionName } }) => {
       return !kept.has(`${kind === 'webhook' ? 'sync' : kind}/${functionName}`);
     });
@@ -125,8 +126,7 @@ function missingSyncs(control: ControlPlane, connection: Connection): DeployedFu
   const path = connectionPathOf(connection);
   const { environmentUid, integrationKey, uid } = connection;
   return listFunctions(control, environmentUid, { integrationKey, kind: 'sync' }).filter(
-    ({ name }) =>
-      control.view.find<SyncInstance>('sync', [...path, name, 'base'])?.connectionUid !== uid,
+    ({ name }) => control.view.find(syncRef(path, name, 'base'))?.connectionUid !== uid,
   );
 }
 
@@ -141,7 +141,7 @@ export function areSyncsCurrent(
   return connections
     .filter(({ isDeleting }) => !isDeleting)
     .every((connection) => {
-      const instances = control.view.list<SyncInstance>('sync', connectionPathOf(connection));
+      const instances = control.view.list(syncEntity, connectionPathOf(connection));
       const areDeployed = instances.every(({ state }) => {
         const fn = all.find(({ kind, name }) => kind === 'sync' && name === state.syncName);
         return fn !== undefined && isDeployed(state, fn);
@@ -174,7 +174,7 @@ export async function createInstance(
 ): Promise<SyncInstance> {
   const { connection, fn, variant, autoStart = fn.autoStart } = instance;
   const { environmentUid, integrationKey, connectionId, uid } = connection;
-  const body = {
+  const body: CommandOf<SyncEntity> = {
     type: 'Create',
     id: randomUUID(),
     environmentUid,
@@ -190,7 +190,7 @@ export async function createInstance(
     runId: randomUUID(),
   };
   const ref = syncRef(connectionPathOf(connection), fn.name, variant);
-  const made = await control.execute<SyncInstance>(ref, body, { actor });
+  const made = await control.execute(ref, body, { actor });
   if (made === null) throw new GatewayError('unknown_connection');
   return made;
 }
@@ -219,7 +219,12 @@ async function redeploy(
   const frequencyMs = frequencyOf(fn);
   const dropped = instance.models.filter((model) => !fn.models.includes(model));
   const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
-  const body = { type: 'Redeploy', models: fn.models, functionVersion: fn.version, frequencyMs };
+  const body: CommandOf<SyncEntity> = {
+    type: 'Redeploy',
+    models: fn.models,
+    functionVersion: fn.version,
+    frequencyMs,
+  };
   await control.execute(ref, body, { actor });
   for (const model of dropped) await records.empty(streamOf(instance, model), actor);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CommandBody } from '#control-plane/entity.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { type AnyRoute, errorAt } from '#http/define-route.ts';
 import { bodyRefused } from '#http/error-response.ts';
 import { connectionId, functionName, integrationKey } from '#http/fields.ts';
@@ -7,11 +7,11 @@ import { json, succeeded } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { formatFrequency, parseFrequency } from '../functions/frequency.ts';
 import { defineRoute } from '../services.ts';
-import { connectionPathOf, syncRef } from './entity.ts';
+import { connectionPathOf, syncRef, type SyncEntity } from './entity.ts';
 import { commandSyncs, startCommand, triggerCommand } from './handlers.ts';
 import { frequencyShape, statusesShape } from './presenter.ts';
 import { presentSyncs, requireSync, selectSyncs, type SyncName } from './queries.ts';
-import { effectiveFrequencyMs, type SyncInstance } from './state.ts';
+import { effectiveFrequencyMs } from './state.ts';
 import { variantRoutes } from './variant-routes.ts';
 
 const refsMax = 256;
@@ -137,7 +137,7 @@ const scheduleBody = z.strictObject({
     .describe('Id of the connection; absent: all connections of the integration.'),
 });
 
-function scheduleRoute(path: string, summary: string, command: () => CommandBody) {
+function scheduleRoute(path: string, summary: string, command: () => CommandOf<SyncEntity>) {
   return defineRoute({
     method: 'POST',
     path,
@@ -251,9 +251,9 @@ const updateFrequency = defineRoute({
       actor: caller.actor,
     });
     const ref = syncRef(connectionPathOf(connection), instance.syncName, instance.variant);
-    const command = { type: 'SetFrequency', frequencyMs };
+    const command: CommandOf<SyncEntity> = { type: 'SetFrequency', frequencyMs };
     const options = { actor: caller.actor, ...idempotency };
-    const after = await services.control.execute<SyncInstance>(ref, command, options);
+    const after = await services.control.execute(ref, command, options);
     if (after === null) throw new GatewayError('unknown_sync');
     return { status: 200, body: { frequency: formatFrequency(effectiveFrequencyMs(after)) } };
   },

@@ -7,10 +7,9 @@ import { limits } from '#kernel/limits.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
 import { requireFunction } from '../functions/queries.ts';
 import { defineRoute } from '../services.ts';
-import { connectionPathOf } from './entity.ts';
+import { connectionPathOf, syncEntity, syncRef } from './entity.ts';
 import { variantShape } from './presenter.ts';
 import { createInstance, removeInstance } from './reconcile.ts';
-import type { SyncInstance } from './state.ts';
 
 const params = z.object({
   name: functionName.describe('Name of the sync.'),
@@ -43,11 +42,11 @@ const createVariant = defineRoute({
     const connection = await requireConnection(...where, sent.connection_id, { status: 400 });
     const fn = await requireFunction(...where, 'sync', name, 'unknown_sync');
     const path = connectionPathOf(connection);
-    if (control.view.find('sync', [...path, name, variant]) !== null) {
+    if (control.view.find(syncRef(path, name, variant)) !== null) {
       const message = `The sync "${name}" of this connection already has a variant "${variant}".`;
       throw new GatewayError('sync_variant_already_exists', { message });
     }
-    const instances = control.view.list<SyncInstance>('sync', path);
+    const instances = control.view.list(syncEntity, path);
     const variants = instances.filter(({ state }) => state.variant !== 'base');
     if (variants.length >= limits.connectionVariantsMax) {
       const message = `The connection has ${variants.length} variants of its syncs, which is the limit.`;
@@ -79,9 +78,9 @@ const deleteVariant = defineRoute({
     if (variant === 'base') throw new GatewayError('invalid_variant');
     const where = [control, caller.environmentUid, sent.provider_config_key] as const;
     const connection = await requireConnection(...where, sent.connection_id, { status: 400 });
-    const path = [...connectionPathOf(connection), name, variant];
-    if (control.view.find('sync', path) === null) await control.view.caughtUp();
-    const instance = control.view.find<SyncInstance>('sync', path);
+    const ref = syncRef(connectionPathOf(connection), name, variant);
+    if (control.view.find(ref) === null) await control.view.caughtUp();
+    const instance = control.view.find(ref);
     if (instance === null) {
       const message = `The connection "${sent.connection_id}" has no variant "${variant}" of a sync "${name}".`;
       throw new GatewayError('not_found', { message });

@@ -1,8 +1,8 @@
 import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import type { FunctionsServices } from '../services.ts';
-import { variableRef } from './entity.ts';
-import type { Variable } from './state.ts';
+import { variableRef, variableEntity, type VariableEntity } from './entity.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'vault'>;
 
@@ -15,7 +15,7 @@ export async function setVariable(
 ): Promise<void> {
   await vault.ready(environmentUid);
   const context = sealingContext(environmentUid, name, 'variable');
-  const body = {
+  const body: CommandOf<VariableEntity> = {
     type: 'Set',
     environmentUid,
     name,
@@ -41,7 +41,7 @@ export async function readVariables(
   vault: FunctionsServices['vault'],
   environmentUid: string,
 ): Promise<{ readonly name: string; readonly value: string }[]> {
-  const variables = control.view.list<Variable>('variable', [environmentUid]);
+  const variables = control.view.list(variableEntity, [environmentUid]);
   if (variables.length === 0) return [];
   await vault.ready(environmentUid);
   return variables.map(({ state: { name, value } }) => {

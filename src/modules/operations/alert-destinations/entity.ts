@@ -4,9 +4,20 @@ import { alertDestination, type AlertDestinationCommand } from './decider.ts';
 import type { AlertDestinationEvent } from './events.ts';
 import type { AlertDestination } from './state.ts';
 
+export interface AlertDestinationEntity {
+  readonly kind: 'alert-destination';
+  readonly state: AlertDestination;
+  readonly command: AlertDestinationCommand;
+  readonly event: AlertDestinationEvent;
+  readonly facts: { readonly siblings: number };
+}
+
 const kind = 'alert-destination';
 
-export const alertDestinationRef = (environmentUid: string, id: string): EntityRef => ({
+export const alertDestinationRef = (
+  environmentUid: string,
+  id: string,
+): EntityRef<AlertDestinationEntity> => ({
   kind,
   scope: environmentUid,
   path: [environmentUid, id],
@@ -18,17 +29,13 @@ const actions = {
   AlertDestinationDeleted: 'deleted',
 } as const;
 
-export const alertDestinationEntity: EntityDefinition<
-  AlertDestination,
-  AlertDestinationCommand,
-  AlertDestinationEvent
-> = {
+export const alertDestinationEntity: EntityDefinition<AlertDestinationEntity> = {
   kind,
   decider: alertDestination,
 
-  facts(command, { path: [environmentUid = ''] }, siblings) {
+  facts(command, ref, siblings) {
     if (command.type !== 'Create') return {};
-    return { siblings: siblings.list(kind, [environmentUid]).length };
+    return { siblings: siblings.list(ref, ref.path.slice(0, 1)).length };
   },
 
   publish: publishConfig('alert_destination', actions, (subject) => ({

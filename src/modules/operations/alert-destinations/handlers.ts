@@ -5,13 +5,19 @@ import {
   type ControlPlane,
   type ExecuteOptions,
 } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { webAddress } from '#http/fields.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5, type Sealed } from '#kernel/ids.ts';
+import { present } from '#kernel/present.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import type { OperationsServices } from '../services.ts';
-import { alertDestinationRef } from './entity.ts';
+import {
+  alertDestinationRef,
+  alertDestinationEntity,
+  type AlertDestinationEntity,
+} from './entity.ts';
 import type { AlertDestination, DestinationType } from './state.ts';
 
 type Deps = Pick<OperationsServices, 'control' | 'vault' | 'mailer'>;
@@ -31,7 +37,7 @@ export const listDestinations = (
   environmentUid: string,
 ): AlertDestination[] =>
   view
-    .list<AlertDestination>('alert-destination', [environmentUid])
+    .list(alertDestinationEntity, [environmentUid])
     .map(({ state }) => state)
     .sort((a, b) => a.createdAt - b.createdAt);
 
@@ -41,8 +47,7 @@ export async function requireDestination(
   environmentUid: string,
   id: string,
 ): Promise<AlertDestination> {
-  const { kind, path } = alertDestinationRef(environmentUid, id);
-  const found = await findCaughtUp(view, () => view.find<AlertDestination>(kind, path));
+  const found = await findCaughtUp(view, () => view.find(alertDestinationRef(environmentUid, id)));
   if (found !== null) return found;
   const message = `The alert destination "${id}" does not exist in the environment of the key.`;
   throw new GatewayError('not_found', { message });
@@ -60,10 +65,13 @@ export async function createDestination(
   // A repeated request must create the same destination.
   const id = idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
   const sealed = await targetFields(deps, { environmentUid, id, type: wanted.type }, target);
-  const body = { type: 'Create', destination: { id, environmentUid, ...wanted, ...sealed } };
+  const body: CommandOf<AlertDestinationEntity> = {
+    type: 'Create',
+    destination: { id, environmentUid, ...wanted, ...sealed },
+  };
   const requestHash = vault.fingerprint('request', JSON.stringify({ target, ...wanted }));
   const ref = alertDestinationRef(environmentUid, id);
-  const made = await control.execute<AlertDestination>(ref, body, { requestHash, ...options });
+  const made = await control.execute(ref, body, { requestHash, ...options });
   if (made === null) throw new GatewayError('server_error');
   return made;
 }
@@ -85,13 +93,15 @@ export async function patchDestination(
   const { target, ...others } = wanted;
   const ref = { environmentUid, id, type };
   const sealed = target === undefined ? {} : await targetFields(deps, ref, target);
-  const body = { type: 'Patch', changes: { ...others, ...sealed } };
+  const body: CommandOf<AlertDestinationEntity> = {
+    type: 'Patch',
+    changes: { ...present(others), ...sealed },
+  };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
-  const changed = await control.execute<AlertDestination>(
-    alertDestinationRef(environmentUid, id),
-    body,
-    { requestHash, ...options },
-  );
+  const changed = await control.execute(alertDestinationRef(environmentUid, id), body, {
+    requestHash,
+    ...options,
+  });
   if (changed === null) throw new GatewayError('not_found');
   return changed;
 }

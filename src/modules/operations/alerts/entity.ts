@@ -4,14 +4,21 @@ import { alert, type AlertCommand } from './decider.ts';
 import type { AlertEvent } from './events.ts';
 import type { Alert } from './state.ts';
 
-export const alertRef = (environmentUid: string, kind: AlertKind): EntityRef => ({
+export interface AlertEntity {
+  readonly kind: 'alert';
+  readonly state: Alert;
+  readonly command: AlertCommand;
+  readonly event: AlertEvent;
+}
+
+export const alertRef = (environmentUid: string, kind: AlertKind): EntityRef<AlertEntity> => ({
   kind: 'alert',
   scope: environmentUid,
   path: [environmentUid, kind],
 });
 
 /** Nothing is published: an alert is derived from what other topics have. */
-export const alertEntity: EntityDefinition<Alert, AlertCommand, AlertEvent> = {
+export const alertEntity: EntityDefinition<AlertEntity> = {
   kind: 'alert',
   decider: alert,
   publish: () => [],

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
+import { alertDestinationEntity } from '../alert-destinations/entity.ts';
 import { listDestinations } from '../alert-destinations/handlers.ts';
-import { alertKinds, type AlertDestination, type AlertKind } from '../alert-destinations/state.ts';
+import { alertKinds, type AlertKind } from '../alert-destinations/state.ts';
 import type { OperationsServices } from '../services.ts';
 import { alert } from './decider.ts';
-import { alertRef } from './entity.ts';
+import { alertRef, type AlertEntity } from './entity.ts';
 import {
   createProjectionObserver,
   observeEnvironment,
@@ -68,7 +70,7 @@ async function notifyAll(
 ): Promise<void> {
   const { control } = deps;
   await control.view.caughtUp();
-  const all = control.view.list<AlertDestination>('alert-destination', []);
+  const all = control.view.list(alertDestinationEntity, []);
   const enabled = all.filter(({ state }) => state.isEnabled);
   const environments = new Set(enabled.map(({ state }) => state.environmentUid));
   if (environments.size === 0) return;
@@ -93,10 +95,15 @@ async function observe(
   observation: Observation,
 ): Promise<Alert | null> {
   const ref = alertRef(environmentUid, kind);
-  const state = control.view.find<Alert>(ref.kind, ref.path);
-  const command = { type: 'Observe', environmentUid, kind, ...observation } as const;
+  const state = control.view.find(ref);
+  const command: CommandOf<AlertEntity> = {
+    type: 'Observe',
+    environmentUid,
+    kind,
+    ...observation,
+  } as const;
   if (alert.decide({ ...command, at: clock.now() }, state).length === 0) return state;
-  return control.execute<Alert>(ref, command, { actor });
+  return control.execute(ref, command, { actor });
 }
 
 async function send(
@@ -123,6 +130,6 @@ async function send(
       return [id];
     }),
   );
-  const body = { type: 'NoteTry', of: at, pending: results.flat() };
+  const body: CommandOf<AlertEntity> = { type: 'NoteTry', of: at, pending: results.flat() };
   await control.execute(alertRef(environmentUid, kind), body, { actor });
 }

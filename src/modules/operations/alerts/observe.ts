@@ -1,6 +1,6 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import type { Connection } from '#modules/connections/connections/state.ts';
+import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import type { AlertKind } from '../alert-destinations/state.ts';
 import { projectionLags } from '../metrics/collect.ts';
 import type { OperationsServices } from '../services.ts';
@@ -33,7 +33,7 @@ export function observeEnvironment(
   environmentUid: string,
 ): Readonly<Record<Exclude<AlertKind, 'projections_stuck'>, Observation>> {
   const failing = control.view
-    .listBy<Connection>('connection', 'failing', environmentUid)
+    .listBy(connectionEntity, 'failing', environmentUid)
     .map(({ state }) => state);
   const namesOf = (type: 'auth' | 'sync'): string[] =>
     failing
@@ -60,7 +60,7 @@ function awayOf(
 ): string[] {
   const now = clock.now();
   const away = view
-    .listBy<Connection>('connection', 'postponed', environmentUid)
+    .listBy(connectionEntity, 'postponed', environmentUid)
     .filter(({ state: { expiresAt } }) => expiresAt !== null && expiresAt <= now);
   return [...new Set(away.map(({ state }) => state.integrationKey))];
 }

@@ -12,7 +12,6 @@ import { defineRoute } from '../services.ts';
 import { alertRef } from './entity.ts';
 import { alertsShape, presentAlert, presentResult, testedShape } from './presenter.ts';
 import { sendNotice } from './send.ts';
-import type { Alert } from './state.ts';
 
 const scopes = ['environment:*'];
 
@@ -28,7 +27,7 @@ const list = defineRoute({
   handle({ caller: { environmentUid }, services: { control } }) {
     const alerts = alertKinds.map((kind) => {
       const ref = alertRef(environmentUid, kind);
-      return presentAlert({ kind, alert: control.view.find<Alert>(ref.kind, ref.path) });
+      return presentAlert({ kind, alert: control.view.find(ref) });
     });
     return Promise.resolve({ status: 200, body: { data: alerts } });
   },

@@ -1,7 +1,7 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
 import { signDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { HttpFailure } from '#ports/http-client.ts';
 import { MailFailure } from '#ports/mailer.ts';
@@ -71,7 +71,7 @@ async function signed(
   environmentUid: string,
   message: { readonly id: string; readonly body: Uint8Array },
 ) {
-  const environment = control.view.find<Environment>('environment', [environmentUid]);
+  const environment = control.view.find(environmentRef(environmentUid));
   if (environment === null) throw new GatewayError('not_found');
   const at = clock.now();
   return signDelivery(await openSigningKeys(vault, environment, at), { ...message, at });

@@ -3,18 +3,21 @@ import { consumerGroup, type ConsumerGroupCommand } from './decider.ts';
 import type { ConsumerGroupEvent } from './events.ts';
 import type { ConsumerGroup } from './state.ts';
 
-export const consumerGroupRef = (name: string): EntityRef => ({
+export interface ConsumerGroupEntity {
+  readonly kind: 'consumer-group';
+  readonly state: ConsumerGroup;
+  readonly command: ConsumerGroupCommand;
+  readonly event: ConsumerGroupEvent;
+}
+
+export const consumerGroupRef = (name: string): EntityRef<ConsumerGroupEntity> => ({
   kind: 'consumer-group',
   scope: 'account',
   path: [name],
 });
 
 /** Not published on a public topic: positions concern operators only. */
-export const consumerGroupEntity: EntityDefinition<
-  ConsumerGroup,
-  ConsumerGroupCommand,
-  ConsumerGroupEvent
-> = {
+export const consumerGroupEntity: EntityDefinition<ConsumerGroupEntity> = {
   kind: 'consumer-group',
   decider: consumerGroup,
   publish: () => [],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import {
   consumerGroup,
@@ -10,7 +11,7 @@ import {
 } from '#streams/consumer-groups.ts';
 import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 import type { OperationsServices } from '../services.ts';
-import { consumerGroupRef } from './entity.ts';
+import { consumerGroupRef, type ConsumerGroupEntity } from './entity.ts';
 import {
   plannedMoves,
   positionsOf,
@@ -18,7 +19,6 @@ import {
   type PartitionPosition,
   type Target,
 } from './positions.ts';
-import type { ConsumerGroup } from './state.ts';
 
 type Deps = Pick<OperationsServices, 'control' | 'log'>;
 
@@ -45,9 +45,9 @@ export function findGroup(deps: Deps, name: string): Promise<GroupFacts> {
 
 async function factsOf({ control, log }: Deps, name: ConsumerGroupName): Promise<GroupFacts> {
   await control.view.caughtUp();
-  const { kind, path } = consumerGroupRef(name);
+  const ref = consumerGroupRef(name);
   const positions = await positionsOf(log, name, consumerGroup(name).topic);
-  const resets = control.view.find<ConsumerGroup>(kind, path)?.resets ?? {};
+  const resets = control.view.find(ref)?.resets ?? {};
   return { name, positions, resets };
 }
 
@@ -115,7 +115,7 @@ export async function resetGroup(
     until,
   }));
   const { isRepeat } = wanted;
-  const body = {
+  const body: CommandOf<ConsumerGroupEntity> = {
     type: 'Reset',
     name,
     id: randomUUID(),
@@ -123,17 +123,17 @@ export async function resetGroup(
     isRepeat,
     by: options.actor,
   };
-  const group = await deps.control.execute<ConsumerGroup>(ref, body, options);
+  const group = await deps.control.execute(ref, body, options);
   // A repeated Idempotency-Key gets the first request.
   const id = group?.resets[String(moves[0]?.partition)]?.id ?? body.id;
   return { id, moves, applied: await appliedSoon(deps, name, id) };
 }
 
 async function appliedSoon({ control }: Deps, name: string, id: string): Promise<Set<number>> {
-  const { kind, path } = consumerGroupRef(name);
+  const ref = consumerGroupRef(name);
   const until = performance.now() + applyWithinMs;
   for (;;) {
-    const resets = control.view.find<ConsumerGroup>(kind, path)?.resets ?? {};
+    const resets = control.view.find(ref)?.resets ?? {};
     const ours = Object.entries(resets).filter(([, reset]) => reset.id === id);
     const applied = ours.filter(([, { appliedAt }]) => appliedAt !== null);
     if (applied.length === ours.length || performance.now() > until) {

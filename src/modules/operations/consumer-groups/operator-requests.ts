@@ -8,7 +8,6 @@ import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 import { parkTo } from '../dead-letters/park.ts';
 import type { DeadLetters } from '../dead-letters/view.ts';
 import { consumerGroupRef } from './entity.ts';
-import type { ConsumerGroup } from './state.ts';
 
 export interface OperatorRequestsDeps {
   readonly control: ControlPlane;
@@ -21,7 +20,7 @@ export function openOperatorRequests(deps: OperatorRequestsDeps, group: string):
   const { control, deadLetters, publisher } = deps;
   const ref = consumerGroupRef(group);
   const resetOf = (partition: number): PartitionReset | null =>
-    control.view.find<ConsumerGroup>(ref.kind, ref.path)?.resets[String(partition)] ?? null;
+    control.view.find(ref)?.resets[String(partition)] ?? null;
   return {
     park: parkTo(publisher, group),
     async current() {

@@ -1,6 +1,7 @@
 import type { Caller } from '#http/define-route.ts';
 import { bodyRefused } from '#http/error-response.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { present } from '#kernel/present.ts';
 import { dayMicros, microsOf, type Micros } from '#kernel/time.ts';
 import type { OperationsServices } from '../services.ts';
 import { messageCursor, operationCursor } from './cursor.ts';
@@ -134,15 +135,6 @@ function timestampOf(input: string, field: string): Micros {
     ['period', field],
     'Send a date-time since 1970, such as 2026-02-01T08:00:00Z.',
   );
-}
-
-type DefinedFields<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** Without undefined fields. */
-function present<T extends object>(input: T): DefinedFields<T> {
-  return Object.fromEntries(
-    Object.entries(input).filter(([, value]) => value !== undefined),
-  ) as DefinedFields<T>;
 }
 
 function unknownOperation(operationId: string): GatewayError {

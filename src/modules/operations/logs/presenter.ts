@@ -4,8 +4,11 @@ import { anyJson, data, timestamp } from '#http/responses.ts';
 import { limits } from '#kernel/limits.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import { dayMs, isoMillis } from '#kernel/time.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
-import type { Connection, EndUser } from '#modules/connections/connections/state.ts';
+import { connectionRef } from '#modules/connections/connections/entity.ts';
+import type { EndUser } from '#modules/connections/connections/state.ts';
+import { integrationRef } from '#modules/connections/integrations/entity.ts';
 import type { Integration } from '#modules/connections/integrations/state.ts';
 import type { OperationsServices } from '../services.ts';
 import type { LogEntry } from './events.ts';
@@ -189,13 +192,13 @@ export function presentOperation(
   { control: { view } }: Pick<OperationsServices, 'control'>,
   showsConnection: boolean,
 ) {
-  const path = [environmentUid, row.of_integration];
-  const connection = view.find<Connection>('connection', [...path, row.of_connection]);
+  const { of_integration: integrationKey, of_connection: connectionId } = row;
+  const connection = view.find(connectionRef(environmentUid, integrationKey, connectionId));
   return operation.of({
     ...factsOf(row.last_state, row),
     row,
-    environment: view.find<Environment>('environment', [environmentUid]),
-    integration: view.find<Integration>('integration', path),
+    environment: view.find(environmentRef(environmentUid)),
+    integration: view.find(integrationRef(environmentUid, integrationKey)),
     connectionId: showsConnection ? orNull(row.of_connection) : null,
     endUser: showsConnection ? (connection?.endUser ?? null) : null,
     startedAt: Number(row.started),

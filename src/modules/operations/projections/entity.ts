@@ -5,14 +5,21 @@ import { verificationState } from '#streams/projector/projection-state.ts';
 import { projection, type ProjectionCommand } from './decider.ts';
 import type { ProjectionEvent } from './events.ts';
 
-export const projectionRef = (name: string): EntityRef => ({
+export interface ProjectionEntity {
+  readonly kind: 'projection';
+  readonly state: Projection;
+  readonly command: ProjectionCommand;
+  readonly event: ProjectionEvent;
+}
+
+export const projectionRef = (name: string): EntityRef<ProjectionEntity> => ({
   kind: 'projection',
   scope: 'projections',
   path: [name],
 });
 
 /** Which generation of a projection is active, built or kept. Projectors consume its events. */
-export const projectionEntity: EntityDefinition<Projection, ProjectionCommand, ProjectionEvent> = {
+export const projectionEntity: EntityDefinition<ProjectionEntity> = {
   kind: 'projection',
   decider: projection,
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
-import type { CommandBody } from '#control-plane/entity.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { ProjectionTables } from '#streams/projector/define.ts';
 import { untouched, type Projection } from '#streams/projector/projection-state.ts';
 import { partitionsOf, topics } from '#streams/topics.ts';
 import type { OperationsServices } from '../services.ts';
-import { projectionRef } from './entity.ts';
+import { projectionRef, type ProjectionEntity } from './entity.ts';
 import { figuresOf, type ProjectionFigures } from './figures.ts';
 
 type Deps = Pick<OperationsServices, 'control' | 'log' | 'tables' | 'settings' | 'projections'>;
@@ -42,8 +42,7 @@ export async function rebuildProjection(
   const partitions = partitionsOf(topics[topic], deps.settings.partitions);
   return executeOn(
     deps,
-    name,
-    { type: 'Rebuild', schemaVersion, partitions, pacePercent },
+    { type: 'Rebuild', name, schemaVersion, partitions, pacePercent },
     options,
   );
 }
@@ -57,7 +56,7 @@ export async function verifyProjection(
   name: string,
   options: ExecuteOptions,
 ): Promise<ProjectionFigures> {
-  return executeOn(deps, name, { type: 'Verify', id: randomUUID() }, options);
+  return executeOn(deps, { type: 'Verify', name, id: randomUUID() }, options);
 }
 
 /** Operator requests for a projection other than rebuild and compare. */
@@ -74,22 +73,22 @@ export async function orderProjection(
   order: ProjectionOrder,
   options: ExecuteOptions,
 ): Promise<ProjectionFigures> {
-  return executeOn(deps, name, order, options);
+  return executeOn(deps, { ...order, name }, options);
 }
 
 async function executeOn(
   deps: Deps,
-  name: string,
-  body: CommandBody,
+  command: CommandOf<ProjectionEntity>,
   options: ExecuteOptions,
 ): Promise<ProjectionFigures> {
+  const { name } = command;
   const projectionTables = tablesOf(deps, name);
-  await deps.control.execute<Projection>(projectionRef(name), { ...body, name }, options);
+  await deps.control.execute(projectionRef(name), command, options);
   return figuresOf(deps, projectionTables, stateOf(deps, name));
 }
 
 const stateOf = ({ control }: Deps, name: string): Projection =>
-  control.view.find<Projection>('projection', [name]) ?? untouched(name);
+  control.view.find(projectionRef(name)) ?? untouched(name);
 
 function tablesOf({ projections }: Deps, name: string): ProjectionTables {
   const found = projections.find((existing) => existing.name === name);

@@ -1,4 +1,5 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { commandTo } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { EnvironmentDependents } from '#modules/access/environments/dependents.ts';
 import type { IntegrationDependents } from '#modules/connections/integrations/dependents.ts';
@@ -31,10 +32,9 @@ export const typedTopicsOfIntegrations = (control: ControlPlane): IntegrationDep
   },
   moves: () => [],
   removals: ({ environmentUid, uniqueKey }) =>
-    ofIntegration(control, environmentUid, uniqueKey).map(({ model }) => ({
-      ref: typedTopicRef(environmentUid, uniqueKey, model),
-      body: { type: 'End' },
-    })),
+    ofIntegration(control, environmentUid, uniqueKey).map(({ model }) =>
+      commandTo(typedTopicRef(environmentUid, uniqueKey, model), { type: 'End' }),
+    ),
 });
 
 const ofIntegration = (control: ControlPlane, environmentUid: string, key: string) =>

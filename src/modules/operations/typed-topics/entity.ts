@@ -1,15 +1,28 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
-import type { Integration } from '#modules/connections/integrations/state.ts';
-import { forgottenAt, typedTopic, type TypedTopicCommand } from './decider.ts';
+import { integrationRef } from '#modules/connections/integrations/entity.ts';
+import {
+  forgottenAt,
+  typedTopic,
+  type EnableTypedTopic,
+  type TypedTopicCommand,
+} from './decider.ts';
 import type { TypedTopicEvent } from './events.ts';
 import type { TypedTopic } from './state.ts';
+
+export interface TypedTopicEntity {
+  readonly kind: 'typed-topic';
+  readonly state: TypedTopic;
+  readonly command: TypedTopicCommand;
+  readonly event: TypedTopicEvent;
+  readonly facts: Pick<EnableTypedTopic, 'isIntegrationKnown' | 'sameAddress'>;
+}
 
 export const typedTopicRef = (
   environmentUid: string,
   integrationKey: string,
   model: string,
-): EntityRef => ({
+): EntityRef<TypedTopicEntity> => ({
   kind: 'typed-topic',
   scope: environmentUid,
   path: [environmentUid, integrationKey, model],
@@ -22,19 +35,19 @@ const actions = {
   TypedTopicForgotten: 'forgotten',
 } as const;
 
-export const typedTopicEntity: EntityDefinition<TypedTopic, TypedTopicCommand, TypedTopicEvent> = {
+export const typedTopicEntity: EntityDefinition<TypedTopicEntity> = {
   kind: 'typed-topic',
   decider: typedTopic,
   dueAt: forgottenAt,
 
-  facts(command, { path }, siblings) {
+  facts(command, ref, siblings) {
     if (command.type !== 'Enable') return {};
-    const [environmentUid = '', integrationKey = '', model = ''] = path;
-    const integration = siblings.find<Integration>('integration', [environmentUid, integrationKey]);
+    const [environmentUid = '', integrationKey = '', model = ''] = ref.path;
+    const integration = siblings.find(integrationRef(environmentUid, integrationKey));
     const other = siblings
-      .list<TypedTopic>('typed-topic', [environmentUid])
+      .list(ref, [environmentUid])
       .filter((one) => one.integrationKey !== integrationKey || one.model !== model)
-      .find(({ address }) => address === command['address']);
+      .find(({ address }) => address === command.address);
     return {
       isIntegrationKnown: integration !== null && !integration.isDeleting,
       sameAddress: other === undefined ? null : `${other.integrationKey}/${other.model}`,

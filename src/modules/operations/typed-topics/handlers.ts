@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import type { OperationsServices } from '../services.ts';
-import { typedTopicRef } from './entity.ts';
+import { typedTopicRef, type TypedTopicEntity } from './entity.ts';
 import { addressOf, topicNameCharsMax, topicOf } from './names.ts';
 import { allTypedTopics, schemaOfModel } from './queries.ts';
 import type { TypedTopic } from './state.ts';
@@ -31,17 +33,17 @@ export async function enableTypedTopic(
   const { environmentUid, integrationKey, model } = named;
   await requireIntegration(control, environmentUid, integrationKey);
   await requireModel({ control }, named);
-  const environment = control.view.find<Environment>('environment', [environmentUid]);
+  const environment = control.view.find(environmentRef(environmentUid));
   if (environment === null) throw new GatewayError('unknown_environment');
   refuseSealed(environment);
   const address = addressOf(environment.name, integrationKey, model);
   refuseLongName(address);
   refuseForeign({ control }, environmentUid, address);
   const names = { environmentUid, integrationKey, model, address };
-  const body = { type: 'Enable', uid: randomUUID(), ...names };
+  const body: CommandOf<TypedTopicEntity> = { type: 'Enable', uid: randomUUID(), ...names };
   const ref = typedTopicRef(environmentUid, integrationKey, model);
   const requestHash = JSON.stringify(names);
-  const enabled = await control.execute<TypedTopic>(ref, body, { requestHash, ...options });
+  const enabled = await control.execute(ref, body, { requestHash, ...options });
   if (enabled === null) throw new GatewayError('server_error');
   return enabled;
 }

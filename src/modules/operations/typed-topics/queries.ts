@@ -1,6 +1,7 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { listFunctions } from '#modules/functions/functions/queries.ts';
+import { typedTopicEntity } from './entity.ts';
 import type { TypedTopic } from './state.ts';
 
 /** In path order; those in use, of one environment or of all. */
@@ -14,7 +15,7 @@ export function allTypedTopics(
   environmentUid?: string,
 ): TypedTopic[] {
   const prefix = environmentUid === undefined ? [] : [environmentUid];
-  return view.list<TypedTopic>('typed-topic', prefix).map(({ state }) => state);
+  return view.list(typedTopicEntity, prefix).map(({ state }) => state);
 }
 
 /** The JSON schema of the deployed sync that declares the model; null when none does. */

@@ -1,5 +1,5 @@
 import { retrying } from '#kernel/retry.ts';
-import type { Connection } from '#modules/connections/connections/state.ts';
+import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import type { RecordChange } from '#modules/records/model/events.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import { HeldPartitions } from '#streams/held-partitions.ts';
@@ -29,7 +29,7 @@ export async function startTypedTopics(deps: TypedTopicsDeps): Promise<AsyncDisp
     progressCodec: await schemas.codec<TypedTopicProgress>(typedProgressTopic),
     async isConnectionGone(uid) {
       await control.view.caughtUp();
-      return control.view.findBy<Connection>('connection', 'uid', uid)?.state.isDeleting ?? true;
+      return control.view.findBy(connectionEntity, 'uid', uid)?.state.isDeleting ?? true;
     },
   };
   const stopping = new AbortController();

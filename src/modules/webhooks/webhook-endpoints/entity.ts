@@ -1,10 +1,25 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
-import { webhookEndpoint, type WebhookEndpointCommand } from './decider.ts';
+import {
+  webhookEndpoint,
+  type CreateWebhookEndpoint,
+  type WebhookEndpointCommand,
+} from './decider.ts';
 import type { WebhookEndpointEvent } from './events.ts';
 import type { WebhookEndpoint } from './state.ts';
 
-export const webhookEndpointRef = (environmentUid: string, id: string): EntityRef => ({
+export interface WebhookEndpointEntity {
+  readonly kind: 'webhook-endpoint';
+  readonly state: WebhookEndpoint;
+  readonly command: WebhookEndpointCommand;
+  readonly event: WebhookEndpointEvent;
+  readonly facts: Pick<CreateWebhookEndpoint, 'siblings'>;
+}
+
+export const webhookEndpointRef = (
+  environmentUid: string,
+  id: string,
+): EntityRef<WebhookEndpointEntity> => ({
   kind: 'webhook-endpoint',
   scope: environmentUid,
   path: [environmentUid, id],
@@ -16,18 +31,13 @@ const actions = {
   WebhookEndpointDeleted: 'deleted',
 } as const;
 
-export const webhookEndpointEntity: EntityDefinition<
-  WebhookEndpoint,
-  WebhookEndpointCommand,
-  WebhookEndpointEvent
-> = {
+export const webhookEndpointEntity: EntityDefinition<WebhookEndpointEntity> = {
   kind: 'webhook-endpoint',
   decider: webhookEndpoint,
 
-  facts(command, { path }, siblings) {
+  facts(command, ref, siblings) {
     if (command.type !== 'Create') return {};
-    const [environmentUid = ''] = path;
-    return { siblings: siblings.list('webhook-endpoint', [environmentUid]).length };
+    return { siblings: siblings.list(ref, ref.path.slice(0, 1)).length };
   },
 
   publish: publishConfig('webhook_endpoint', actions, (subject) => ({

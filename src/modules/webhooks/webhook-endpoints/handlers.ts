@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5 } from '#kernel/ids.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import { present } from '#kernel/present.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import { sealUrl, urlOfEndpoint } from '#modules/access/vault/webhook-urls.ts';
 import type { WebhooksServices } from '../services.ts';
-import { webhookEndpointRef } from './entity.ts';
+import { webhookEndpointRef, type WebhookEndpointEntity } from './entity.ts';
 import type { EndpointSettings } from './events.ts';
 import { requireEndpoint } from './queries.ts';
 import type { WebhookEndpoint } from './state.ts';
@@ -26,10 +28,16 @@ export async function createEndpoint(
   // A repeated request must create the same endpoint.
   const id = idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
   const url = await sealUrl(vault, urlOfEndpoint(environmentUid, id), wanted.url);
-  const body = { type: 'Create', id, environmentUid, ...wanted, url };
+  const body: CommandOf<WebhookEndpointEntity> = {
+    type: 'Create',
+    id,
+    environmentUid,
+    ...wanted,
+    url,
+  };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = webhookEndpointRef(environmentUid, id);
-  const made = await control.execute<WebhookEndpoint>(ref, body, { requestHash, ...options });
+  const made = await control.execute(ref, body, { requestHash, ...options });
   if (made === null) throw new GatewayError('server_error');
   return made;
 }
@@ -49,10 +57,13 @@ export async function patchEndpoint(
   const { url, ...others } = wanted;
   const owner = urlOfEndpoint(environmentUid, id);
   const sealed = url === undefined ? {} : { url: await sealUrl(vault, owner, url) };
-  const body = { type: 'Patch', changes: { ...others, ...sealed } };
+  const body: CommandOf<WebhookEndpointEntity> = {
+    type: 'Patch',
+    changes: { ...present(others), ...sealed },
+  };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = webhookEndpointRef(environmentUid, id);
-  const changed = await control.execute<WebhookEndpoint>(ref, body, { requestHash, ...options });
+  const changed = await control.execute(ref, body, { requestHash, ...options });
   if (changed === null) throw new GatewayError('not_found');
   return changed;
 }
@@ -77,7 +88,7 @@ export function requireOwnAddress(
   environmentUid: string,
   name: (typeof ownAddresses)[number],
 ): void {
-  const environment = control.view.find<Environment>('environment', [environmentUid]);
+  const environment = control.view.find(environmentRef(environmentUid));
   if (environment !== null && environment.webhookUrls[name] !== null) return;
   const message = `The environment has no ${name} webhook address.`;
   throw new GatewayError('not_found', { message });

@@ -2,6 +2,7 @@ import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts
 import { GatewayError } from '#kernel/errors.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
 import type { WebhookKind } from '../webhooks-out/events.ts';
+import { webhookEndpointEntity, webhookEndpointRef } from './entity.ts';
 import type { WebhookEndpoint } from './state.ts';
 
 /** Of the environment, oldest first. */
@@ -10,7 +11,7 @@ export function listEndpoints(
   environmentUid: string,
 ): WebhookEndpoint[] {
   return view
-    .list<WebhookEndpoint>('webhook-endpoint', [environmentUid])
+    .list(webhookEndpointEntity, [environmentUid])
     .map(({ state }) => state)
     .sort((a, b) => a.createdAt - b.createdAt);
 }
@@ -21,10 +22,8 @@ export async function requireEndpoint(
   environmentUid: string,
   id: string,
 ): Promise<WebhookEndpoint> {
-  const path = [environmentUid, id];
-  const found = await findCaughtUp(control.view, () =>
-    control.view.find<WebhookEndpoint>('webhook-endpoint', path),
-  );
+  const ref = webhookEndpointRef(environmentUid, id);
+  const found = await findCaughtUp(control.view, () => control.view.find(ref));
   if (found !== null) return found;
   const message = `The webhook endpoint "${id}" does not exist in the environment "${environmentName(control, environmentUid)}" of the key.`;
   throw new GatewayError('not_found', { message });

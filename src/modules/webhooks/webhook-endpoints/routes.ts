@@ -7,6 +7,7 @@ import { json, succeeded } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import { isoMillis } from '#kernel/time.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import { openUrl, urlOfEndpoint, urlOfEnvironment } from '#modules/access/vault/webhook-urls.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
@@ -80,7 +81,7 @@ const list = defineRoute({
   async handle({ caller, services }) {
     const { environmentUid } = caller;
     const { control } = services;
-    const environment = control.view.find<Environment>('environment', [environmentUid]);
+    const environment = control.view.find(environmentRef(environmentUid));
     const endpoints = listEndpoints(control, environmentUid);
     const shown = await Promise.all(endpoints.map((endpoint) => present(services, endpoint)));
     const own = environment === null ? [] : await presentOwn(services, environment);
@@ -192,7 +193,7 @@ const testSend = defineRoute({
     const own = ownAddresses.find((name) => name === id);
     if (own === undefined) await requireEndpoint(control, uid, id);
     else requireOwnAddress(services, uid, own);
-    const environment = control.view.find<Environment>('environment', [uid]);
+    const environment = control.view.find(environmentRef(uid));
     if (environment === null) throw new GatewayError('not_found');
     const once = idempotency?.idempotencyKey ?? randomUUID();
     const messageId = uuidV5(uid, `test/${id}/${once}`);

@@ -4,7 +4,7 @@ import type { Json } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { listFunctions } from '#modules/functions/functions/queries.ts';
 import type { DeployedFunction } from '#modules/functions/functions/state.ts';
-import type { SyncInstance } from '#modules/functions/syncs/state.ts';
+import { connectionPathOf, syncRef } from '#modules/functions/syncs/entity.ts';
 import type { ProviderEvent } from './evaluate.ts';
 
 /** A run of `onWebhook` that an event starts. */
@@ -47,7 +47,5 @@ const subscribes = (
 ): boolean => subscriptions.includes('*') || (type !== null && subscriptions.includes(type));
 
 function isPaused(view: ControlPlane['view'], connection: Connection, name: string): boolean {
-  const { environmentUid, integrationKey, connectionId } = connection;
-  const path = [environmentUid, integrationKey, connectionId, name, 'base'];
-  return view.find<SyncInstance>('sync', path)?.state === 'paused';
+  return view.find(syncRef(connectionPathOf(connection), name, 'base'))?.state === 'paused';
 }

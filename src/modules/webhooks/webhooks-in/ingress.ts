@@ -7,7 +7,7 @@ import { takeQuota } from '#http/rate-limit.ts';
 import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import { openIntegrationCredentials } from '#modules/connections/credentials/sealing.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import type { WebhooksServices } from '../services.ts';
@@ -170,7 +170,7 @@ async function receiverOf(
   const { control, providers } = services;
   const { environmentUid, integrationKey: key } = address;
   const environment = await findCaughtUp(control.view, () => {
-    const found = control.view.find<Environment>('environment', [environmentUid]);
+    const found = control.view.find(environmentRef(environmentUid));
     return found?.isDeleting === true ? null : found;
   });
   if (environment === null) throw new GatewayError('unknown_environment');

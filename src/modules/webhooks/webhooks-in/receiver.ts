@@ -1,4 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import type { Integration } from '#modules/connections/integrations/state.ts';
@@ -27,7 +28,7 @@ export function receiverFor(
 }
 
 function environmentOf({ control }: Pick<WebhooksServices, 'control'>, uid: string): Environment {
-  const found = control.view.find<Environment>('environment', [uid]);
+  const found = control.view.find(environmentRef(uid));
   if (found === null) throw new GatewayError('not_found');
   return found;
 }

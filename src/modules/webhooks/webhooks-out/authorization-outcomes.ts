@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { GatewayError } from '#kernel/errors.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import { openUrl, urlOfConnection, urlOfSession } from '#modules/access/vault/webhook-urls.ts';
 import type {
   AuthorizationOutcomes,
@@ -45,7 +45,7 @@ async function announceFailure(
   failure: GatewayError,
 ): Promise<void> {
   const { control, providers, vault, publisher, logger } = deps;
-  const environment = control.view.find<Environment>('environment', [environmentUid]);
+  const environment = control.view.find(environmentRef(environmentUid));
   if (environment === null) return;
   const operation = reconnectsUid === null ? 'creation' : 'override';
   const { code: type, message: description } = failure;

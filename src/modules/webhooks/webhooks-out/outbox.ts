@@ -11,8 +11,8 @@ import {
   urlOfEnvironment,
 } from '#modules/access/vault/webhook-urls.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
+import { webhookEndpointRef } from '../webhook-endpoints/entity.ts';
 import { listEndpoints, wants, type Subject } from '../webhook-endpoints/queries.ts';
-import type { WebhookEndpoint } from '../webhook-endpoints/state.ts';
 import {
   addressContext,
   deliveryContext,
@@ -76,8 +76,7 @@ export async function urlOf(
     const owner = urlOfEnvironment(environment.uid, endpointId);
     return openUrl(vault, owner, environment.webhookUrls[endpointId]);
   }
-  const path = [environment.uid, endpointId];
-  const endpoint = control.view.find<WebhookEndpoint>('webhook-endpoint', path);
+  const endpoint = control.view.find(webhookEndpointRef(environment.uid, endpointId));
   if (endpoint?.isEnabled !== true) return null;
   return openUrl(vault, urlOfEndpoint(environment.uid, endpoint.id), endpoint.url);
 }

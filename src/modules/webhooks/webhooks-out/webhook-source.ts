@@ -5,6 +5,7 @@ import type { Ports } from '#control-plane/ports.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
 import { readableValue } from '#control-plane/topic-view.ts';
 import { dayMs, type Clock } from '#kernel/time.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
@@ -118,7 +119,7 @@ export async function subjectOf(
 ): Promise<{ readonly environment: Environment; readonly connection: Connection } | null> {
   const { environment_id: uid, integration, connection_id } = event;
   const environment = await findCaughtUp(control.view, () =>
-    control.view.find<Environment>('environment', [uid]),
+    control.view.find(environmentRef(uid)),
   );
   const connection = await findCaughtUp(control.view, () => {
     const found = findConnection(control, uid, integration ?? '', connection_id ?? '');

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
+import type { CommandOf, EntityPath } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
+import { actionRunPath, type ActionRunEntity } from '#modules/functions/actions/entity.ts';
 import { actionRunRef } from '../../actions/entity.ts';
 import { readOutput } from '../../actions/output.ts';
 import { kindOf, type ActionRun, type CalledKind } from '../../actions/state.ts';
@@ -56,9 +58,9 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
     },
 
     async actionOutput(environmentUid, runId) {
-      const path = [environmentUid, runId];
       const { view } = deps.control;
-      const run = await findCaughtUp(view, () => view.find<ActionRun>('action-run', path));
+      const ref = actionRunPath(environmentUid, runId);
+      const run = await findCaughtUp(view, () => view.find(ref));
       if (run === null || kindOf(run) !== 'action')
         throw new GatewayError('not_found', unknownAction);
       if (run.endedAt === null) throw new GatewayError('not_found', runningAction);
@@ -78,7 +80,7 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
 
     async runEventOnce(request, runId, signal) {
       await queue(deps, eventCall(request), { runId, isAsync: true });
-      await endOf(deps.control, [request.connection.environmentUid, runId], signal);
+      await endOf(deps.control, actionRunPath(request.connection.environmentUid, runId), signal);
     },
 
     async queueWebhook({ connection, fn, payload, actor }, runId) {
@@ -222,7 +224,7 @@ async function queue(
   const owner = { runId, environmentUid, connectionUid };
   const input = await keepInput(deps.payloads, owner, json, taken);
   const payloadOwner = { runId, environmentUid, integrationKey, connectionId };
-  const body = {
+  const body: CommandOf<ActionRunEntity> = {
     type: 'Queue',
     ...payloadOwner,
     kind,
@@ -240,7 +242,7 @@ async function queue(
     ...(taken === null ? {} : { runner: taken.runner }),
   };
   // A local run is not looked up in the view: it continues here.
-  const queued = await deps.control.execute<ActionRun>(actionRunRef(payloadOwner), body, {
+  const queued = await deps.control.execute(actionRunRef(payloadOwner), body, {
     actor,
     isViewAwaited: taken === null,
     isDirect: true,
@@ -317,12 +319,12 @@ async function readEnd(
 /** Resolves when this node knows that the asynchronous run has ended. @throws the signal's reason */
 async function endOf(
   { view }: ControlPlane,
-  path: readonly string[],
+  ref: EntityPath<ActionRunEntity>,
   signal: AbortSignal,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<null>();
   const look = (): void => {
-    const run = view.find<ActionRun>('action-run', path);
+    const run = view.find(ref);
     if (run === null || run.endedAt !== null) resolve(null);
   };
   const give = (): void => reject(signal.reason as Error);

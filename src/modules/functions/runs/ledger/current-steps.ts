@@ -3,12 +3,13 @@ import { findCaughtUp } from '#control-plane/control-plane.ts';
 import type { EntityRef } from '#control-plane/entity.ts';
 import type { Caller } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { type ActionRunEntity, actionRunPath } from '#modules/functions/actions/entity.ts';
+import { type SyncEntity, syncEntity } from '#modules/functions/syncs/entity.ts';
 import { activeGeneration } from '#streams/projector/active-generation.ts';
 import { storedPositions } from '#streams/projector/positions.ts';
 import { actionRunRef } from '../../actions/entity.ts';
-import { kindOf, type ActionRun } from '../../actions/state.ts';
+import { kindOf } from '../../actions/state.ts';
 import type { FunctionsServices } from '../../services.ts';
-import type { SyncInstance } from '../../syncs/state.ts';
 import { hasEnded } from './presenter.ts';
 import { runs } from './projection.ts';
 import { stepsOf, type StepRow } from './queries.ts';
@@ -77,10 +78,10 @@ export function runningOf(
   { view }: FunctionsServices['control'],
   environmentUid: string,
   runId: string,
-): { readonly ref: EntityRef; readonly isOfSync: boolean } | null {
-  const sync = view.findBy<SyncInstance>('sync', 'run', runId);
+): { readonly ref: EntityRef<SyncEntity | ActionRunEntity>; readonly isOfSync: boolean } | null {
+  const sync = view.findBy(syncEntity, 'run', runId);
   if (sync?.state.environmentUid === environmentUid) return { ref: sync.ref, isOfSync: true };
-  const called = view.find<ActionRun>('action-run', [environmentUid, runId]);
+  const called = view.find(actionRunPath(environmentUid, runId));
   if (called === null || called.endedAt !== null) return null;
   return { ref: actionRunRef(called), isOfSync: kindOf(called) === 'webhook' };
 }

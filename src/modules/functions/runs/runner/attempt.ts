@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
-import type { CommandBody, EntityRef } from '#control-plane/entity.ts';
+import type { CommandOf, EntityRef, EntityTypes } from '#control-plane/entity.ts';
 import type { Ports } from '#control-plane/ports.ts';
 import { currentTrace, inSpan, inTrace, type SpanDescription } from '#control-plane/trace.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { retrying } from '#kernel/retry.ts';
 import { scrub } from '#kernel/scrub.ts';
+import { connectionRef } from '#modules/connections/connections/entity.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import type { OperationState, OperationLogs } from '#ports/operation-log.ts';
@@ -16,6 +17,7 @@ import {
   type RunFailure,
   type Sandbox,
 } from '#ports/sandbox.ts';
+import { functionRef } from '../../functions/entity.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/state.ts';
 import type { EndStatus } from '../../syncs/state.ts';
 import type { CalledRun } from '../invocation/direct-runs.ts';
@@ -43,9 +45,9 @@ const heartbeatMs = 15_000;
 const silenceMaxMs = 50_000;
 
 /** A command to the owner of the run. */
-export interface Report {
-  readonly ref: EntityRef;
-  readonly body: CommandBody;
+export interface Report<E extends EntityTypes> {
+  readonly ref: EntityRef<E>;
+  readonly body: CommandOf<E>;
   readonly actor: string;
   /** Whether an owner in this process may decide without the log, because the view is not used for the outcome. */
   readonly isDirect?: boolean;
@@ -202,19 +204,19 @@ function endingOf(failure: RunFailure, signal: AbortSignal): Ending {
  * Repeats the command until the owner has decided, over outages.
  * @throws GatewayError the refusal of the owner; the signal's reason
  */
-export async function executeUntilDecided<S extends object>(
+export async function executeUntilDecided<E extends EntityTypes>(
   { control }: Pick<RunDeps, 'control'>,
-  report: Report,
+  report: Report<E>,
   signal: AbortSignal,
-): Promise<S | null> {
-  return retrying(() => requestReport<S>(control, report), { signal });
+): Promise<E['state'] | null> {
+  return retrying(() => requestReport(control, report), { signal });
 }
 
-const requestReport = <S extends object>(
+const requestReport = <E extends EntityTypes>(
   control: ControlPlane,
-  { ref, body, actor, isDirect = false }: Report,
-): Promise<S | null> =>
-  control.execute<S>(ref, body, { actor, isDirect, isViewAwaited: !isDirect });
+  { ref, body, actor, isDirect = false }: Report<E>,
+): Promise<E['state'] | null> =>
+  control.execute(ref, body, { actor, isDirect, isViewAwaited: !isDirect });
 
 /** The owner does not have the attempt: another one runs, or the run was ended. */
 export const isStale = (error: unknown): boolean =>
@@ -225,7 +227,11 @@ export const isStale = (error: unknown): boolean =>
  * Sends heartbeats until stopped. Aborts the run when the owner replies that the attempt is over, or does not reply for
  * too long.
  */
-export function keepAlive(deps: RunDeps, report: Report, abort: AbortController): Disposable {
+export function keepAlive<E extends EntityTypes>(
+  deps: RunDeps,
+  report: Report<E>,
+  abort: AbortController,
+): Disposable {
   let lastOk = performance.now();
   let isAsking = false;
   const beat = async (): Promise<void> => {
@@ -251,9 +257,9 @@ export async function connectionOf(
   { control: { view } }: Pick<RunDeps, 'control'>,
   { environment_id, integration, connection_id, connection_uid }: CalledRun,
 ): Promise<Connection> {
-  const path = [environment_id, integration ?? '', connection_id ?? ''];
+  const ref = connectionRef(environment_id, integration ?? '', connection_id ?? '');
   const connection = await findCaughtUp(view, () => {
-    const found = view.find<Connection>('connection', path);
+    const found = view.find(ref);
     return found?.uid === connection_uid && !found.isDeleting ? found : null;
   });
   if (connection !== null) return connection;
@@ -269,13 +275,15 @@ export async function deployedTarget(
   change: CalledRun,
 ): Promise<{ readonly connection: Connection; readonly fn: DeployedFunction }> {
   const { view } = deps.control;
-  const pair = [change.environment_id, change.integration ?? ''];
   const connection = await connectionOf(deps, change);
   // A webhook is for the sync that subscribes to it.
   const kind = change.kind === 'webhook' ? 'sync' : change.kind;
-  const fn = await findCaughtUp(view, () =>
-    view.find<DeployedFunction>('function', [...pair, kind, change.function]),
-  );
+  const { environment_id: environmentUid, integration, function: name } = change;
+  const find = () =>
+    kind === 'dryrun'
+      ? null
+      : view.find(functionRef(environmentUid, integration ?? '', kind, name));
+  const fn = await findCaughtUp(view, find);
   if (fn === null)
     throw new GatewayError('script_aborted', { message: 'The function was deleted.' });
   if (!fn.isEnabled) throw new GatewayError('function_disabled');

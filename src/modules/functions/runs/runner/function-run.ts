@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { connectionRef } from '#modules/connections/connections/entity.ts';
+import { connectionRef, type ConnectionEntity } from '#modules/connections/connections/entity.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
-import type { ActionRun } from '../../actions/state.ts';
-import { connectionPathOf } from '../../syncs/entity.ts';
-import type { SyncInstance } from '../../syncs/state.ts';
+import type { ActionRunEntity } from '../../actions/entity.ts';
+import { connectionPathOf, syncEntity, type SyncEntity } from '../../syncs/entity.ts';
 import type { CalledRun, DirectRuns, RunTaker, TakenRun } from '../invocation/direct-runs.ts';
 import { isEnd, isTaken, millis, type RunChanged } from '../ledger/events.ts';
 import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
@@ -112,7 +112,7 @@ class FunctionRunner implements RunTaker {
   async #isLast(change: RunChanged): Promise<boolean> {
     const { view } = this.#deps.control;
     await view.caughtUp();
-    const instance = view.find<SyncInstance>('sync', refOfSync(change).path);
+    const instance = view.find(refOfSync(change));
     return instance?.last?.runId === change.run_id;
   }
 
@@ -156,8 +156,8 @@ class FunctionRunner implements RunTaker {
       const input = inputOf(deps, change);
       // Awaited by the run; an earlier failure must not be an unhandled rejection.
       input.catch(() => undefined);
-      const body = { type: 'RunStarted', attempt, runner };
-      const run = await executeUntilDecided<ActionRun>(
+      const body: CommandOf<ActionRunEntity> = { type: 'RunStarted', attempt, runner };
+      const run = await executeUntilDecided(
         deps,
         { ref: refOfInvoked(change), body, actor, isDirect: true },
         signal,
@@ -168,8 +168,8 @@ class FunctionRunner implements RunTaker {
         await invokeRun(deps, change, supplied, abort, closing);
       };
     }
-    const body = { type: 'RunStarted', runId, attempt, runner };
-    const instance = await executeUntilDecided<SyncInstance>(
+    const body: CommandOf<SyncEntity> = { type: 'RunStarted', runId, attempt, runner };
+    const instance = await executeUntilDecided(
       deps,
       { ref: refOfSync(change), body, actor },
       signal,
@@ -237,11 +237,14 @@ class FunctionRunner implements RunTaker {
     const ref = connectionRef(...path);
     const actor = `run:${change.run_id ?? ''}`;
     if (change.action !== 'succeeded') {
-      const body = { type: 'MarkError', error: { type: 'sync', log_id: change.log_id } };
+      const body: CommandOf<ConnectionEntity> = {
+        type: 'MarkError',
+        error: { type: 'sync', log_id: change.log_id },
+      };
       await this.#deps.control.enqueue(ref, body, { actor });
       return;
     }
-    const others = this.#deps.control.view.list<SyncInstance>('sync', path);
+    const others = this.#deps.control.view.list(syncEntity, path);
     const isFailing = others.some(
       ({ state }) =>
         (state.syncName !== change.function || state.variant !== change.variant) &&

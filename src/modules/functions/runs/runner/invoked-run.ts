@@ -1,11 +1,12 @@
 import { findCaughtUp } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { retrying } from '#kernel/retry.ts';
 import { scrub } from '#kernel/scrub.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import type { WriteOrigin } from '#modules/records/write/writer.ts';
 import type { Operation } from '#ports/operation-log.ts';
-import { actionRunRef } from '../../actions/entity.ts';
+import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
 import { outputJson } from '../../actions/output.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
@@ -84,8 +85,8 @@ export async function invokeRun(
   const actor = `run:${change.run_id ?? ''}`;
   const ref = refOfInvoked(change);
   const operation = beginLog(deps, change);
-  const sign = { ref, body: { type: 'Heartbeat', attempt }, actor, isDirect: true };
-  using _ = keepAlive(deps, sign, abort);
+  const body: CommandOf<ActionRunEntity> = { type: 'Heartbeat', attempt };
+  using _ = keepAlive(deps, { ref, body, actor, isDirect: true }, abort);
   const { signal } = abort;
   const settled = await settledOf(deps, change, { input, depth, operation, signal });
   return await report(deps, change, settled, { operation, keepBody, closing });
@@ -155,8 +156,7 @@ async function instanceOf(
   { control: { view } }: RunDeps,
   change: CalledRun,
 ): Promise<SyncInstance> {
-  const { path } = refOfSync(change);
-  const instance = await findCaughtUp(view, () => view.find<SyncInstance>('sync', path));
+  const instance = await findCaughtUp(view, () => view.find(refOfSync(change)));
   if (instance?.connectionUid === change.connection_uid) return instance;
   throw new GatewayError('script_aborted', { message: 'The sync was removed.' });
 }
@@ -207,7 +207,7 @@ async function report(
   let isTaken = false;
   try {
     const body = await keepBody(json);
-    const fields = {
+    const fields: CommandOf<ActionRunEntity> = {
       type: 'RunEnded',
       attempt,
       status,

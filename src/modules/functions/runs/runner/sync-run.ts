@@ -1,7 +1,8 @@
+import type { CommandOf } from '#control-plane/entity.ts';
 import { scrub } from '#kernel/scrub.ts';
 import type { WriteOrigin } from '#modules/records/write/writer.ts';
 import type { DeployedFunction } from '../../functions/state.ts';
-import { syncRef } from '../../syncs/entity.ts';
+import { syncRef, type SyncEntity } from '../../syncs/entity.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
 import type { CalledRun } from '../invocation/direct-runs.ts';
@@ -58,14 +59,14 @@ export async function runSync(
     operation.end('failed', 'The run was interrupted; it is tried again', {
       isInterrupted: true,
     });
-    const body = { type: 'Release', runId, attempt };
+    const body: CommandOf<SyncEntity> = { type: 'Release', runId, attempt };
     const soon = AbortSignal.any([closing, AbortSignal.timeout(releaseWithinMs)]);
     await report(deps, { ref, body, actor }, soon);
     return;
   }
   const { ending, counts, positions, goesOn } = outcome;
   const result = { counts, positions, ...statusOf(ending), goesOn };
-  const body = { type: 'RunEnded', runId, attempt, ...result };
+  const body: CommandOf<SyncEntity> = { type: 'RunEnded', runId, attempt, ...result };
   await report(deps, { ref, body, actor }, closing);
   operation.end(...logEnd(ending, `Sync ${change.function}`));
 }
@@ -138,7 +139,7 @@ function statusOf(ending: AttemptResult) {
 }
 
 /** An attempt that the owner no longer has reports nothing. */
-async function report(deps: RunDeps, to: Report, signal: AbortSignal): Promise<void> {
+async function report(deps: RunDeps, to: Report<SyncEntity>, signal: AbortSignal): Promise<void> {
   try {
     await executeUntilDecided(deps, to, signal);
   } catch (error) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Mask } from '#kernel/mask.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { isoMillisOrNull } from '#kernel/time.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { logLevels, type LoggerLevel, type Operation } from '#ports/operation-log.ts';
 import type { HostCalls, RunContext } from '#ports/sandbox.ts';
@@ -176,7 +176,7 @@ function syncCalls(control: HostDeps['control'], environmentUid: string, actor: 
 
 function contextOf({ control, providers }: HostDeps, run: HostRun, level: LoggerLevel): RunContext {
   const { connection, instance } = run;
-  const environment = control.view.find<Environment>('environment', [connection.environmentUid]);
+  const environment = control.view.find(environmentRef(connection.environmentUid));
   const provider = providers.find(connection.provider);
   const lastSync = instance?.lastSyncDate ?? null;
   return {

@@ -1,10 +1,12 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { stableJson, type JsonObject } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
+import type { CheckpointEntity } from '#modules/functions/checkpoints/entity.ts';
+import type { SyncEntity } from '#modules/functions/syncs/entity.ts';
 import type { CalledKind } from '../../actions/state.ts';
 import { checkpointRef } from '../../checkpoints/entity.ts';
-import type { Checkpoint } from '../../checkpoints/state.ts';
 import { connectionPathOf, syncRef } from '../../syncs/entity.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
 import type { RunCheckpoint } from './deps.ts';
@@ -19,12 +21,15 @@ export function createSyncCheckpoint(
   const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
   return versioned(instance.checkpoint, instance.checkpointVersion, {
     write: async (version, value) => {
-      const type = value === null ? 'ClearCheckpoint' : 'SaveCheckpoint';
-      const what = value === null ? {} : { checkpoint: value };
-      await control.execute(ref, { type, runId, attempt, version, ...what }, { actor });
+      const fields = { runId, attempt, version };
+      const body: CommandOf<SyncEntity> =
+        value === null
+          ? { type: 'ClearCheckpoint', ...fields }
+          : { type: 'SaveCheckpoint', ...fields, checkpoint: value };
+      await control.execute(ref, body, { actor });
     },
     stored: () => {
-      const now = control.view.find<SyncInstance>('sync', ref.path);
+      const now = control.view.find(ref);
       return now === null ? null : { value: now.checkpoint, version: now.checkpointVersion };
     },
   });
@@ -43,15 +48,22 @@ export function createCalledCheckpoint(
   const { connection, kind, functionName, actor } = run;
   const { uid: connectionUid } = connection;
   const ref = checkpointRef(connectionPathOf(connection), { kind, functionName });
-  const stored = control.view.find<Checkpoint>('checkpoint', ref.path);
+  const stored = control.view.find(ref);
   const existing = stored?.connectionUid === connectionUid ? stored : null;
   return versioned(existing?.value ?? null, existing?.version ?? 0, {
     write: async (version, value) => {
-      const body = { type: 'Write', connectionUid, kind, functionName, version, value };
+      const body: CommandOf<CheckpointEntity> = {
+        type: 'Write',
+        connectionUid,
+        kind,
+        functionName,
+        version,
+        value,
+      };
       await control.execute(ref, body, { actor });
     },
     stored: () => {
-      const now = control.view.find<Checkpoint>('checkpoint', ref.path);
+      const now = control.view.find(ref);
       return now === null ? null : { value: now.value, version: now.version };
     },
   });

@@ -1,6 +1,7 @@
 import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Clock } from '#kernel/time.ts';
+import { environmentRef } from '#modules/access/environments/entity.ts';
 import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
 import type { Environment } from '#modules/access/environments/state.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
@@ -81,7 +82,7 @@ export async function targetOf(
   const { environment_id: uid, message_id: id, address } = created;
   if (address === null) return configuredTarget(deps, created);
   const environment = await findCaughtUp(control.view, () =>
-    control.view.find<Environment>('environment', [uid]),
+    control.view.find(environmentRef(uid)),
   );
   if (environment === null) return null;
   await vault.ready(uid);
@@ -95,7 +96,7 @@ export async function configuredTarget(
   { environment_id: uid, endpoint_id, integration, connection_id }: EndpointRef,
 ): Promise<Target | null> {
   const find = async (): Promise<Target | null> => {
-    const environment = control.view.find<Environment>('environment', [uid]);
+    const environment = control.view.find(environmentRef(uid));
     if (environment === null) return null;
     const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
     const url = await urlOf({ control, vault }, endpoint_id, environment, connection);

@@ -146,12 +146,14 @@ it('a search finds what a look at every connection finds, in the same order', ()
         ...(random.chance(50) ? { limit: 1 + random.int(5), page: random.int(3) } : {}),
         ...(after === undefined ? {} : { after }),
       };
-      const found = store.search(connectionSearch(query));
+      const found = store.search('connection', connectionSearch(query));
       const ids = found.map(({ state }) => (JSON.parse(String(state)) as Connection).id);
       expect(ids, JSON.stringify(query)).toEqual(linear(live.values(), query).map(({ id }) => id));
     }
   }
   store.clear();
-  expect(store.search(connectionSearch({ environmentUid: 'e1', search: 'a' }))).toEqual([]);
+  expect(
+    store.search('connection', connectionSearch({ environmentUid: 'e1', search: 'a' })),
+  ).toEqual([]);
   store.close();
 });

@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { definitions } from '#app/entities.ts';
 import type { AnyEntityDefinition } from '#control-plane/entity.ts';
 import { createPublisher, type Publisher } from '#control-plane/publisher.ts';
+import type { Sealed } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
+import { variableRef } from '#modules/functions/variables/entity.ts';
 import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
 import { startCommandRetries } from '#modules/operations/dead-letters/command-retries.ts';
 import {
@@ -143,8 +145,9 @@ describe('a message that a reactor gave up', () => {
 });
 
 describe('a command that an owner gave up', () => {
-  const ref = { kind: 'variable', scope: 'e1', path: ['e1', 'A'] } as const;
-  const body = { type: 'Set', environmentUid: 'e1', name: 'A', value: `v1.k1.${'x'.repeat(40)}` };
+  const ref = variableRef('e1', 'A');
+  const value = `v1.k1.${'x'.repeat(40)}` as Sealed<string>;
+  const body = { type: 'Set', environmentUid: 'e1', name: 'A', value } as const;
 
   it('is decided once more, though its deadline is long over', async () => {
     await using _ = await startCommandRetries({
@@ -166,6 +169,6 @@ describe('a command that an owner gave up', () => {
       errorCode: '',
     });
     await node.control.view.caughtUp();
-    expect(node.control.view.find('variable', ref.path)).toMatchObject({ name: 'A' });
+    expect(node.control.view.find(ref)).toMatchObject({ name: 'A' });
   });
 });

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CommandOf } from '#control-plane/entity.ts';
 import type { Sealed } from '#kernel/ids.ts';
 import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
-import { actionRunRef } from '#modules/functions/actions/entity.ts';
+import type { ConnectionEntity } from '#modules/connections/connections/entity.ts';
+import { actionRunRef, type ActionRunEntity } from '#modules/functions/actions/entity.ts';
 import type { LogEntry } from '#modules/operations/logs/events.ts';
 import { createEndpoint, patchEndpoint } from '#modules/webhooks/webhook-endpoints/handlers.ts';
 import { circuitChannel, circuitName } from '#modules/webhooks/webhooks-out/delivery/circuits.ts';
@@ -254,10 +256,11 @@ describe('deliveries', () => {
 
     it.each(['changed', 'connected again'])('of a connection that is %s', async (how) => {
       const { node, connection } = hooks.world;
-      const ask = (body: { type: string; [field: string]: unknown }) =>
+      const ask = (body: CommandOf<ConnectionEntity>) =>
         node.control.execute(refOfConnection(connection), body, { actor });
-      await ask({ type: 'Patch', changes: { webhookUrlOverride: wrong() } });
-      const corrected = { webhookUrlOverride: right() };
+      // In plain text, as earlier releases stored them.
+      await ask({ type: 'Patch', changes: { webhookUrlOverride: wrong() as Sealed<string> } });
+      const corrected = { webhookUrlOverride: right() as Sealed<string> };
       await correct(
         () => hooks.send(...ids),
         () =>
@@ -372,10 +375,10 @@ describe('the webhook of a run', () => {
       input: null,
       inputHash: null,
     };
-    const ask = (body: { type: string }) =>
+    const ask = (body: CommandOf<ActionRunEntity>) =>
       hooks.world.node.control.execute(actionRunRef(of), body, { actor });
     await ask({ type: 'Queue', ...of, ...facts });
-    await ask({ type: 'RunStarted', attempt: 1, runner: 'r' } as { type: string });
+    await ask({ type: 'RunStarted', attempt: 1, runner: 'r' });
     await ask({
       type: 'RunEnded',
       attempt: 1,
@@ -383,7 +386,7 @@ describe('the webhook of a run', () => {
       output: null,
       outputHash: null,
       error: null,
-    } as { type: string });
+    });
     const [request] = await hooks.receiver.got(1);
     expect(JSON.parse(request!.body)).toMatchObject({
       type: 'async_action',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/time.ts';
-import type { Connection } from '#modules/connections/connections/state.ts';
+import { functionRef } from '#modules/functions/functions/entity.ts';
 import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
 import { commandSyncs, triggerCommand } from '#modules/functions/syncs/handlers.ts';
 import { createInstancesFor, reconcileSyncInstances } from '#modules/functions/syncs/reconcile.ts';
@@ -239,9 +239,7 @@ describe('a sync', () => {
 
   it('marks its connection while it fails and clears the mark when it succeeds', async () => {
     await deploySync('flaky', `async () => { throw new Error('down'); }`);
-    const errors = () =>
-      world.node.control.view.find<Connection>('connection', refOfConnection(world.connection).path)
-        ?.errors;
+    const errors = () => world.node.control.view.find(refOfConnection(world.connection))?.errors;
     const failed = await run('flaky');
     await until(() =>
       errors()?.some(({ type, log_id }) => type === 'sync' && log_id === failed.last?.runId),
@@ -374,7 +372,7 @@ describe('a sync', () => {
     await run('removed');
     const { control } = world.node;
     const { uid } = world.environment;
-    const ref = { kind: 'function', scope: uid, path: [uid, 'crm', 'sync', 'removed'] } as const;
+    const ref = functionRef(uid, 'crm', 'sync', 'removed');
     await control.execute(ref, { type: 'Delete' }, { actor });
     const deps = { control, records: world.records.writer };
     await reconcileSyncInstances(deps, uid, ['crm'], actor);

@@ -5,8 +5,9 @@ import type { LifecycleEvent } from '#modules/connections/connections/lifecycle-
 import { connectValidated, runBeforeDeletion } from '#modules/connections/connections/lifecycle.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
+import { actionRunPath } from '#modules/functions/actions/entity.ts';
 import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-hooks.ts';
-import type { ActionRun } from '#modules/functions/actions/state.ts';
+import { checkpointEntity } from '#modules/functions/checkpoints/entity.ts';
 import { functionRef } from '#modules/functions/functions/entity.ts';
 import { findFunction } from '#modules/functions/functions/queries.ts';
 import { isEnd, type RunChanged } from '#modules/functions/runs/ledger/events.ts';
@@ -190,11 +191,11 @@ describe('functions on pre-connection-deletion (§14)', () => {
     });
     await runBeforeDeletion(world.services, connection, { actor });
     const path = [world.environment.uid, 'crm', 'leaving'];
-    expect(world.node.control.view.list('checkpoint', path)).toMatchObject([
+    expect(world.node.control.view.list(checkpointEntity, path)).toMatchObject([
       { state: { value: { said: 'goodbye' } } },
     ]);
     await deleteConnection(world.services, connection, { actor });
-    expect(world.node.control.view.list('checkpoint', path)).toEqual([]);
+    expect(world.node.control.view.list(checkpointEntity, path)).toEqual([]);
   });
 });
 
@@ -250,7 +251,7 @@ describe('a webhook for a sync (§13)', () => {
     expect(world.records.calls).toEqual(['save Contact 1', 'barrier Contact']);
     await endOf(await hook('hooked', payload));
     const path = [world.environment.uid, 'crm', 'acme'];
-    expect(world.node.control.view.list('checkpoint', path)).toMatchObject([
+    expect(world.node.control.view.list(checkpointEntity, path)).toMatchObject([
       { state: { kind: 'webhook', functionName: 'hooked', value: { seen: 2 } } },
     ]);
     // The sync itself has run no further.
@@ -281,9 +282,9 @@ describe('a dry run', () => {
       module.exports.default = { type: '${type}', models: { Contact: z.looseObject({}) }, exec: ${exec} };`;
     const { connection } = world;
     const id = await world.runs.queueDryRun({ connection, order: { ...rest, bundle }, actor });
-    const path = [world.environment.uid, id];
+    const ref = actionRunPath(world.environment.uid, id);
     const run = await until(() => {
-      const found = world.node.control.view.find<ActionRun>('action-run', path);
+      const found = world.node.control.view.find(ref);
       return found?.endedAt == null ? null : found;
     });
     return { run, left: () => world.runs.dryRunOutput(run) };
@@ -352,9 +353,9 @@ describe('a dry run', () => {
     const bundle = `module.exports.default = { type: 'onEvent', exec: async () => {} };`;
     const order = { functionType: 'sync', bundle } as const;
     const id = await world.runs.queueDryRun({ connection, order, actor });
-    const path = [world.environment.uid, id];
+    const ref = actionRunPath(world.environment.uid, id);
     const run = await until(() => {
-      const found = world.node.control.view.find<ActionRun>('action-run', path);
+      const found = world.node.control.view.find(ref);
       return found?.endedAt == null ? null : found;
     });
     expect(run.error).toEqual({
