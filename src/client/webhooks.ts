@@ -1,3 +1,5 @@
+import type { WebhookEndpoint } from './operations.ts';
+
 /** The `Headers` of a request, or an object of them, as Node has it. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
@@ -178,12 +180,22 @@ export async function verifyHmac({ body, headers }: WebhookRequest, key: string)
   return isSignature(hmacKey, signature, bytesOf(body));
 }
 
+type WebhookKind = NonNullable<WebhookEndpoint['kinds']>[number];
+
+/** The kinds that the service itself sends; a kind of the API without a type here does not compile. */
+const ownKinds: {
+  readonly [Kind in Exclude<WebhookKind, 'forward'>]: Extract<
+    Webhook,
+    { readonly type: Kind }
+  >['from'];
+} = { auth: 'svc', sync: 'svc', async_action: 'svc', test: 'svc' };
+
 /** Whether a payload is a webhook of the service, and not the body of a provider's that names no connection. */
 export function isWebhook(payload: unknown): payload is Webhook {
   if (typeof payload !== 'object' || payload === null) return false;
   const { type, from } = payload as { readonly type?: unknown; readonly from?: unknown };
   if (type === 'forward') return typeof from === 'string' && 'payload' in payload;
-  return from === 'svc' && ['auth', 'sync', 'async_action', 'test'].includes(String(type));
+  return from === 'svc' && typeof type === 'string' && Object.hasOwn(ownKinds, type);
 }
 
 /** @throws WebhookVerificationError */

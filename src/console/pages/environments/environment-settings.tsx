@@ -10,13 +10,17 @@ import { useAccess } from '../../session/context.tsx';
 
 type Patch = NonNullable<Input<'PATCH /environments/{environmentId}'>['body']>;
 
-const events = [
-  ['on_auth_creation', 'A connection was created'],
-  ['on_auth_refresh_error', 'A refresh of credentials failed'],
-  ['on_sync_completion_always', 'A sync ended without changes'],
-  ['on_sync_error', 'A sync failed'],
-  ['on_async_action_completion', 'An asynchronous action ended'],
-] as const;
+type WebhookEvent = Extract<keyof Environment, `on_${string}`>;
+
+/** An event of the API without a label does not compile. */
+const eventLabels: Readonly<Record<WebhookEvent, string>> = {
+  on_auth_creation: 'A connection was created',
+  on_auth_refresh_error: 'A refresh of credentials failed',
+  on_sync_completion_always: 'A sync ended without changes',
+  on_sync_error: 'A sync failed',
+  on_async_action_completion: 'An asynchronous action ended',
+};
+const webhookEvents = Object.keys(eventLabels) as readonly WebhookEvent[];
 
 interface SettingsProps {
   readonly environment: Environment;
@@ -77,10 +81,10 @@ const Webhooks = ({ environment, patch, set }: PartProps): JSX.Element => (
       value={patch.webhook_url_secondary ?? environment.webhook_url_secondary ?? ''}
       onInput={(webhook_url_secondary) => set({ webhook_url_secondary })}
     />
-    {events.map(([name, label]) => (
+    {webhookEvents.map((name) => (
       <Check
         key={name}
-        label={label}
+        label={eventLabels[name]}
         isChecked={patch[name] ?? environment[name]}
         onChange={(isChecked) => set({ [name]: isChecked })}
       />

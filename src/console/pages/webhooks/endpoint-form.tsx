@@ -6,16 +6,17 @@ import { ChoiceSet, Select, TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { useIntegrationChoices } from '../../shell/filter.tsx';
+import { labelOfWebhook, webhookKinds, type WebhookKind } from './webhook-kinds.ts';
 
-const kinds = ['auth', 'sync', 'async_action', 'forward'] as const;
-type Kind = (typeof kinds)[number];
-const isChosen = (kind: string): kind is Kind => kinds.some((one) => one === kind);
+/** A test is sent on request, whatever an endpoint takes. */
+const isChosen = (kind: WebhookKind): boolean => kind !== 'test';
+const kinds = webhookKinds.filter(isChosen);
 
 /** What the form holds: empty text is none. */
 interface Fields {
   readonly url: string;
   readonly name: string;
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly WebhookKind[];
   readonly integration: string;
   readonly connection: string;
 }
@@ -82,7 +83,7 @@ export function EditEndpoint({ endpoint, onClose }: EditProps): JSX.Element {
   );
 }
 
-const kindChoices = kinds.map((value) => ({ value, label: value.replaceAll('_', ' ') }));
+const kindChoices = kinds.map((value) => ({ value, label: labelOfWebhook(value) }));
 
 interface FieldsProps {
   readonly fields: Fields;

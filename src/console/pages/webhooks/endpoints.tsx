@@ -10,6 +10,7 @@ import { Table, type Column } from '../../design/table.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { AddEndpoint, EditEndpoint } from './endpoint-form.tsx';
+import { labelOfWebhook } from './webhook-kinds.ts';
 
 export function Endpoints(): JSX.Element {
   const [isAdding, setAdding] = useState(false);
@@ -45,7 +46,7 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     ),
   },
   { title: 'Name', cell: ({ display_name: name }) => <span class="clip">{name}</span> },
-  { title: 'Kinds', cell: ({ kinds: some }) => some?.join(', ').replaceAll('_', ' ') ?? 'all' },
+  { title: 'Kinds', cell: ({ kinds: some }) => some?.map(labelOfWebhook).join(', ') ?? 'all' },
   {
     title: 'Only of',
     cell: ({ provider_config_key: integration, connection_id: id }) => (

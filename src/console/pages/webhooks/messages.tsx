@@ -16,8 +16,9 @@ import { useAccess } from '../../session/context.tsx';
 import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
-import { kinds, queryOf, states } from './message-query.ts';
+import { queryOf, states } from './message-query.ts';
 import { Recover, Replay } from './send-again.tsx';
+import { webhookKinds } from './webhook-kinds.ts';
 
 export function Messages(): JSX.Element {
   const filters = useUrlState();
@@ -36,7 +37,7 @@ export function Messages(): JSX.Element {
       </div>
       <div class="filters" role="search">
         <FilterSelect filters={filters} name="state" label="State" values={states} />
-        <FilterSelect filters={filters} name="kind" label="Kind" values={kinds} />
+        <FilterSelect filters={filters} name="kind" label="Kind" values={webhookKinds} />
         <FilterText filters={filters} name="endpoint" label="Endpoint" type="search" />
         <IntegrationFilter filters={filters} />
         <FilterText filters={filters} name="connection" label="Connection" type="search" />
