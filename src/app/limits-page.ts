@@ -38,6 +38,8 @@ const groups = {
     pruneRecordsDefault: '`limit` of `PATCH /records/prune`, default',
     recordHistoryDays: 'How long the log keeps every change of a record',
     historyPageSizeMax: '`limit` of `GET /records/history`, at most',
+    tableCheckedAtStartBytes:
+      'A table in process whose files are all checked before the start; larger ones are checked after it',
     pruneAfterMs:
       'A record that was not updated for this long loses its payload; a setting of the environment',
     purgeAfterMs:

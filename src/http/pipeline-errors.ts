@@ -9,6 +9,7 @@ const outages: readonly ErrorCode[] = [
   'coordination_unavailable',
   'log_full',
   'log_unavailable',
+  'projection_damaged',
   'projection_unavailable',
   'read_only',
   'registry_unavailable',

@@ -169,6 +169,8 @@ export const errorHints = {
   unknown_topic: reportIt,
   history_gone: 'Request a later time.',
   projection_unavailable: retryLater,
+  projection_damaged:
+    'Ask the operator of the service to rebuild the table: GET /ready names it and the command.',
   projection_refused: reportIt,
   command_expired: retryLater,
   coordination_unavailable: retryLater,

@@ -196,6 +196,7 @@ export const catalogue = {
   unknown_topic: kind(500, 'The topic does not exist.'),
   history_gone: kind(410, 'The log no longer contains changes of this time.'),
   projection_unavailable: retryable(503, 'The records are temporarily unavailable.'),
+  projection_damaged: retryable(503, 'A table that the request reads is damaged.'),
   projection_refused: kind(500, 'The projection store refused the rows.'),
   command_expired: retryable(503, 'The command was not decided before its deadline.'),
   coordination_unavailable: retryable(

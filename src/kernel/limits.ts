@@ -35,6 +35,8 @@ export const limits = {
   environmentRecordStreamsMax: 50,
   requestHeadMs: 15_000,
   requestMs: 120_000,
+  /** Tables in process: larger ones are checked after the start. */
+  tableCheckedAtStartBytes: 16 * 1024 ** 2,
   /** `Retry-After` of what a process that only reads refuses. */
   readOnlyRetryMs: 5_000,
   idempotencyKeyCharsMax: 255,

@@ -16,9 +16,34 @@ export interface Insert {
 /** Query classes use separate connections, so that quick queries do not wait for slow ones. */
 export type QueryClass = 'insert' | 'build' | 'page' | 'heavy' | 'cleanup';
 
+/** A part of a table that cannot be read correctly any more. */
+export interface DamagedPart {
+  /** Empty where the error names none. */
+  readonly table: string;
+  readonly part: string;
+  /** What the engine found. */
+  readonly reason: string;
+}
+
+/** The cause of `projection_damaged`. */
+export class PartCorruption extends Error {
+  override readonly name = 'PartCorruption';
+  readonly damaged: DamagedPart;
+
+  constructor(damaged: DamagedPart, options?: ErrorOptions) {
+    const part = damaged.part === '' ? '' : `, part ${damaged.part}`;
+    super(`the table ${damaged.table}${part}: ${damaged.reason}`, options);
+    this.damaged = damaged;
+  }
+}
+
+/** Null: the error is another one. */
+export const damagedPartOf = (error: unknown): DamagedPart | null =>
+  error instanceof Error && error.cause instanceof PartCorruption ? error.cause.damaged : null;
+
 /**
  * Columnar tables for queries of the past and for pages of records. All of it is derived from the log and can be
- * rebuilt.
+ * rebuilt. Every method that reads rows may also fail with `projection_damaged`, until the table is rebuilt.
  */
 export interface ProjectionStore extends AsyncDisposable {
   /**

@@ -4,7 +4,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { isOutage } from '#kernel/errors.ts';
 import { partitionNumbers } from '#kernel/partition.ts';
 import type { EventLog } from '#ports/event-log.ts';
-import type { ProjectionStore } from '#ports/projection-store.ts';
+import { damagedPartOf, type ProjectionStore } from '#ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
 import type { FollowedProjection } from './consume-projections.ts';
 import { type TableSet, dropTables } from './define.ts';
@@ -67,6 +67,8 @@ export interface GenerationsDeps<S, A extends ActiveGeneration<S>, T extends Tab
   readonly stalled: (reason: string | null) => void;
   /** Time without progress until it counts as stalled; default 60 s. */
   readonly stalledAfterMs?: number;
+  /** Whether the table, or the copy of one, belongs to the generation. */
+  readonly isTableOf: (table: string, generation: number) => boolean;
   /** The decided state. */
   readonly projection: FollowedProjection;
   readonly report: (report: Report) => Promise<void>;
@@ -117,6 +119,8 @@ class RunningGenerations<
   /** By partition of the active generation, its position and since when. */
   readonly #standing = new Map<number, { readonly next: number; readonly since: number }>();
   #isStalled = false;
+  /** The decided state could not be followed, because a table is damaged. */
+  #isUnfollowed = false;
   /** Unsuccessful attempts of the comparison here. */
   #unfinished = { id: '', times: 0 };
 
@@ -135,7 +139,11 @@ class RunningGenerations<
 
   async open(): Promise<void> {
     const { projection } = this.#deps;
-    await this.#follow(projection.current);
+    await this.#follow(projection.current).catch((error: unknown) => {
+      // The process starts, and says what is damaged; the next tick tries again.
+      if (damagedPartOf(error) === null) throw error;
+      this.#isUnfollowed = true;
+    });
     projection.onChange(() => this.#then(() => this.#follow(projection.current)));
   }
 
@@ -152,7 +160,8 @@ class RunningGenerations<
     this.#work = this.#work
       .then(() => (this.#isStopped() ? undefined : task()))
       .catch((err: unknown) => {
-        if (!this.#isStopped())
+        if (damagedPartOf(err) !== null) this.#isUnfollowed = true;
+        else if (!this.#isStopped())
           this.#deps.logger.warn({ err }, 'a task of the generations failed; it is retried');
       });
   }
@@ -209,6 +218,7 @@ class RunningGenerations<
   /** Brings this node to the decided state. */
   async #follow(published: PublishedProjection): Promise<void> {
     for (const one of published.generations) await this.#feed(one);
+    this.#isUnfollowed = false;
     if (published.active_generation !== this.#activeFeed.number) {
       await this.#switchTo(published.active_generation);
     }
@@ -302,6 +312,7 @@ class RunningGenerations<
       this.#notify({ type: 'ReportVerified', generation, id, parts });
     } catch (error) {
       if (this.#isStopped()) return;
+      if (this.#reportCorruption(error, compared, id)) return;
       const unfinished = { id, times: this.#unfinished.times + 1 };
       this.#unfinished = unfinished;
       if (!this.#isLeading || (isOutage(error) && unfinished.times < comparisonsMax)) {
@@ -313,6 +324,26 @@ class RunningGenerations<
     } finally {
       clearInterval(watch);
     }
+  }
+
+  /**
+   * A damaged active generation cannot be compared, and may be left without a comparison; a damaged new one has failed.
+   */
+  #reportCorruption(
+    error: unknown,
+    { found: generation }: { readonly found: number },
+    id: string,
+  ): boolean {
+    const damaged = damagedPartOf(error);
+    if (damaged === null || !this.#isLeading) return false;
+    const isOfNew = this.#deps.isTableOf(damaged.table, generation);
+    const code = 'projection_damaged';
+    this.#notify(
+      isOfNew
+        ? { type: 'ReportFailure', generation, code }
+        : { type: 'ReportVerificationFailed', generation, id, code },
+    );
+    return true;
   }
 
   async #tick(): Promise<void> {
@@ -327,7 +358,7 @@ class RunningGenerations<
     const isWaiting = generations.some(
       ({ state, verification_id: id }) => state === 'retiring' || id !== null,
     );
-    if (isUnsettled || isWaiting) await this.#follow(projection.current);
+    if (isUnsettled || isWaiting || this.#isUnfollowed) await this.#follow(projection.current);
     await this.#watchProgress();
   }
 

@@ -3,7 +3,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { pause, retrying } from '#kernel/retry.ts';
 import type { Clock, Instant } from '#kernel/time.ts';
 import type { EventLog, Batch as LogBatch } from '#ports/event-log.ts';
-import type { ProjectionStore } from '#ports/projection-store.ts';
+import { damagedPartOf, type ProjectionStore } from '#ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
 import { BatchPair } from './batch-pair.ts';
 import { BatchTraces } from './batch-traces.ts';
@@ -156,7 +156,11 @@ export abstract class TableProjector<
     const { topic } = this.#habits;
     return retrying(task, {
       signal: this.stop.signal,
-      failed: (err) => logger.warn({ err, topic }, 'log or tables failed; trying again'),
+      failed(err) {
+        // Each damaged part is logged once, by the thread that has the tables.
+        if (damagedPartOf(err) === null)
+          logger.warn({ err, topic }, 'log or tables failed; trying again');
+      },
     });
   }
 

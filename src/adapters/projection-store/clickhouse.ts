@@ -10,7 +10,7 @@ import type {
 import type { Connection } from './connection.ts';
 import { createStatement, dropStatement } from './ddl.ts';
 import { openEmbedded, startEngine } from './embedded.ts';
-import { attempt } from './engine-errors.ts';
+import { attempt, type OnPartDamaged } from './engine-errors.ts';
 import { openFolder, type OnTablesDamaged } from './open-folder.ts';
 import { UnusableServer, parseServerAddress } from './server-address.ts';
 import { checkServer } from './server-check.ts';
@@ -65,15 +65,20 @@ export async function openClickHouseStore(options: {
   readonly url: string;
   readonly cluster?: string | null;
   readonly onDamaged?: OnTablesDamaged;
+  readonly onPartDamaged?: OnPartDamaged;
 }): Promise<ProjectionStore> {
   const { url, cluster = null, onDamaged = () => undefined } = options;
-  if (!url.startsWith('embedded:')) return openServerStore(url, cluster);
+  const { onPartDamaged = () => undefined } = options;
+  if (!url.startsWith('embedded:')) return openServerStore(url, cluster, onPartDamaged);
   if (cluster !== null) throw new UnusableServer('a cluster needs the URL of a server');
   const folder = url.slice('embedded:'.length);
-  return openFolder(folder, () => openEmbeddedStore(folder), onDamaged);
+  return openFolder(folder, () => openEmbeddedStore(folder, onPartDamaged), onDamaged);
 }
 
-async function openEmbeddedStore(folder: string): Promise<ProjectionStore> {
+async function openEmbeddedStore(
+  folder: string,
+  onPartDamaged: OnPartDamaged,
+): Promise<ProjectionStore> {
   const pools = new Map<QueryClass, Queue[]>();
   using _engine = await attempt(() => startEngine(folder));
   for (const [queryClass, count] of Object.entries(embeddedConnections)) {
@@ -84,10 +89,16 @@ async function openEmbeddedStore(folder: string): Promise<ProjectionStore> {
     }
     pools.set(queryClass as QueryClass, queues);
   }
-  return new ClickHouseStore(pools, null, () => Promise.resolve());
+  return new ClickHouseStore(pools, { cluster: null, isInProcess: true, onPartDamaged }, () =>
+    Promise.resolve(),
+  );
 }
 
-async function openServerStore(url: string, cluster: string | null): Promise<ProjectionStore> {
+async function openServerStore(
+  url: string,
+  cluster: string | null,
+  onPartDamaged: OnPartDamaged,
+): Promise<ProjectionStore> {
   const address = parseServerAddress(url);
   const isReplicated = cluster !== null;
   const pools = new Map<QueryClass, Queue[]>();
@@ -109,7 +120,7 @@ async function openServerStore(url: string, cluster: string | null): Promise<Pro
       await system.close();
     }
   };
-  const store = new ClickHouseStore(pools, cluster, check);
+  const store = new ClickHouseStore(pools, { cluster, isInProcess: false, onPartDamaged }, check);
   await store.ready();
   return store;
 }
@@ -121,16 +132,22 @@ const queueOf = (connection: Connection, patienceMs: number): Queue => ({
   last: Promise.resolve(),
 });
 
+interface StoreOptions {
+  readonly cluster: string | null;
+  readonly isInProcess: boolean;
+  readonly onPartDamaged: OnPartDamaged;
+}
+
 class ClickHouseStore implements ProjectionStore {
   readonly #lanes: Pools;
-  readonly #cluster: string | null;
+  readonly #options: StoreOptions;
   readonly #check: () => Promise<void>;
   /** The check that is running or has succeeded. */
   #checked: Promise<void> | null = null;
 
-  constructor(pools: Pools, cluster: string | null, check: () => Promise<void>) {
+  constructor(pools: Pools, options: StoreOptions, check: () => Promise<void>) {
     this.#lanes = pools;
-    this.#cluster = cluster;
+    this.#options = options;
     this.#check = check;
   }
 
@@ -144,11 +161,11 @@ class ClickHouseStore implements ProjectionStore {
   }
 
   create(definition: TableDefinition | ViewDefinition): Promise<void> {
-    return this.command(createStatement(definition, this.#cluster));
+    return this.command(createStatement(definition, this.#options.cluster));
   }
 
   drop(name: string): Promise<void> {
-    return this.command(dropStatement(name, this.#cluster));
+    return this.command(dropStatement(name, this.#options));
   }
 
   async command(
@@ -205,7 +222,7 @@ class ClickHouseStore implements ProjectionStore {
       return attempt(async () => {
         await this.#checking();
         return task(queue.connection);
-      });
+      }, this.#options.onPartDamaged);
     });
     const ended = (): void => {
       queue.waiting--;

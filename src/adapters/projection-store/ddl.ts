@@ -40,9 +40,15 @@ export function createStatement(
   ].join(' ');
 }
 
-/** Removes a table or a view at once, so that its name is free again. */
-export function dropStatement(name: string, cluster: string | null): string {
-  return `DROP TABLE IF EXISTS ${name}${onCluster(cluster)} SYNC`;
+/**
+ * Removes a table or a view, so that its name is free again. In process the files follow later (`engineArgs`): waiting
+ * for their removal never ends where a statement that failed on a damaged part still holds the table.
+ */
+export function dropStatement(
+  name: string,
+  { cluster, isInProcess }: { readonly cluster: string | null; readonly isInProcess: boolean },
+): string {
+  return `DROP TABLE IF EXISTS ${name}${onCluster(cluster)}${isInProcess ? '' : ' SYNC'}`;
 }
 
 function tableSettings(

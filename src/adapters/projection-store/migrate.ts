@@ -1,7 +1,7 @@
 import type { Migration, ProjectionStore, TableDefinition } from '#ports/projection-store.ts';
 
 /** Completed steps. */
-const notes: TableDefinition = {
+export const migrationsTable: TableDefinition = {
   name: 'projection_migrations',
   columns: ['name String', 'number UInt32', 'applied_at DateTime DEFAULT now()'],
   engine: 'MergeTree',
@@ -25,7 +25,7 @@ export async function migrate(
       await (typeof step === 'string' ? store.command(step) : store.create(step));
     }
     await store.command(
-      `INSERT INTO ${notes.name} (name, number) VALUES ({projection:String}, {number:UInt32})`,
+      `INSERT INTO ${migrationsTable.name} (name, number) VALUES ({projection:String}, {number:UInt32})`,
       { params: { projection, number } },
     );
   }
@@ -35,11 +35,11 @@ export async function migrate(
 async function notedSteps(store: ProjectionStore): Promise<Set<string>> {
   const [found] = await store.queryRows(
     'SELECT name FROM system.tables WHERE database = currentDatabase() AND name = {name:String}',
-    { name: notes.name },
+    { name: migrationsTable.name },
   );
-  if (found === undefined) await store.create(notes);
+  if (found === undefined) await store.create(migrationsTable);
   const done = await store.queryRows<{ name: string; number: number }>(
-    `SELECT name, number FROM ${notes.name}`,
+    `SELECT name, number FROM ${migrationsTable.name}`,
   );
   return new Set(done.map((row) => `${row.name}/${row.number}`));
 }

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { ProjectionStore } from '#ports/projection-store.ts';
+import { limits } from '#kernel/limits.ts';
+import type { DamagedPart, ProjectionStore } from '#ports/projection-store.ts';
+import { damagedParts, misplacedPart, tableSizes } from './check-parts.ts';
 
 /** Its message is a whole sentence that names the folder and the fix. */
 export class UnusableFolder extends Error {
@@ -63,7 +65,7 @@ async function replaced(
 /** The engine's lock file exists while a process has the folder open; a failed start leaves none. */
 const isHeld = (folder: string): boolean => existsSync(join(folder, 'status'));
 
-/** Corruption that the engine ignores silently when it opens the folder; null = none. */
+/** Corruption that the engine does not see, or ignores, when it opens the folder; null = none. */
 async function corruptionOf(store: ProjectionStore, folder: string): Promise<string | null> {
   const [broken] = await store.queryRows<{ table: string; name: string }>(
     `SELECT table, name FROM system.detached_parts
@@ -76,6 +78,21 @@ async function corruptionOf(store: ProjectionStore, folder: string): Promise<str
   const rowsOf = new Map(tables.map(({ name, data_paths: [path = ''] }) => [name, basename(path)]));
   for (const [table, rows] of await linkedRows(folder)) {
     if (rowsOf.get(table) !== rows) return `the definition of ${table} is missing or different`;
+  }
+  const damaged = await damagedPartOfAny(store);
+  return damaged === null
+    ? null
+    : `the part ${damaged.part} of ${damaged.table} is damaged: ${damaged.reason}`;
+}
+
+/** Looks at every file of small tables; large ones are checked after the start (`watchCorruption`). */
+async function damagedPartOfAny(store: ProjectionStore): Promise<DamagedPart | null> {
+  for (const table of await tableSizes(store)) {
+    const [damaged = null] =
+      table.bytes <= limits.tableCheckedAtStartBytes
+        ? await damagedParts(store, table.name)
+        : [await misplacedPart(store, table)];
+    if (damaged !== null) return damaged;
   }
   return null;
 }

@@ -18,10 +18,12 @@ import { verifyAppended } from '#streams/projector/verify-appended.ts';
 import { appendedProjections } from '../projections.ts';
 import { counted, nothingFed, reachOfOwn } from './project-records.ts';
 import type { ThreadData } from './thread-context.ts';
+import type { CorruptionWatch } from './watch-corruption.ts';
 
 interface ProjectionPorts extends Ports {
   readonly store: ProjectionStore;
   readonly metrics: Metrics;
+  readonly corruption: Pick<CorruptionWatch, 'follow'>;
 }
 
 /** Feeds the generations of every projection with one row per message, on `stack`. */
@@ -44,6 +46,7 @@ async function projectAppended(
   const { log, schemas, store, clock, logger } = ports;
   const { name, topic, tableSet } = projection;
   const decided = stack.use(await followProjection({ log, schemas, logger }, name));
+  ports.corruption.follow(projection, decided);
   const report = await openCommandSender({ log, schemas, clock });
   const partitions = await log.partitions(topic);
   const codec = await schemas.codec(topic);
@@ -65,6 +68,7 @@ async function projectAppended(
       openSource: () => null,
       openActive: () => readByName,
       dropCopies: () => Promise.resolve(),
+      isTableOf: (table, generation) => tableSet(generation).tables.includes(table),
       // Lag makes no answer wrong; the metrics report it.
       stalled: () => undefined,
       report: (fields) => report(projectionRef(name), { ...fields, name }, { actor: 'system' }),

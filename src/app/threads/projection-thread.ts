@@ -1,6 +1,8 @@
-import { migrate } from '#adapters/projection-store/migrate.ts';
+import type { Logger } from 'pino';
+import { migrate, migrationsTable } from '#adapters/projection-store/migrate.ts';
 import { recordSourceMethods, announceDropped } from '#adapters/projection-store/reader-rpc.ts';
 import { projectionStoreMethods } from '#adapters/projection-store/store-rpc.ts';
+import type { Peer } from '#adapters/threads/rpc.ts';
 import { openCommandSender } from '#control-plane/command-sender.ts';
 import { projectionRef } from '#modules/operations/projections/entity.ts';
 import type { RecordChange } from '#modules/records/model/events.ts';
@@ -9,14 +11,21 @@ import { startRecordGenerations } from '#modules/records/projection/generations.
 import { verifyGeneration } from '#modules/records/projection/verify.ts';
 import { openProjectionNotifications } from '#modules/records/read/projection-notifications.ts';
 import { createRecordSource } from '#modules/records/read/source.ts';
+import type { DamagedPart } from '#ports/projection-store.ts';
 import { followProjection } from '#streams/projector/consume-projections.ts';
-import type { TableSet } from '#streams/projector/define.ts';
+import { positionsTable, type TableSet } from '#streams/projector/define.ts';
 import { serializeInserts } from '#streams/projector/serialized-inserts.ts';
 import { openCoordination } from '../open-coordination.ts';
 import { openTables } from '../open-tables.ts';
 import { projectAllAppended } from './project-appended.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';
+import type { ThreadData } from './thread-context.ts';
+import {
+  watchCorruption,
+  type CorruptionWatch,
+  type CorruptionWatchDeps,
+} from './watch-corruption.ts';
 import { readableWhenPublished, watchTables } from './watch-tables.ts';
 
 /**
@@ -27,7 +36,6 @@ serveThread(async (context, stack, data, main) => {
   const { log, schemas, vault, clock, logger, metrics } = context;
   const { clickhouse, partitions } = data;
   const { name } = records;
-  const store = stack.use(await openTables(clickhouse, logger));
   let forget = (): void => undefined;
   const readiness = joined((reason) => main.emit('unready', reason));
   const notify = (reason: string | null): void => {
@@ -35,9 +43,13 @@ serveThread(async (context, stack, data, main) => {
     // Pages that were read ahead must not outlive the server from which they came.
     if (reason !== null) forget();
   };
-  const isServer = !clickhouse.url.startsWith('embedded:');
+  const { store, corruption, isServer } = await openWatchedTables(stack, data, {
+    logger,
+    report: (reason) => readiness('damage', reason),
+  });
   const watch = isServer ? stack.use(watchTables({ store, logger, report: notify })) : null;
   const projection = stack.use(await followProjection({ log, schemas, logger }, name));
+  corruption.follow(records, projection);
   const report = await openCommandSender({ log, schemas, clock });
   const codec = await schemas.codec<RecordChange>(records.topic);
   const ports = { log, store, codec, clock, logger, partitions };
@@ -72,17 +84,35 @@ serveThread(async (context, stack, data, main) => {
     }),
   );
   forget = () => generations.forget();
-  generations.stopped.catch((err: unknown) => {
-    logger.fatal({ err }, 'the records projector cannot continue');
-    main.emit('fatal', 'the records projector cannot continue');
-  });
-  await projectAllAppended(stack, { ...ports, schemas, metrics, store: filled }, data);
+  generations.stopped.catch((err: unknown) => endProcess(err, logger, main));
+  await projectAllAppended(stack, { ...ports, schemas, metrics, corruption, store: filled }, data);
+  corruption.check();
   announceDropped(generations.source, main);
   return {
     ...recordSourceMethods(readableWhenPublished(generations.source, watch)),
     ...projectionStoreMethods(store),
   };
 });
+
+function endProcess(err: unknown, logger: Pick<Logger, 'fatal'>, main: Pick<Peer, 'emit'>): void {
+  const reason = 'the records projector cannot continue';
+  logger.fatal({ err }, reason);
+  main.emit('fatal', reason);
+}
+
+async function openWatchedTables(
+  stack: AsyncDisposableStack,
+  { clickhouse }: Pick<ThreadData, 'clickhouse'>,
+  deps: Pick<CorruptionWatchDeps, 'logger' | 'report'>,
+) {
+  let corruption: CorruptionWatch | null = null;
+  const found = (damaged: DamagedPart): void => corruption?.found(damaged);
+  const store = stack.use(await openTables(clickhouse, deps.logger, found));
+  const isServer = !clickhouse.url.startsWith('embedded:');
+  const disposable = isServer ? [] : [positionsTable, migrationsTable];
+  corruption = stack.use(watchCorruption({ ...deps, store, disposable, isServer }));
+  return { store, corruption, isServer };
+}
 
 /** Why a thread is not ready, from several of its parts: null withdraws the part's reason. */
 type ReadinessReasons = (part: string, reason: string | null) => void;

@@ -159,6 +159,11 @@ async function verify(task: Task): Promise<void> {
   await task.client.request('POST /projections/{name}/verify', { params });
   const verification = await followVerification(task);
   const lines = verificationLines(verification);
+  if (verification.failure === 'projection_damaged') {
+    const { name, context } = task;
+    context.output.note(`The active tables of ${name} are damaged: they could not be compared.`);
+    return;
+  }
   if (verification.state === 'passed') {
     for (const line of lines) task.context.output.note(line);
     return;

@@ -65,6 +65,10 @@ function awayOf(
   return [...new Set(away.map(({ state }) => state.integrationKey))];
 }
 
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof GatewayError &&
+  (error.code === 'projection_unavailable' || error.code === 'projection_damaged');
+
 /** Projections that are further behind than a few minutes, the same for every environment. */
 export function createProjectionObserver(deps: ObserveDeps): () => Promise<Observation> {
   /** Since when the tables did not answer, ms. */
@@ -76,8 +80,7 @@ export function createProjectionObserver(deps: ObserveDeps): () => Promise<Obser
       const stuck = lags.filter(({ seconds }) => seconds * 1000 > limits.alertProjectionLagMs);
       return observation([...new Set(stuck.map(({ projection }) => projection))]);
     } catch (error) {
-      const isAway = error instanceof GatewayError && error.code === 'projection_unavailable';
-      if (!isAway) throw error;
+      if (!isUnreadable(error)) throw error;
       awaySince ??= deps.clock.now();
       const isLong = deps.clock.now() - awaySince > limits.alertProjectionLagMs;
       return observation(isLong ? deps.projections.map(({ name }) => name) : []);

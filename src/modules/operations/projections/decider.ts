@@ -139,7 +139,8 @@ function switched(command: CommandOf<'Switch'>, existing: Projection): Projectio
   }
   refuseIfPaused(existing);
   const found = verification === null ? null : verificationState(verification, existing.partitions);
-  if (found !== 'passed' && !isForced) {
+  const isActiveDamaged = verification?.failure === 'projection_damaged';
+  if (found !== 'passed' && !isActiveDamaged && !isForced) {
     const why = found === null ? 'was not verified' : `was verified with the outcome "${found}"`;
     throw refusal(`Generation ${number} of ${name} ${why}. Verify it, or force the switch.`);
   }

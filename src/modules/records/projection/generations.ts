@@ -20,7 +20,14 @@ type GeneralDeps = GenerationsDeps<
   ReturnType<typeof createActiveSource>,
   RecordTableSet
 >;
-type DerivedDep = 'topic' | 'tableSet' | 'openActive' | 'dropCopies' | 'openFeed' | 'openSource';
+type DerivedDep =
+  | 'isTableOf'
+  | 'topic'
+  | 'tableSet'
+  | 'openActive'
+  | 'dropCopies'
+  | 'openFeed'
+  | 'openSource';
 
 export interface RecordGenerationsDeps extends Omit<GeneralDeps, DerivedDep> {
   readonly openReach: FeedDeps<TableSource, RecordTableSet>['openReach'];
@@ -55,6 +62,10 @@ export async function startRecordGenerations(
     topic: records.topic,
     tableSet: records.tableSet,
     openActive: (first: TableSource) => createActiveSource(first, deps),
+    isTableOf: (table, generation) =>
+      (['read', 'compare'] as const).some((use) =>
+        records.tableSet(generation, use).tables.includes(table),
+      ),
     dropCopies: (generation) => dropCopies(deps.store, generation),
     openFeed: (options) => deps.openFeed({ ...options, watermarks: headsOf(options.tables) }),
     openSource: ({ tables, ...ref }) =>

@@ -46,6 +46,7 @@ it('says which partition stands still though there is more to take in, and that 
       watch: () => undefined,
       leave: () => undefined,
     }),
+    isTableOf: () => false,
     dropCopies: done,
     report: done,
     verify: () => Promise.resolve({}),

@@ -63,7 +63,7 @@ describe('the statements that make tables', () => {
           FROM records_g2 WHERE superseded = 0 OR last_action = 'PURGED'",
       ]
     `);
-    expect(dropStatement('records', cluster)).toMatchInlineSnapshot(
+    expect(dropStatement('records', { cluster, isInProcess: false })).toMatchInlineSnapshot(
       `"DROP TABLE IF EXISTS records ON CLUSTER \`gateway\` SYNC"`,
     );
     expect(databaseStatement('svc', cluster)).toMatchInlineSnapshot(
@@ -77,7 +77,9 @@ describe('the statements that make tables', () => {
       expect(tree).toContain(`CreateQuery ${one.name}`);
       if ('engine' in one) expect(tree).toContain(`Function Replicated${nameOf(one.engine)}`);
     }
-    expect(await parsed(dropStatement('records', cluster))).toContain('DropQuery  records');
+    expect(await parsed(dropStatement('records', { cluster, isInProcess: false }))).toContain(
+      'DropQuery  records',
+    );
     expect(await parsed(databaseStatement('svc', cluster))).toContain('CreateQuery svc');
   });
 

@@ -124,6 +124,12 @@ describe('a generation that has caught up', () => {
     expect(after(rebuild, caughtUp, { type: 'Switch', isForced: true })?.active).toBe(2);
   });
 
+  it('is switched to without that when the active one is damaged', () => {
+    const failure = { type: 'ReportVerificationFailed', generation: 2, id: 'v1' } as const;
+    const damaged = { ...failure, code: 'projection_damaged' };
+    expect(after(rebuild, caughtUp, verify, damaged, change)?.active).toBe(2);
+  });
+
   it('is compared once at a time; the outcome of an earlier comparison does not count', () => {
     const running = after(rebuild, caughtUp, verify);
     refuses(running, verify);

@@ -1,0 +1,184 @@
+import { cp, mkdtemp, open, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '#ports/sandbox.ts';
+import { commandLine } from '#test/support/command-line.ts';
+import {
+  eventually,
+  openCrmWorld,
+  type CrmConnection,
+  type CrmWorld,
+} from '#test/support/crm-world.ts';
+import { roundsOf, someOf } from '#test/support/long-run.ts';
+import { seeded, seedOfRun } from '#test/support/random.ts';
+import { withLimits } from '#test/support/with-limits.ts';
+
+const random = seeded(seedOfRun());
+console.info(`SVC_TEST_SEED=${random.seed}`);
+
+const contacts = Array.from({ length: 400 }, (_, n) => ({ id: `c-${n}`, name: `Contact ${n}` }));
+const byId = contacts.toSorted((a, b) => a.id.localeCompare(b.id));
+
+/** As of tables that are too large to be checked before the start. */
+const checkedLater = withLimits({ tableCheckedAtStartBytes: -1 });
+
+let folder = '';
+/** The data folder of a gateway that has stopped. */
+let whole = '';
+let world: CrmWorld;
+let crm: CrmConnection;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-damaged-tables-'));
+  whole = join(folder, 'whole');
+  world = await openCrmWorld();
+  crm = await world.connect();
+  crm.account.contacts = contacts;
+  await crm.run('contacts');
+  await world.restart((dataDir) => cp(dataDir, whole, { recursive: true, verbatimSymlinks: true }));
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The parts of the table, each a folder. */
+async function partsOf(dataDir: string, table: string): Promise<string[]> {
+  const path = await realpath(join(dataDir, 'clickhouse', 'data', 'default', table));
+  const names = (await readdir(path)).filter((name) => /^(?:\d+|all)(?:_\d+){3}/.test(name));
+  return names.map((name) => join(path, name));
+}
+
+/** One bit of the file of every part: the one that holds the records is among them. */
+async function flip(dataDir: string, table: string, file: string): Promise<void> {
+  for (const part of await partsOf(dataDir, table)) {
+    const path = join(part, file);
+    const { size } = await stat(path);
+    await using handle = await open(path, 'r+');
+    const position = random.int(size);
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, position);
+    buffer[0] = buffer[0]! ^ (1 << random.int(8));
+    await handle.write(buffer, 0, 1, position);
+  }
+}
+
+/** Starts over a copy of the whole folder that `damage` was done to. */
+async function restartOver(
+  damage: (dataDir: string) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await world.restart(async (dataDir) => {
+    await rm(dataDir, { recursive: true });
+    await cp(whole, dataDir, { recursive: true, verbatimSymlinks: true });
+    await damage(dataDir);
+  }, env);
+}
+
+async function mustServeEveryRecord(): Promise<void> {
+  const served = await crm.all('Contact');
+  const fields = served.map(({ id, name }) => ({ id, name }));
+  expect(fields.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual(byId);
+}
+
+const ready = () => world.gateway.call('GET', '/ready', { key: null });
+const logged = (text: string) =>
+  world.gateway.log
+    .filter((line) => line.includes(text))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+const svc = (...args: string[]) =>
+  commandLine(['projections', ...args], {
+    root: folder,
+    // No command of projections runs a function.
+    sandbox: {} as Sandbox,
+    variables: { SVC_HOSTPORT: world.gateway.url, SVC_ACCOUNT_KEY: world.gateway.accountKey },
+  });
+
+describe('a start over a small table with a damaged part', () => {
+  const files: [table: string, file: string][] = [
+    ['records', 'data.bin'],
+    ['records', 'minmax_log_partition.idx'],
+    ['records_by_id', 'primary.cidx'],
+    ['stream_segments', 'data.bin'],
+    ['projector_positions', 'data.bin'],
+    ['projection_migrations', 'data.bin'],
+    ['runs', 'count.txt'],
+  ];
+  it.each(someOf(files, roundsOf({ push: 2, all: files.length }), random.seed))(
+    'fills all tables from the log: a bit of %s, %s',
+    async (table, file) => {
+      await restartOver((dataDir) => flip(dataDir, table, file));
+      await mustServeEveryRecord();
+      const [line, ...others] = logged('rebuilt from the log');
+      expect(line!['reason']).toMatch(
+        new RegExp(`the part \\S+ of ${table} is (?:damaged|broken)`),
+      );
+      expect(others).toEqual([]);
+      expect(await ready()).toMatchObject({ status: 200 });
+    },
+  );
+});
+
+describe('a damaged part of a table that is read', () => {
+  it('is named by /ready and the log, with the command that rebuilds it, until it has run', async () => {
+    await restartOver((dataDir) => flip(dataDir, 'records', 'data.bin'), checkedLater);
+    const command = 'svc projections rebuild records --switch';
+    const refused = await eventually(ready, ({ status }) => status === 503);
+    expect(JSON.stringify(refused.body)).toMatch(
+      new RegExp(`the table records is damaged .*part \\d+_\\S+: .*${command}`),
+    );
+    const page = await world.gateway.call('GET', '/records?model=Contact', {
+      headers: crm.headers,
+    });
+    expect(page).toMatchObject({
+      status: 503,
+      body: { error: { code: 'projection_damaged' } },
+    });
+    await world.gateway.call('GET', '/records?model=Contact', { headers: crm.headers });
+    const parts = logged('a part of a table is damaged').map(({ table, part }) => ({
+      table,
+      part,
+    }));
+    expect(parts.length).toBeGreaterThan(0);
+    expect(new Set(parts.map(({ part }) => part)).size).toBe(parts.length);
+
+    const [, word, ...args] = command.split(' ');
+    expect(word).toBe('projections');
+    const rebuilt = await svc(...args, '--yes');
+    expect(rebuilt).toMatchObject({ exitCode: 0 });
+    expect(rebuilt.err).toContain('The active tables of records are damaged');
+    await eventually(ready, ({ status }) => status === 200);
+    await mustServeEveryRecord();
+    crm.account.contacts = [...contacts];
+    await crm.run('contacts');
+    await mustServeEveryRecord();
+  });
+
+  it('is named for the tables of runs, whose command rebuilds them', async () => {
+    await restartOver((dataDir) => flip(dataDir, 'runs', 'data.bin'), checkedLater);
+    const refused = await eventually(ready, ({ status }) => status === 503);
+    expect(JSON.stringify(refused.body)).toContain('svc projections rebuild runs --switch');
+    await mustServeEveryRecord();
+    expect(await svc('rebuild', 'runs', '--switch', '--yes')).toMatchObject({ exitCode: 0 });
+    await eventually(ready, ({ status }) => status === 200);
+    expect(await world.gateway.call('GET', '/runs')).toMatchObject({ status: 200 });
+  });
+
+  const notes = ['projector_positions', 'projection_migrations'];
+  it.each(someOf(notes, roundsOf({ push: 1, all: notes.length }), random.seed))(
+    'is replaced where it only notes what was done: %s',
+    async (table) => {
+      await restartOver((dataDir) => flip(dataDir, table, 'data.bin'), checkedLater);
+      await eventually(ready, ({ status }) => status === 200);
+      await eventually(
+        () => Promise.resolve(logged('was replaced by an empty one')),
+        (lines) => lines.some((line) => line['table'] === table),
+      );
+      await eventually(
+        () => crm.records('Contact').catch(() => null),
+        (page) => page !== null && page.records.length > 0,
+      );
+      await mustServeEveryRecord();
+    },
+  );
+});
