@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { CheckedDatabase } from './checked-database.ts';
 
 export interface Layout {
   /** SQL that creates the tables. */
@@ -13,42 +13,47 @@ export interface Layout {
  * Opens or creates a database that is derived from the log. A corrupt one, or one of another layout, is deleted and
  * recreated. Writes are not synced to disk: after a power loss the content is read from the log again.
  * @param file its path, whose folder is created too; `:memory:` keeps it in memory
+ * @param replaced called with why an earlier file was not used
  */
-export function openDisposableDatabase(file: string, layout: Layout): DatabaseSync {
+export function openDisposableDatabase(
+  file: string,
+  layout: Layout,
+  replaced?: (reason: string) => void,
+): CheckedDatabase {
   if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
   try {
     return openChecked(file, layout);
-  } catch {
+  } catch (error) {
     removeDisposableDatabase(file);
-    return openChecked(file, layout);
+    const database = openChecked(file, layout);
+    replaced?.(error instanceof Error ? error.message : String(error));
+    return database;
   }
 }
 
 /** Removes a database that can be rebuilt from the log, with SQLite's side files. */
 export function removeDisposableDatabase(file: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+  for (const suffix of ['', '-wal', '-shm', '-crc']) rmSync(`${file}${suffix}`, { force: true });
 }
 
-/** Files up to this size are verified when opened; corruption of a larger one shows when a page is read. */
+/** Files of earlier releases, without checksums of their pages, are verified up to this size. */
 const readThroughBytes = 64 * 1024 ** 2;
 
 /** @throws Error when the file is corrupt */
-export function mustBeWhole(database: DatabaseSync, file: string): void {
-  if (file === ':memory:') return;
-  const { size } = statSync(file);
-  // SQLite pads a truncated last page with zeros and reports no error.
-  const pageBytes = Number(database.prepare('PRAGMA page_size').get()?.['page_size']);
-  if (size % pageBytes !== 0) throw new Error(`${file} is damaged: its last page is cut off`);
-  if (size > readThroughBytes) return;
+export function mustBeWhole(database: CheckedDatabase, file: string): void {
+  if (file === ':memory:' || database.wasCompared) return;
+  if (statSync(file).size > readThroughBytes) return;
   const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
   if (found !== 'ok') throw new Error(`${file} is damaged: ${found}`);
 }
 
+/** Of the write-ahead file, as SQLite's default. */
+const checkpointPages = 1000;
+
 /** @throws Error when the file is corrupt or of another layout */
-function openChecked(file: string, { tables, version }: Layout): DatabaseSync {
-  const database = new DatabaseSync(file);
+function openChecked(file: string, { tables, version }: Layout): CheckedDatabase {
+  const database = new CheckedDatabase(file, 'PRAGMA synchronous = NORMAL', checkpointPages);
   try {
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
     if (found === version) {
       mustBeWhole(database, file);

@@ -4,6 +4,7 @@ import { partitionNumbers } from '#kernel/partition.ts';
 import type { Micros } from '#kernel/time.ts';
 import type { Batch, EventLog, Position } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
+import type { CheckedDatabase } from './checked-database.ts';
 import { consume, firstMessage } from './consume.ts';
 import { openDisposableDatabase, type Layout } from './disposable-database.ts';
 import type { Ports } from './ports.ts';
@@ -60,7 +61,9 @@ export async function openTopicView<Value, Tables extends TopicTables<Value>>(
 ): Promise<TopicView<Value, Tables>> {
   const { topic, keptMs, layout } = options;
   const codec = await schemas.codec<Value>(topic);
-  const database = openDatabase(file, layout, await log.identity());
+  const replaced = (reason: string): void =>
+    logger.warn({ topic, file, reason }, 'a view of a topic is made of the log again');
+  const database = openDatabase(file, layout, await log.identity(), replaced);
   const partitions = await log.partitions(topic);
   const progress = new Progress(database, partitions);
   const view = options.open(database);
@@ -110,15 +113,20 @@ export async function openTopicView<Value, Tables extends TopicTables<Value>>(
 }
 
 /** A database of another log is replaced. */
-function openDatabase(file: string, layout: Layout, log: string): DatabaseSync {
+function openDatabase(
+  file: string,
+  layout: Layout,
+  log: string,
+  replaced: (reason: string) => void,
+): CheckedDatabase {
   const { version } = layout;
   const tables = `${ownTables}${layout.tables}`;
-  let database = openDisposableDatabase(file, { version, tables });
+  let database = openDisposableDatabase(file, { version, tables }, replaced);
   const found = database.prepare('SELECT log FROM view_of').get()?.['log'];
   if (found !== undefined && found !== log) {
     database.exec('PRAGMA user_version = -1');
     database.close();
-    database = openDisposableDatabase(file, { version, tables });
+    database = openDisposableDatabase(file, { version, tables }, replaced);
   }
   database.prepare('INSERT OR IGNORE INTO view_of VALUES (?)').run(log);
   return database;
@@ -147,14 +155,14 @@ async function valueAt<Value>(
 }
 
 class Progress {
-  readonly #database: DatabaseSync;
+  readonly #database: CheckedDatabase;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #move: StatementSync;
   readonly #next: Map<number, number>;
   readonly #listeners = new Set<() => void>();
 
-  constructor(database: DatabaseSync, partitions: number) {
+  constructor(database: CheckedDatabase, partitions: number) {
     this.#database = database;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
@@ -178,6 +186,7 @@ class Progress {
       this.#database.exec('ROLLBACK');
       throw error;
     }
+    this.#database.checkpointWhenDue();
     this.#next.set(batch.partition, batch.next);
     for (const listener of [...this.#listeners]) listener();
   }

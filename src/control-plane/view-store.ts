@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { joinKey, splitKey } from '#kernel/ids.ts';
+import type { CheckedDatabase } from './checked-database.ts';
 import type { ViewQuery } from './control-plane.ts';
 import { openDisposableDatabase } from './disposable-database.ts';
 import type { EntityDefinitions, EntityIndexes, EntityRef, SearchTable } from './entity.ts';
@@ -57,7 +58,7 @@ export interface PartitionProgress {
 
 /** The tables of a view. */
 export class ViewStore {
-  readonly database: DatabaseSync;
+  readonly database: CheckedDatabase;
   readonly #put: StatementSync;
   readonly #scopeOf: StatementSync;
   readonly #remove: StatementSync;
@@ -68,10 +69,11 @@ export class ViewStore {
 
   readonly #kinds = new Map<string, KindStore>();
 
-  constructor(file: string, definitions: EntityDefinitions) {
+  /** @param replaced called with why an earlier file was not used */
+  constructor(file: string, definitions: EntityDefinitions, replaced?: (reason: string) => void) {
     const searches = searchTablesOf(definitions).map(ddlOf).join('');
     const version = viewVersion(definitions);
-    this.database = openDisposableDatabase(file, { tables: tables + searches, version });
+    this.database = openDisposableDatabase(file, { tables: tables + searches, version }, replaced);
     const prepare = (sql: string): StatementSync => this.database.prepare(sql);
     this.#put = prepare(`INSERT INTO entities (key, scope, state) VALUES (?, ?, ?)
       ON CONFLICT (key) DO UPDATE SET scope = excluded.scope, state = excluded.state`);
@@ -101,6 +103,7 @@ export class ViewStore {
       this.database.exec('ROLLBACK');
       throw error;
     }
+    this.database.checkpointWhenDue();
   }
 
   put(key: string, ref: EntityRef, state: string): void {

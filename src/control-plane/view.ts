@@ -47,7 +47,9 @@ export async function openControlView(
   const { log, schemas, clock, logger, file, definitions } = deps;
   const codec = await schemas.codec<EntityValue>(controlTopic);
   const partitions = await log.partitions(controlTopic);
-  const store = new ViewStore(file, definitions);
+  const store = new ViewStore(file, definitions, (reason) =>
+    logger.warn({ file, reason }, 'a view of the control plane is made of the log again'),
+  );
   const progress = await resume(deps, store, partitions);
   const state = new MaterializedView(store, codec, progress);
   const ending = new AbortController();

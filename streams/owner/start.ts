@@ -91,7 +91,11 @@ async function holdOnce(
   signal: AbortSignal,
 ): Promise<void> {
   await using writer = await deps.log.openWriter(`control/${partition}`);
-  using store = disposable(new ControlStateStore(file));
+  using store = disposable(
+    new ControlStateStore(file, (reason) =>
+      deps.logger.warn({ partition, file, reason }, 'a state store is made of the log again'),
+    ),
+  );
   using publishedPosition = publishPosition(deps, partition);
   const owner = new PartitionOwner(deps, partition, {
     store: store.store,

@@ -1,5 +1,6 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import type { CheckedDatabase } from '#control-plane/checked-database.ts';
 import { openDisposableDatabase } from '#control-plane/disposable-database.ts';
 import type { OwnerNote } from '#control-plane/message-codec.ts';
 import { keysBelow } from '#control-plane/view-store.ts';
@@ -57,7 +58,7 @@ const checksumOf = ({ next, note, atEnd }: OwnerProgress): number =>
 
 /** The state of one partition of the control plane. */
 export class ControlStateStore {
-  readonly #database: DatabaseSync;
+  readonly #database: CheckedDatabase;
   readonly #get: StatementSync;
   readonly #below: StatementSync;
   readonly #put: StatementSync;
@@ -66,8 +67,10 @@ export class ControlStateStore {
   readonly #nextDue: StatementSync;
   readonly #putProgress: StatementSync;
 
-  constructor(file: string) {
-    this.#database = openDisposableDatabase(file, { tables, version: controlStateVersion });
+  /** @param replaced called with why an earlier file was not used */
+  constructor(file: string, replaced?: (reason: string) => void) {
+    const layout = { tables, version: controlStateVersion };
+    this.#database = openDisposableDatabase(file, layout, replaced);
     const prepare = (sql: string): StatementSync => this.#database.prepare(sql);
     this.#get = prepare('SELECT key, scope, state FROM entities WHERE key = ?');
     this.#below = prepare(
@@ -132,6 +135,7 @@ export class ControlStateStore {
       this.#database.exec('ROLLBACK');
       throw error;
     }
+    this.#database.checkpointWhenDue();
   }
 
   clear(): void {

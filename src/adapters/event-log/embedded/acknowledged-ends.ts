@@ -135,7 +135,7 @@ export function missingMessages(directory: string): readonly Gap[] {
 }
 
 function gapsOf(directory: string, ends: readonly AcknowledgedEnd[]): readonly Gap[] {
-  if (ends.length === 0 || !existsSync(logFile(directory))) return [];
+  if (ends.length === 0) return [];
   try {
     const found = endsInLog(directory);
     return ends
@@ -148,6 +148,8 @@ function gapsOf(directory: string, ends: readonly AcknowledgedEnd[]): readonly G
 
 /** By the id of the partition. */
 function endsInLog(directory: string): ReadonlyMap<number, number> {
+  // Nothing of what was acknowledged is left.
+  if (!existsSync(logFile(directory))) return new Map();
   const db = openReadConnection(directory);
   try {
     const table = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'partitions'`).get();

@@ -1,5 +1,6 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { CheckedDatabase } from '#control-plane/checked-database.ts';
 import { mustBeWhole } from '#control-plane/disposable-database.ts';
 import type { RecordState } from '../../model/state.ts';
 import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
@@ -49,13 +50,18 @@ const tables = `
   ${stateTable}
   ${blockTables}`;
 
+const settings = `PRAGMA page_size=16384; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-49152;
+  PRAGMA temp_store=MEMORY; PRAGMA secure_delete=FAST`;
+/** Of the write-ahead file. */
+const checkpointPages = 4000;
+
 /**
  * The state of one partition in SQLite. A transaction is always open: `commit` keeps its writes, `close` without it
  * drops them. `synchronous=NORMAL`, because the log restores it.
  */
 export class StateStore implements Disposable {
   readonly file: string;
-  readonly #db: DatabaseSync;
+  readonly #db: CheckedDatabase;
   readonly #statement: (sql: string) => StatementSync;
   readonly #records: RecordStates;
   readonly #payloads: Payloads;
@@ -69,15 +75,10 @@ export class StateStore implements Disposable {
    */
   constructor(file: string, origin: string, sealing: AtRestEncryption) {
     this.file = file;
-    const db = new DatabaseSync(file);
+    const db = new CheckedDatabase(file, settings, checkpointPages);
     this.#db = db;
     this.#statement = arrayStatements(db);
     try {
-      db.exec(
-        `PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
-         PRAGMA cache_size=-49152; PRAGMA wal_autocheckpoint=4000; PRAGMA temp_store=MEMORY;
-         PRAGMA secure_delete=FAST`,
-      );
       mustBeWhole(db, file);
       this.#checkForm();
       db.exec(tables);
@@ -117,7 +118,9 @@ export class StateStore implements Disposable {
     const row: Columns = [changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt];
     this.#statement('INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?)').run(...row);
     this.#statement('INSERT OR REPLACE INTO progress_checksum VALUES (1, ?)').run(crcOf(row));
-    this.#db.exec('COMMIT; BEGIN IMMEDIATE');
+    this.#db.exec('COMMIT');
+    this.#db.checkpointWhenDue();
+    this.#db.exec('BEGIN IMMEDIATE');
     if (this.#isErasing) this.#db.exec('PRAGMA secure_delete=FAST');
     this.#isErasing = false;
   }

@@ -43,6 +43,13 @@ describe('a log whose write-ahead file was damaged after a kill', () => {
     ['deleted', (directory) => rm(wal(directory))],
     ['emptied', (directory) => truncate(wal(directory), 0)],
     [
+      'deleted with the log itself',
+      async (directory) => {
+        await rm(wal(directory));
+        await rm(join(directory, 'log.sqlite'));
+      },
+    ],
+    [
       'cut',
       async (directory) => truncate(wal(directory), random.int((await stat(wal(directory))).size)),
     ],

@@ -124,6 +124,7 @@ describe('a state store', () => {
     const db = new DatabaseSync(join(folder, 'records.db'));
     db.exec('PRAGMA user_version=1');
     db.close();
+    rmSync(join(folder, 'records.db-crc'));
     expect(open).toThrow('another form');
   });
 });
