@@ -61,7 +61,7 @@ const checkpointPages = 4000;
  */
 export class StateStore implements Disposable {
   readonly file: string;
-  readonly #db: CheckedDatabase;
+  readonly #database: CheckedDatabase;
   readonly #statement: (sql: string) => StatementSync;
   readonly #records: RecordStates;
   readonly #payloads: Payloads;
@@ -76,7 +76,7 @@ export class StateStore implements Disposable {
   constructor(file: string, origin: string, sealing: AtRestEncryption) {
     this.file = file;
     const db = new CheckedDatabase(file, settings, checkpointPages);
-    this.#db = db;
+    this.#database = db;
     this.#statement = arrayStatements(db);
     try {
       mustBeWhole(db, file);
@@ -118,21 +118,21 @@ export class StateStore implements Disposable {
     const row: Columns = [changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt];
     this.#statement('INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?)').run(...row);
     this.#statement('INSERT OR REPLACE INTO progress_checksum VALUES (1, ?)').run(crcOf(row));
-    this.#db.exec('COMMIT');
-    this.#db.checkpointWhenDue();
-    this.#db.exec('BEGIN IMMEDIATE');
-    if (this.#isErasing) this.#db.exec('PRAGMA secure_delete=FAST');
+    this.#database.exec('COMMIT');
+    this.#database.checkpointWhenDue();
+    this.#database.exec('BEGIN IMMEDIATE');
+    if (this.#isErasing) this.#database.exec('PRAGMA secure_delete=FAST');
     this.#isErasing = false;
   }
 
   /** Frees the pages that SQLite keeps in memory, up to 48 MB. */
   shrink(): void {
-    this.#db.exec('PRAGMA shrink_memory');
+    this.#database.exec('PRAGMA shrink_memory');
   }
 
   /** Data removed until the next commit is overwritten in the file, also whole pages, which writes more. */
   erase(): void {
-    if (!this.#isErasing) this.#db.exec('PRAGMA secure_delete=ON');
+    if (!this.#isErasing) this.#database.exec('PRAGMA secure_delete=ON');
     this.#isErasing = true;
   }
 
@@ -154,7 +154,7 @@ export class StateStore implements Disposable {
   undo(): void {
     this.#records.undo();
     this.#payloads.undo();
-    if (this.#part === 'saved') this.#db.exec('ROLLBACK TO part; RELEASE part');
+    if (this.#part === 'saved') this.#database.exec('ROLLBACK TO part; RELEASE part');
     this.#part = null;
   }
 
@@ -247,18 +247,18 @@ export class StateStore implements Disposable {
 
   /** Drops uncommitted writes. */
   [Symbol.dispose](): void {
-    this.#db.close();
+    this.#database.close();
   }
 
   #checkOrigin(origin: string): void {
-    this.#db.prepare('INSERT OR IGNORE INTO origin VALUES (1, ?)').run(origin);
-    const row = this.#db.prepare('SELECT name FROM origin').get() as { name: string };
+    this.#database.prepare('INSERT OR IGNORE INTO origin VALUES (1, ?)').run(origin);
+    const row = this.#database.prepare('SELECT name FROM origin').get() as { name: string };
     if (row.name !== origin) throw new Error('The state store is of another log or partition.');
   }
 
   #checkForm(): void {
-    const row = this.#db.prepare('PRAGMA user_version').get() as { user_version: number };
-    if (row.user_version === 0) this.#db.exec(`PRAGMA user_version=${stateStoreVersion}`);
+    const row = this.#database.prepare('PRAGMA user_version').get() as { user_version: number };
+    if (row.user_version === 0) this.#database.exec(`PRAGMA user_version=${stateStoreVersion}`);
     else if (row.user_version !== stateStoreVersion)
       throw new Error('The state store has another form.');
   }
