@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { Context } from './context.ts';
 import { CommandFailure } from './exit.ts';
@@ -17,7 +18,7 @@ export function jsonOption(
   if (input === undefined) return undefined;
   const text = textOption({ root }, option, input);
   try {
-    return JSON.parse(text) as Json;
+    return parseRawJson(text) as Json;
   } catch (error) {
     // A parser's message quotes the invalid text.
     const isQuoted = isSecret && error instanceof SyntaxError;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '#kernel/errors.ts';
+import { parseExactJson } from '#kernel/exact-json.ts';
 import { limits } from '#kernel/limits.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function readJson(
   if (text === '') return undefined;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text);
   } catch (cause) {
     throw new GatewayError('invalid_json', {}, { cause });
   }

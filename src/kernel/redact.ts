@@ -1,3 +1,5 @@
+import { isRawInteger, parseRawJson } from './exact-json.ts';
+
 const removed = '[removed]';
 
 /** Names of fields whose values are secrets, at any depth. */
@@ -41,13 +43,14 @@ function redactNamedValues(text: string): string {
 export function redactJson(json: string): string {
   return JSON.stringify(parsed(json), (key, value: unknown) => {
     if (typeof value === 'string') return secretName.test(key) ? removed : redactText(value);
-    return typeof value === 'number' && secretName.test(key) ? removed : value;
+    const isNumber = typeof value === 'number' || isRawInteger(value);
+    return isNumber && secretName.test(key) ? removed : value;
   });
 }
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseRawJson(json);
   } catch {
     return json;
   }

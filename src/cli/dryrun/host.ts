@@ -1,5 +1,6 @@
 import { ApiError } from '#client/index.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { parseWrittenJson } from '#kernel/exact-json.ts';
 import { isJsonObject, objectOf, type Json } from '#kernel/stable-json.ts';
 import { parseArgs, shapes } from '#modules/functions/runs/runtime/arguments.ts';
 import { failureOf } from '#modules/functions/runs/runtime/failure.ts';
@@ -67,8 +68,9 @@ const guard =
     try {
       const answer = await call(args);
       if (kept.has(method) && typeof answer === 'string') {
-        const value = JSON.parse(answer) as Json;
-        journal.noteCall(method, savedArgs(JSON.parse(args) as Json), withoutValues(method, value));
+        const value = parseWrittenJson(answer) as Json;
+        const saved = savedArgs(parseWrittenJson(args) as Json);
+        journal.noteCall(method, saved, withoutValues(method, value));
       }
       return answer;
     } catch (error) {

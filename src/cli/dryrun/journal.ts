@@ -1,3 +1,4 @@
+import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { savedRequest, type RequestedCall } from '../mocks/identity.ts';
 import type { SavedAnswer, SavedAnswers, SavedCall } from '../mocks/mocks.ts';
@@ -84,7 +85,7 @@ function bodyOf({ text, isBinary }: ProviderResponse): Pick<SavedAnswer, 'respon
     return { response: utf8 };
   }
   try {
-    const parsed = JSON.parse(text) as Json;
+    const parsed = parseRawJson(text) as Json;
     // A text that is itself the JSON of a string would not be restored unchanged.
     return { response: typeof parsed === 'string' ? text : parsed };
   } catch {

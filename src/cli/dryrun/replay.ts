@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
@@ -25,7 +26,7 @@ export async function replaySaved(
     const message = `${file} does not exist: create it with svc dryrun ${entry.name} <connection> --save`;
     throw new CommandFailure(message, { exitCode: exitCodes.dryRunFailed });
   }
-  const mocks = JSON.parse(readFileSync(join(root, file), 'utf8')) as Mocks;
+  const mocks = parseRawJson(readFileSync(join(root, file), 'utf8')) as Mocks;
   const run = { entry, bundle, models: Object.keys(definition.models) };
   const { output, failure, ...written } = await replayRun(sandbox, run, mocks, signal);
   const batches = new Journal();

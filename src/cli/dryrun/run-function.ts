@@ -1,3 +1,4 @@
+import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { functionTypeOf } from '#modules/functions/functions/state.ts';
 import { runLimits } from '#modules/functions/runs/runtime/run-limits.ts';
@@ -57,6 +58,6 @@ export async function runFunction(
     calls,
   );
   if (result.status === 'error') return { output: undefined, failure: result.error };
-  const output = result.output === undefined ? undefined : (JSON.parse(result.output) as Json);
+  const output = result.output === undefined ? undefined : (parseRawJson(result.output) as Json);
   return { output, failure: null };
 }

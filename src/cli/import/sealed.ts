@@ -7,6 +7,7 @@ import {
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { calculateJwkThumbprint, compactDecrypt, decodeProtectedHeader, exportJWK } from 'jose';
+import { parseExactJson } from '#kernel/exact-json.ts';
 import { textAt } from '#kernel/json-path.ts';
 import { parsePrivateKey } from '#kernel/pem.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
@@ -68,7 +69,7 @@ async function opened(sealed: string, key: KeyObject, subject: string): Promise<
       keyManagementAlgorithms: ['RSA-OAEP-256', 'ECDH-ES'],
       contentEncryptionAlgorithms: ['A256GCM'],
     });
-    const value: unknown = JSON.parse(Buffer.from(plaintext).toString());
+    const value: unknown = parseExactJson(Buffer.from(plaintext).toString());
     if (protectedHeader['sub'] === subject && isJsonObject(value)) return value;
   } catch {
     throw new SourceFailure('its sealed part was changed', null);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bodyText } from '#kernel/body-text.ts';
+import { parseExactJson } from '#kernel/exact-json.ts';
 import { limits } from '#kernel/limits.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { systemClock } from '#kernel/time.ts';
@@ -42,7 +43,7 @@ export interface Source {
 export function openFileSource(root: string, file: string, mapping: Mapping): Source {
   let content: unknown;
   try {
-    content = JSON.parse(bodyText(readFileSync(resolve(root, file))));
+    content = parseExactJson(bodyText(readFileSync(resolve(root, file))));
   } catch (error) {
     // A parser's message quotes the file, which may hold secrets.
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
@@ -262,7 +263,7 @@ async function textOf(response: Response): Promise<string> {
 /** A proxy before the source may answer with a page for a while: worth another try. */
 function parsedBody(text: string, status: number): Outcome {
   try {
-    return { body: JSON.parse(text) as Json, bytes: Buffer.byteLength(text) };
+    return { body: parseExactJson(text) as Json, bytes: Buffer.byteLength(text) };
   } catch {
     return { failure: 'its answer is not JSON', status, waitMs: 0 };
   }

@@ -1,11 +1,12 @@
-/**
- * The module `svc/testing`, imported by tests of `svc generate:tests`. A function runs in the sandbox of deployed
- * functions, and every call of its handle is answered from the data of `svc dryrun --save`.
- */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+/**
+ * The module `svc/testing`, imported by tests of `svc generate:tests`. A function runs in the sandbox of deployed
+ * functions, and every call of its handle is answered from the data of `svc dryrun --save`.
+ */
+import { parseRawJson } from '#kernel/exact-json.ts';
 import type { FunctionKind } from '#modules/functions/functions/state.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
 import { Bundler } from '../compiler/bundle.ts';
@@ -40,7 +41,7 @@ export async function replay(
   const root = dirname(integration);
   const entry = entryOf(root, basename(integration), kind, name);
   const text = readFileSync(join(root, mocksPath(entry.integrationKey, name)), 'utf8');
-  const mocks = JSON.parse(text) as Mocks;
+  const mocks = parseRawJson(text) as Mocks;
   const bundle = await bundleOf(root, entry);
   const shared = await sharedSandbox();
   const { models } = await shared.describe(bundle, `${entry.bundleName}.cjs`);

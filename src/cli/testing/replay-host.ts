@@ -1,4 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
+import { parseWrittenJson } from '#kernel/exact-json.ts';
 import { stableJson, type Json } from '#kernel/stable-json.ts';
 import { parseArgs, parseJson, shapes } from '#modules/functions/runs/runtime/arguments.ts';
 import { InMemoryState } from '#modules/functions/runs/runtime/in-memory-state.ts';
@@ -96,12 +97,12 @@ class ResponseRecording {
   }
 
   call(method: string, args: string): string {
-    const wanted = stableJson(savedArgs(JSON.parse(args) as Json));
+    const wanted = stableJson(savedArgs(parseWrittenJson(args) as Json));
     const saved = this.#mocks.svc.calls[method] ?? [];
     const same = saved.filter((one) => stableJson(one.args) === wanted);
     const found = this.#next(`${method} ${wanted}`, same);
     if (found === undefined)
-      throw unsaved(`svc.${method}()`, savedArgs(JSON.parse(args) as Json), saved);
+      throw unsaved(`svc.${method}()`, savedArgs(parseWrittenJson(args) as Json), saved);
     return JSON.stringify(found.answer);
   }
 

@@ -1,3 +1,4 @@
+import { parseWrittenJson } from '#kernel/exact-json.ts';
 import type { HostMethod, HostProtocol } from '#ports/sandbox.ts';
 
 /** Posts to the supervisor; the only response is a later `settle`. Only strings and numbers cross. */
@@ -62,7 +63,7 @@ export async function callText<M extends HostMethod>(method: M, args: string): P
     if (inFlight.size < inFlightMax) send(entry);
     else waiting.push(entry);
   });
-  return { value: JSON.parse(json) as HostProtocol[M][1], body };
+  return { value: parseWrittenJson(json) as HostProtocol[M][1], body };
 }
 
 function send(entry: Call): void {
@@ -94,7 +95,7 @@ export function settle(kind: string, id: number, json: string, body: string): vo
   const next = waiting.shift();
   if (next !== undefined) send(next);
   if (kind === 'done') entry.resolve({ json, body });
-  else entry.reject(hostError(JSON.parse(json) as HostFailure));
+  else entry.reject(hostError(parseWrittenJson(json) as HostFailure));
 }
 
 function abort(reason: { readonly code: string; readonly message: string }): void {

@@ -1,3 +1,4 @@
+import { parseWrittenJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { HttpAnswer, InvalidCode, RunFailure } from '#ports/sandbox.ts';
 
@@ -128,8 +129,8 @@ function upstreamOf(
 /** As JSON, cut to the limit: whole properties are removed, the largest first. */
 function fitPayload(value: unknown): Json {
   const text = safeJson(value);
-  if (text.length <= payloadCharsMax) return JSON.parse(text) as Json;
-  const parsed = JSON.parse(text) as Json;
+  if (text.length <= payloadCharsMax) return parseWrittenJson(text) as Json;
+  const parsed = parseWrittenJson(text) as Json;
   if (typeof parsed === 'string') return cut(parsed, payloadCharsMax - 20);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
   const sizes = Object.entries(parsed)

@@ -1,4 +1,5 @@
 import { bodyText } from '#kernel/body-text.ts';
+import { parseExactJson } from '#kernel/exact-json.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import type { HttpAnswer, HttpCall, WireBody } from '#ports/sandbox.ts';
 import { call } from './bridge.ts';
@@ -182,7 +183,7 @@ function readBody(body: string, responseType: unknown): unknown {
   if (responseType === 'blob') return new Blob([Buffer.from(body, 'latin1')]);
   if (responseType === 'text' || responseType === 'document' || body === '') return body;
   try {
-    return JSON.parse(body) as unknown;
+    return parseExactJson(body);
   } catch {
     return body;
   }
@@ -212,7 +213,7 @@ class FetchResponse {
   }
 
   async json(): Promise<unknown> {
-    return JSON.parse(await this.text()) as unknown;
+    return parseExactJson(await this.text());
   }
 
   async arrayBuffer(): Promise<ArrayBuffer> {

@@ -1,4 +1,4 @@
-import { parseExactJson, rawInteger } from '#kernel/exact-json.ts';
+import { mayLoseDigits, rawInteger } from '#kernel/exact-json.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import type { PaginateDefinition } from '#modules/connections/providers/definition.ts';
 import { coded, throwIfAborted } from './bridge.ts';
@@ -57,25 +57,28 @@ async function* byCursor(settings: Settings, fetchPage: FetchPage, inBody: boole
     const { response, text } = await fetchPage(values);
     const rows = rowsOf(response, settings);
     if (hasRows(rows)) yield rows;
-    const found = valueAt(response.data, path);
-    cursor = cursorOf(found, () => valueAt(parseExactJson(text), path));
+    cursor = cursorOf(valueAt(response.data, path));
     await settings.on_page?.({ nextPageParam: cursor, response });
     if (cursor === undefined) return;
     // The last page of some providers is empty and repeats its own cursor.
     if (cursor === before && !hasRows(rows)) return;
     refuseCircle(String(cursor));
-    const isExactNumber = inBody && typeof found === 'number' && typeof cursor === 'string';
-    values = { [name]: isExactNumber ? rawInteger(String(cursor)) : cursor };
+    const isInteger = inBody && isLargeInteger(cursor, text, path);
+    values = { [name]: isInteger ? rawInteger(String(cursor)) : cursor };
   }
 }
 
-/** Zero is a cursor; blank text is none. A number that loses digits as a number is its text. */
-function cursorOf(value: unknown, readExactly: () => unknown): string | number | undefined {
-  const losesDigits = typeof value === 'number' && !Number.isSafeInteger(value);
-  const exact = losesDigits ? readExactly() : value;
-  if (typeof exact === 'number') return exact;
-  return typeof exact === 'string' && exact.trim() !== '' ? exact : undefined;
+/** Zero is a cursor; blank text is none. */
+function cursorOf(value: unknown): string | number | undefined {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
+
+/** Whether the provider sent the text of digits as a number: it gets back what it sent. */
+const isLargeInteger = (cursor: string | number, text: string, path: string): boolean =>
+  typeof cursor === 'string' &&
+  mayLoseDigits(text) &&
+  typeof valueAt(JSON.parse(text), path) === 'number';
 
 /**
  * Throws when a value comes again: at once after itself, otherwise in a later round of its circle. Keeps two values,

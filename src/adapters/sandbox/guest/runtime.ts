@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseExactJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import {
   missingEntry,
@@ -76,7 +77,7 @@ async function perform(bundle: Bundle, order: GuestOrder): Promise<string | unde
       throw Object.assign(new Error(`The function has no ${entry}.`), { code: missingEntry });
     }
     const svc = makeHandle(type, context);
-    const supplied = input === null ? undefined : (JSON.parse(input) as Json);
+    const supplied = input === null ? undefined : (parseExactJson(input) as Json);
     if (type === 'action') checkInput(supplied ?? null);
     const output: unknown = await called.call(definition, svc, supplied);
     if (type !== 'action') return undefined;

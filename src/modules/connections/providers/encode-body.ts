@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '#kernel/stable-json.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 
 /**
  * The body of a call (docs/reference/functions.md#bodies): objects and lists become JSON, or a form where the header
@@ -23,7 +23,7 @@ export function encodeBody(
     headers['content-type'] ??= 'application/x-www-form-urlencoded';
     return [formText(injected ?? {}), data.toString()].filter((text) => text !== '').join('&');
   }
-  if (typeof data === 'object' && !Array.isArray(data)) {
+  if (isJsonObject(data)) {
     return encodeObject({ ...injected, ...data }, headers);
   }
   if (typeof data === 'string') {

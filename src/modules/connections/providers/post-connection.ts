@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { parseExactJson } from '#kernel/exact-json.ts';
 import { textAt } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { HttpFailure } from '#ports/http-client.ts';
@@ -86,7 +87,7 @@ async function get(
   try {
     const reply = await http.request({ ...request, timeoutMs, maxBytes: answerBytesMax });
     if (reply.status !== 200) throw noConfiguration(provider, `answered ${reply.status}`);
-    return JSON.parse(bodyText(reply.body, reply.headers['content-type'])) as Json;
+    return parseExactJson(bodyText(reply.body, reply.headers['content-type'])) as Json;
   } catch (cause) {
     if (cause instanceof HttpFailure)
       throw noConfiguration(provider, `failed (${cause.code})`, cause);

@@ -1,4 +1,5 @@
 import { GatewayError, type ErrorDetails } from '#kernel/errors.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 
 /** Limit of an error's payload in bytes of JSON. */
@@ -23,7 +24,7 @@ export function outputJson(
 
 /** @throws GatewayError the error of the action */
 export function readOutput(json: string): Json | undefined {
-  const end = JSON.parse(json) as { output?: Json; error?: { code: string } & ErrorDetails };
+  const end = parseRawJson(json) as { output?: Json; error?: { code: string } & ErrorDetails };
   if (end.error === undefined) return end.output;
   const { code, message, payload, upstream } = end.error;
   throw GatewayError.from({

@@ -1,4 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
+import { parseWrittenJson } from '#kernel/exact-json.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import type { Schemas } from '#ports/schemas.ts';
 import type { DeadLetterValue } from '#streams/dead-letters/events.ts';
@@ -65,7 +66,7 @@ function shownText(text: string): Json {
   if (sealedText.test(text)) return '[sealed]';
   if (!text.startsWith('{') && !text.startsWith('[')) return text;
   try {
-    const inner = JSON.parse(text) as Json;
+    const inner = parseWrittenJson(text) as Json;
     return isJsonObject(inner) || Array.isArray(inner) ? withoutContent(inner) : text;
   } catch {
     return text;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { representation } from '#http/representation.ts';
 import { anyJson, data, timestamp } from '#http/responses.ts';
+import { parseWrittenJson } from '#kernel/exact-json.ts';
 import { limits } from '#kernel/limits.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import { dayMs, isoMillis } from '#kernel/time.ts';
@@ -250,7 +251,7 @@ function factsOf(
 ): EntryFacts {
   const error = state === 'failed' ? { name: 'Error', message } : undefined;
   if (more === '') return { error };
-  const context = JSON.parse(more) as Json;
+  const context = parseWrittenJson(more) as Json;
   if (!isJsonObject(context)) return { error, meta: context };
   const { method, url, status, durationMs, attempts, ...meta } = context;
   if (typeof method !== 'string' || typeof url !== 'string') return { error, meta: context };

@@ -1,4 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import type { ReadMessage } from '#ports/event-log.ts';
@@ -58,7 +59,7 @@ function withClearPayload(written: unknown, shown: Json): Json {
   const { payload, payload_encoding: encoding } = written as Readonly<Record<string, unknown>>;
   if (!(payload instanceof Uint8Array) || encoding !== 'json') return shown;
   try {
-    return { ...shown, payload: JSON.parse(Buffer.from(payload).toString()) as Json };
+    return { ...shown, payload: parseRawJson(Buffer.from(payload).toString()) as Json };
   } catch {
     return shown;
   }

@@ -8,6 +8,7 @@ import { openSse } from '#http/sse.ts';
 import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
 import { EnvironmentSlots } from '#kernel/environment-slots.ts';
 import { isOutage } from '#kernel/errors.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import { limits } from '#kernel/limits.ts';
 import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
@@ -118,7 +119,7 @@ async function pageAfter(
   const all = { modifiedAfter: null, actions: null, ids: null, limit: pageRecords };
   try {
     const { body } = await reader.page({ stream, cursor, ...all });
-    return JSON.parse(Buffer.from(body).toString()) as ReadPage;
+    return parseRawJson(Buffer.from(body).toString()) as ReadPage;
   } catch (error) {
     if (isOutage(error)) return null;
     throw error;

@@ -1,4 +1,3 @@
-import { isRawInteger } from '#kernel/exact-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 
 /**
@@ -9,15 +8,11 @@ export function merge(kept: JsonObject, input: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...kept };
   for (const [key, value] of Object.entries(input)) {
     const present = Object.hasOwn(kept, key) ? kept[key] : undefined;
-    const both = isMergeable(present) && isMergeable(value);
+    const both = isJsonObject(present) && isJsonObject(value);
     put(merged, key, both ? merge(present, value) : value);
   }
   return merged;
 }
-
-/** An integer in its own digits is an object of the language, but a number. */
-const isMergeable = (value: Json | undefined): value is JsonObject =>
-  isJsonObject(value) && !isRawInteger(value);
 
 /** A record may have a field named `__proto__`, which is an ordinary field. */
 function put(target: Record<string, Json>, key: string, value: Json): void {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { bodyText, formFields } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
@@ -71,7 +72,7 @@ function formBody(
 
 function parsed(text: string): Json {
   try {
-    const value = JSON.parse(text) as Json;
+    const value = parseRawJson(text) as Json;
     if (depthOf(value) <= depthMax) return value;
   } catch (cause) {
     const message = 'The body of the webhook is not JSON.';
@@ -120,7 +121,7 @@ export function valueAt({ headers, query, body }: ValueSource, source: Source): 
 /** The value at the path in base64-encoded JSON; null for invalid input. */
 function within(base64: string, path: string): string | null {
   try {
-    return textIn(JSON.parse(Buffer.from(base64, 'base64').toString()) as Json, path);
+    return textIn(parseRawJson(Buffer.from(base64, 'base64').toString()) as Json, path);
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

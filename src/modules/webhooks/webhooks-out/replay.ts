@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PublicMessage } from '#control-plane/entity.ts';
 import type { IdempotentCall } from '#http/define-route.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { Micros } from '#kernel/time.ts';
@@ -52,7 +53,7 @@ export async function bodyOf(
   const { environment_id: uid, message_id: id } = created;
   await vault.ready(uid);
   const bytes = vault.openBytes(uid, created.body, deliveryContext(uid, id));
-  return JSON.parse(Buffer.from(bytes).toString()) as Json;
+  return parseRawJson(Buffer.from(bytes).toString()) as Json;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { parseRawJson } from '#kernel/exact-json.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis } from '#kernel/time.ts';
@@ -143,4 +144,4 @@ function failureParts(end: RunChanged): JsonObject {
 }
 
 const startOf = (end: RunChanged): string => isoMillis(millis(end.started_at ?? end.occurred_at));
-const parsed = (json: string | null): Json => (json === null ? null : (JSON.parse(json) as Json));
+const parsed = (json: string | null): Json => (json === null ? null : (parseRawJson(json) as Json));

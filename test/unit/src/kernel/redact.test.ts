@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { redactText } from '#kernel/redact.ts';
+import { redactJson, redactText } from '#kernel/redact.ts';
 
 it.each([
   ['half way: token=abc123secret', 'half way: token=[removed]'],
@@ -11,4 +11,10 @@ it.each([
   ['token=', 'token='],
 ])('takes the secrets out of %s', (text, clean) => {
   expect(redactText(text)).toBe(clean);
+});
+
+it('takes a secret out of JSON that is a number of any size', () => {
+  const json = '{"api_key":9007199254740993,"pin_token":1,"id":9007199254740993}';
+  const clean = '{"api_key":"[removed]","pin_token":"[removed]","id":9007199254740993}';
+  expect(redactJson(json)).toBe(clean);
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { bodyText, formFields } from '#kernel/body-text.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
+import { parseExactJson } from '#kernel/exact-json.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { HttpFailure, type HttpReply, type OutgoingRequest } from '#ports/http-client.ts';
@@ -229,7 +230,7 @@ function formOf(params: JsonObject): string {
 function parsed({ body, headers }: HttpReply): JsonObject | null {
   const text = bodyText(body, headers['content-type']).trim();
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseExactJson(text);
     if (typeof value === 'string') return { token: value };
     return isJsonObject(value) ? value : null;
   } catch {

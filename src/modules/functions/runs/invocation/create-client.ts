@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
 import type { CommandOf, EntityPath } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
@@ -70,7 +71,7 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
 
     async actionInput(ref) {
       const json = await deps.payloads.find(ref, 'input');
-      return json === null ? undefined : (JSON.parse(json) as Json);
+      return json === null ? undefined : (parseRawJson(json) as Json);
     },
 
     async runEvent(request, signal) {

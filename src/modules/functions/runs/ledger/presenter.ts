@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { representation } from '#http/representation.ts';
 import { anyJson, data, timestamp } from '#http/responses.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { isoMicros } from '#kernel/time.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
@@ -288,4 +289,4 @@ function messageOf({ at: _, what, ...facts }: TimelineEntry) {
 }
 
 const jsonOf = (text: string | null): JsonObject | null =>
-  text === null ? null : (JSON.parse(text) as JsonObject);
+  text === null ? null : (parseRawJson(text) as JsonObject);

@@ -1,4 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
+import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { DeployedFunction } from '../../functions/state.ts';
@@ -17,7 +18,7 @@ export async function performDryRun(
   return attempted(deps, async () => {
     const connection = await connectionOf(deps, change);
     // It was made of this type, and sealed.
-    const order = JSON.parse((await supplied.input) ?? '{}') as DryRunOrder;
+    const order = parseRawJson((await supplied.input) ?? '{}') as DryRunOrder;
     const definition = await deps.sandbox.describe(order.bundle, 'dryrun.js');
     if (definition.type !== order.functionType) {
       const message = `The code is of the type ${definition.type}, not ${order.functionType}.`;
@@ -40,7 +41,7 @@ export async function performDryRun(
     });
     if (ending.kind !== 'ok') return ending;
     const left = (result as ReturnType<typeof createDryRun>).result();
-    const output: Json = ending.output === undefined ? null : (JSON.parse(ending.output) as Json);
+    const output: Json = ending.output === undefined ? null : (parseRawJson(ending.output) as Json);
     return { kind: 'ok', output: JSON.stringify({ output, result: left }) };
   });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { jsonObject, mapOf } from '#http/fields.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { parseWrittenJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { dayMs } from '#kernel/time.ts';
 
@@ -93,7 +94,7 @@ export const shapes = {
 export function parseArgs<S extends z.ZodType>(
   shape: S,
   text: string,
-  parse: (json: string) => unknown = JSON.parse,
+  parse: (json: string) => unknown = parseWrittenJson,
 ): z.output<S> {
   const parsed = shape.safeParse(parseJson(text, parse));
   if (parsed.success) return parsed.data;
@@ -103,7 +104,10 @@ export function parseArgs<S extends z.ZodType>(
   throw new GatewayError('invalid_request', { message });
 }
 
-export function parseJson(text: string, parse: (json: string) => unknown = JSON.parse): unknown {
+export function parseJson(
+  text: string,
+  parse: (json: string) => unknown = parseWrittenJson,
+): unknown {
   try {
     return parse(text);
   } catch {

@@ -1,4 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
+import { parseWrittenJson, parseRawJson } from '#kernel/exact-json.ts';
 import type { Mask } from '#kernel/mask.ts';
 import { objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { merge } from '#modules/records/model/merge.ts';
@@ -44,7 +45,7 @@ export function createDryRun(
   const connection = async (args: string): Promise<JsonObject> => {
     const answer = await real.getConnection?.(args);
     const text = typeof answer === 'string' ? answer : (answer?.json ?? '{}');
-    return JSON.parse(text) as JsonObject;
+    return parseWrittenJson(text) as JsonObject;
   };
 
   const { checkpoint = null, metadata = null } = order;
@@ -156,7 +157,7 @@ class Model {
 }
 
 function recordCalls(modelOf: (name: string) => Model): HostCalls {
-  const batch = (args: string) => JSON.parse(args) as { model: string; records: Row[] };
+  const batch = (args: string) => parseRawJson(args) as { model: string; records: Row[] };
   const named = (args: string) => parseArgs(shapes.model, args).model;
   return {
     batchSave: async (args) => {

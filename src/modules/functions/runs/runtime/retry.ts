@@ -1,4 +1,5 @@
 import { bodyText } from '#kernel/body-text.ts';
+import { parseExactJson } from '#kernel/exact-json.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { RetryDefinition } from '#modules/connections/providers/definition.ts';
@@ -203,7 +204,7 @@ function bodyWaitMs(
 /** Undefined when it is not JSON. */
 function jsonOf({ body, headers }: HttpReply): unknown {
   try {
-    return JSON.parse(bodyText(body, headers['content-type']));
+    return parseExactJson(bodyText(body, headers['content-type']));
   } catch {
     return undefined;
   }
