@@ -127,7 +127,7 @@ class ClientLog implements EventLog {
         const request = {
           writer: name,
           epoch,
-          ...(positions === undefined ? {} : { consumed: positions }),
+          ...(positions === undefined ? {} : { positions }),
         };
         return this.#send(batch, appendTimeoutMs, 'commit', (placed) => ({ ...request, placed }));
       },
