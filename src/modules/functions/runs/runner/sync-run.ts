@@ -112,7 +112,7 @@ async function perform(
       instance,
       depth: 0,
       operation,
-      slot: budget,
+      budget,
       signal,
     } as const;
     const ending = await runUserCode(deps, host);
