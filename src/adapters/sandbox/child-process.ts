@@ -72,7 +72,8 @@ export class SandboxChild {
     this.#options = options;
     this.isBackground = options.isBackground;
     this.#process = fork(program, [], {
-      env: {},
+      // Without it the zone is that of the machine.
+      env: { TZ: 'UTC' },
       cwd: '/',
       execArgv: [
         '--no-node-snapshot', // isolated-vm needs it

@@ -1,4 +1,5 @@
 import { setTimeout } from './bridge.ts';
+import { DOMException } from './dom-exception.ts';
 
 type Listener = (event: { readonly type: 'abort'; readonly target: AbortSignal }) => void;
 
@@ -17,8 +18,7 @@ export class AbortSignal {
 
   static timeout(delayMs: number): AbortSignal {
     const signal = new AbortSignal();
-    const error = new Error('The operation was aborted due to timeout');
-    error.name = 'TimeoutError';
+    const error = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
     setTimeout(() => fire(signal, error), delayMs);
     return signal;
   }
@@ -71,11 +71,7 @@ export class AbortSignal {
 const { fire } = AbortSignal;
 Reflect.deleteProperty(AbortSignal, 'fire');
 
-function defaultReason(): Error {
-  const error = new Error('This operation was aborted');
-  error.name = 'AbortError';
-  return error;
-}
+const defaultReason = (): Error => new DOMException('This operation was aborted', 'AbortError');
 
 export class AbortController {
   readonly signal = new AbortSignal();

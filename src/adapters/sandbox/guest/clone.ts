@@ -1,3 +1,4 @@
+import { DOMException } from './dom-exception.ts';
 import { bytesOf } from './text.ts';
 
 /**
@@ -101,8 +102,7 @@ function cloneError(error: Error): Record<string, unknown> {
   return copy as unknown as Record<string, unknown>;
 }
 
-function uncloneable(value: unknown): Error {
-  const error = new Error(`${typeof value} could not be cloned.`);
-  error.name = 'DataCloneError';
-  return error;
+function uncloneable(value: object | symbol | ((...args: never[]) => unknown)): Error {
+  const text = typeof value === 'object' ? '#<Object>' : String(value);
+  return new DOMException(`${text} could not be cloned.`, 'DataCloneError');
 }

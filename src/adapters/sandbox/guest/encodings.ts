@@ -1,25 +1,23 @@
 import { callSync } from './bridge.ts';
 import { Buffer } from './buffer.ts';
+import { DOMException } from './dom-exception.ts';
 import { bytesOf, toText, utf8Decode, utf8Encode } from './text.ts';
 
 export function btoa(text: unknown): string {
   const value = toText(text);
-  if (/[^\x00-\xff]/.test(value)) throw invalidCharacter('btoa');
+  if (/[^\x00-\xff]/.test(value)) throw invalidCharacter();
   return Buffer.from(value, 'latin1').toString('base64');
 }
 
 export function atob(text: unknown): string {
   const value = toText(text).replace(/[\t\n\f\r ]/g, '');
   const bare = value.length % 4 === 0 ? value.replace(/={1,2}$/, '') : value;
-  if (bare.length % 4 === 1 || !/^[A-Za-z0-9+/]*$/.test(bare)) throw invalidCharacter('atob');
+  if (bare.length % 4 === 1 || !/^[A-Za-z0-9+/]*$/.test(bare)) throw invalidCharacter();
   return Buffer.from(bare, 'base64').toString('latin1');
 }
 
-function invalidCharacter(where: string): Error {
-  const error = new Error(`${where}: the text contains an unsupported character`);
-  error.name = 'InvalidCharacterError';
-  return error;
-}
+const invalidCharacter = (): Error =>
+  new DOMException('Invalid character', 'InvalidCharacterError');
 
 /** UTF-8 only, as everywhere. */
 export class TextEncoder {

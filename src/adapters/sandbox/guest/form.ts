@@ -65,7 +65,14 @@ export class Headers {
   }
 }
 
-const key = (name: unknown): string => toText(name).toLowerCase();
+/** The characters of a name in RFC 9110 section 5.6.2. */
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+
+function key(name: unknown): string {
+  const text = toText(name);
+  if (headerName.test(text)) return text.toLowerCase();
+  throw new TypeError(`Headers: ${JSON.stringify(text)} is an invalid header name.`);
+}
 
 /** Bytes with a media type. */
 export class Blob {

@@ -2,6 +2,8 @@ import { AbortController, AbortSignal } from './abort.ts';
 import { clearTimeout, setTimeout } from './bridge.ts';
 import { Buffer } from './buffer.ts';
 import { structuredClone } from './clone.ts';
+import { getRandomValues, randomUUID } from './crypto.ts';
+import { DOMException } from './dom-exception.ts';
 import { atob, btoa, TextDecoder, TextEncoder } from './encodings.ts';
 import { Blob, FormData, Headers } from './form.ts';
 import { URLSearchParams } from './url-search-params.ts';
@@ -23,10 +25,14 @@ export function installGlobals(): void {
     TextEncoder,
     URL,
     URLSearchParams,
+    DOMException,
     atob,
     btoa,
     clearTimeout,
     console: silentConsole(),
+    crypto: { getRandomValues, randomUUID },
+    performance: monotonicClock(),
+    queueMicrotask,
     setTimeout,
     structuredClone,
   };
@@ -36,6 +42,22 @@ export function installGlobals(): void {
   }
   refuseCodeFromText();
   refuseResizableBuffers();
+}
+
+/** Errors of the callback are rejections that the run reports. */
+function queueMicrotask(callback: unknown): void {
+  if (typeof callback !== 'function') throw new TypeError('queueMicrotask takes a function');
+  void Promise.resolve().then(() => void (callback as () => unknown)());
+}
+
+/** Milliseconds since the start of the run, which never go back. */
+function monotonicClock(): { readonly timeOrigin: number; now(): number } {
+  const timeOrigin = new Date().getTime();
+  let last = 0;
+  return {
+    timeOrigin,
+    now: () => (last = Math.max(last, new Date().getTime() - timeOrigin)),
+  };
 }
 
 function define(target: object, name: string, value: unknown): void {

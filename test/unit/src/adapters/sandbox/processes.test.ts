@@ -19,7 +19,7 @@ describe('the processes', () => {
     expect(pids.length).toBe(2);
     for (const pid of pids) {
       const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
-      for (const variable of variables) expect(variable).toMatch(/^NODE_CHANNEL_/);
+      for (const variable of variables) expect(variable).toMatch(/^(?:NODE_CHANNEL_|TZ=UTC$)/);
     }
     await own[Symbol.asyncDispose]();
     for (const pid of pids) expect(existsSync(`/proc/${pid}`)).toBe(false);
