@@ -161,7 +161,7 @@ const documented: readonly Documented[] = [
   {
     providers: ['whatsapp-business'],
     documentation:
-      'https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes#throttling-errors',
+      'https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes',
     vectors: [
       ...[4, 80007, 130429, 131056].map((code) => ({
         status: 400,
