@@ -1,7 +1,7 @@
 /**
  * Part of `npm run language`: fails on a comment or page that cites what is not in the repository: contracts that were
  * written elsewhere, a page of `docs` that is not there, a heading that its page does not have, or, in the README of a
- * folder, a source file that is not there.
+ * folder or in CONTRIBUTING, a source file that is not there.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const page = /(?<![\w./-])docs\/(?:(?:adr|generated|reference)\/)?[\w.-]+\.md(#[
 /** Of a page: `[text](errors.md#codes)`. */
 const link = /\]\((?!https?:|mailto:)([^)\s#]*)(#[^)\s]+)?\)/g;
 
-/** In the README of a folder: `modes/mode.ts`, from that folder, the one around it, `src` or the root. */
+/** In the README of a folder and in CONTRIBUTING: `modes/mode.ts`, from that folder, the one around it, `src` or the root. */
 const source = /`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|js|sql|css))`/g;
 
 interface Citation {
@@ -57,7 +57,7 @@ function anchorsOf(file: string): ReadonlySet<string> {
 }
 
 function* missingSources(file: string, line: string): Generator<string> {
-  if (!file.endsWith('README.md')) return;
+  if (!/(?:README|CONTRIBUTING)\.md$/.test(file)) return;
   const folder = dirname(file);
   for (const [, cited = ''] of line.matchAll(source)) {
     const places = [folder, dirname(folder), 'src', '.'].map((from) => join(from, cited));
