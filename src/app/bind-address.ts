@@ -27,10 +27,10 @@ export function addressProblem(
   if (!(cause instanceof Error) || !('syscall' in cause) || !('code' in cause)) return null;
   if (cause.syscall !== 'listen' && cause.syscall !== 'getaddrinfo') return null;
   const code = String(cause.code);
-  return new CannotStart(textOf(code, host, hostAndPort(host, port)), { cause });
+  return new CannotStart(bindErrorText(code, host, hostAndPort(host, port)), { cause });
 }
 
-function textOf(code: string, host: string, address: string): string {
+function bindErrorText(code: string, host: string, address: string): string {
   switch (code) {
     case 'EADDRINUSE':
       return `SVC_PORT: ${address} is taken by another process; stop it or choose another port (0 = any that is free).`;

@@ -163,12 +163,12 @@ function valueText(name: LimitName): string {
   const value: number | readonly number[] = limits[name];
   return [value]
     .flat()
-    .map((one) => textOf(name, one))
+    .map((one) => limitText(name, one))
     .join(', ');
 }
 
 /** The name ends in the unit. */
-function textOf(name: LimitName, value: number): string {
+function limitText(name: LimitName, value: number): string {
   if (name.endsWith('Ms')) return durationText(value);
   if (name.includes('Bytes')) return bytesText(value);
   if (/Days(Max)?$/.test(name)) return `${value} d`;

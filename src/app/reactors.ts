@@ -59,12 +59,12 @@ export async function startReactors(
   }
   if (roles.has('runner')) await startRuns(stack, opened, common);
   if (roles.has('api')) {
-    const letters = {
+    const retryDeps = {
       ...common,
       deadLetters,
       operatorRequests: operatorRequests('svc.command-retries'),
     };
-    stack.use(await startCommandRetries(letters));
+    stack.use(await startCommandRetries(retryDeps));
     stack.use(keepRewrapping(services));
     stack.use(startDeploymentWorker(services));
     keepFinishingDeletions(stack, services);

@@ -39,7 +39,7 @@ export function parseSettings<Table extends AnyTable>(
   const mistakes: string[] = [];
   const wrong = new Set<keyof Table>();
   const parsed = Object.entries(table).map(([name, setting]) => {
-    const text = textOf(setting, env);
+    const text = settingText(setting, env);
     if (text === null) return [name, null];
     try {
       return [name, setting.parse(text) as unknown];
@@ -62,7 +62,7 @@ export function parseSettings<Table extends AnyTable>(
 export function shownSettings(table: AnyTable, env: Environment): Record<string, string | null> {
   return Object.fromEntries(
     Object.values(table).map((setting) => {
-      const text = textOf(setting, env);
+      const text = settingText(setting, env);
       if (text === null) return [setting.variable, null];
       if (setting.isSecret === true) return [setting.variable, '[set]'];
       return [setting.variable, setting.shown?.(text) ?? text];
@@ -70,7 +70,7 @@ export function shownSettings(table: AnyTable, env: Environment): Record<string,
   );
 }
 
-const textOf = (setting: AnySetting, env: Environment): string | null =>
+const settingText = (setting: AnySetting, env: Environment): string | null =>
   env[setting.variable] || setting.default;
 
 export const text = (value: string): string => value;

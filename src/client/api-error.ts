@@ -31,10 +31,11 @@ export class ApiError extends Error {
 export function refusal(status: number, text: string): ApiError {
   const body = parsed(text);
   const error = isObject(body) && isObject(body['error']) ? body['error'] : {};
-  const code = textOf(error['code']) ?? textOf(isObject(body) ? body['error_type'] : null);
-  const message = textOf(error['message']) ?? `The service answered ${status}.`;
+  const code =
+    stringOrNull(error['code']) ?? stringOrNull(isObject(body) ? body['error_type'] : null);
+  const message = stringOrNull(error['message']) ?? `The service answered ${status}.`;
   const issues = Array.isArray(error['errors']) ? error['errors'].flatMap(issueText) : [];
-  const options = { status, fix: textOf(error['fix']), body };
+  const options = { status, fix: stringOrNull(error['fix']), body };
   return new ApiError(code ?? `http_${status}`, [message, ...issues].join('\n  '), options);
 }
 
@@ -56,4 +57,4 @@ function issueText(issue: unknown): string[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const stringOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);

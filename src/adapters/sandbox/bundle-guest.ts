@@ -19,7 +19,7 @@ export async function bundleGuestRuntime(): Promise<string> {
   const small = Object.entries(packages).map(async ([name, used]) =>
     inPlaceOf(name, await smallPackage(name, used)),
   );
-  return textOf({
+  return bundleText({
     ...settings,
     entryPoints: [fileURLToPath(new URL('./guest/runtime.ts', import.meta.url))],
     format: 'iife',
@@ -36,7 +36,7 @@ const packages = {
 
 /** @returns only what is used of the package */
 async function smallPackage(name: string, used: string): Promise<string> {
-  return textOf({
+  return bundleText({
     ...settings,
     stdin: { contents: `export { ${used} } from '${name}';`, resolveDir: import.meta.dirname },
     format: 'esm',
@@ -46,7 +46,7 @@ async function smallPackage(name: string, used: string): Promise<string> {
 
 /** Each isolate holds this text and its objects in its own memory: minified names, and English messages only. */
 async function smallZod(): Promise<string> {
-  const text = await textOf({
+  const text = await bundleText({
     ...settings,
     stdin: { contents: "export { z } from 'zod';", resolveDir: import.meta.dirname },
     format: 'esm',
@@ -143,7 +143,7 @@ const inPlaceOf = (name: string, contents: string): Plugin => ({
   },
 });
 
-async function textOf(options: BuildOptions): Promise<string> {
+async function bundleText(options: BuildOptions): Promise<string> {
   const { outputFiles } = await build({ ...options, write: false });
   const [file] = outputFiles;
   if (file === undefined) throw new Error('The guest runtime has no output.');

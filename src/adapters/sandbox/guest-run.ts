@@ -67,7 +67,7 @@ export class GuestRun {
       },
       (error: unknown) => {
         this.#turns -= 1;
-        this.#fail(failureOf(error));
+        this.#fail(runFailure(error));
       },
     );
   }
@@ -225,7 +225,7 @@ async function compile(
 }
 
 /** A bundle that is no JavaScript, or too large for the isolate. */
-function failureOf(error: unknown): RunFailure {
+function runFailure(error: unknown): RunFailure {
   if (isLost(error)) return outOfMemory;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return { kind: 'error', name, message };

@@ -28,20 +28,21 @@ export function decodeText(
   { fatal, ignoreBOM, stream }: Flags,
   bytes: Uint8Array,
 ): { readonly text: string | null; readonly pending: number | null } {
-  const text = textOf(encoding, bytes, { fatal, ignoreBOM, stream });
+  const text = decodedOrNull(encoding, bytes, { fatal, ignoreBOM, stream });
   if (!stream || text === null) return { text, pending: 0 };
   if (encoding === 'iso-2022-jp') return { text, pending: null };
   // Without its incomplete end the text is the same in one piece.
   let pending = 0;
   while (pending < Math.min(pendingBytesMax, bytes.length)) {
     const complete = bytes.subarray(0, bytes.length - pending);
-    if (textOf(encoding, complete, { fatal: false, ignoreBOM, stream: false }) === text) break;
+    if (decodedOrNull(encoding, complete, { fatal: false, ignoreBOM, stream: false }) === text)
+      break;
     pending += 1;
   }
   return { text, pending };
 }
 
-function textOf(
+function decodedOrNull(
   encoding: string,
   bytes: Uint8Array,
   { fatal, ignoreBOM, stream }: Flags,

@@ -72,7 +72,7 @@ export function connect(port: MessagePort, methods: Methods = {}): Peer {
     if (packet.kind === 'call') void answer(port, methods, packet);
     else if (packet.kind === 'event') {
       for (const listener of listeners.get(packet.name) ?? []) listener(packet.value as never);
-    } else settle(waiting, packet);
+    } else settlePacket(waiting, packet);
   });
   port.on('close', () => {
     isClosed = true;
@@ -111,7 +111,7 @@ async function answer(port: MessagePort, methods: Methods, call: Call): Promise<
   }
 }
 
-function settle(waiting: Map<number, PromiseWithResolvers<unknown>>, packet: Answer): void {
+function settlePacket(waiting: Map<number, PromiseWithResolvers<unknown>>, packet: Answer): void {
   const promise = waiting.get(packet.id);
   waiting.delete(packet.id);
   if (packet.kind === 'done') promise?.resolve(packet.value);

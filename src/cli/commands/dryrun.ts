@@ -7,7 +7,7 @@ import type { DryConnections } from '../dryrun/connections.ts';
 import { Journal } from '../dryrun/journal.ts';
 import { saveMocks } from '../dryrun/save.ts';
 import type { DryRunRequest, DryRunSession } from '../dryrun/session.ts';
-import { failureOf, isOk, showEnd } from '../dryrun/show.ts';
+import { dryRunFailure, isOk, showEnd } from '../dryrun/show.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { jsonOption } from '../json-option.ts';
 import { requireProject } from '../project.ts';
@@ -156,7 +156,7 @@ async function perform(
       `Took ${seconds.toFixed(2)} s; this process: ${((user + system) / 1e6).toFixed(2)} s of processor time, ${Math.round(megabytes)} MB`,
     );
   }
-  if (!isOk(end)) throw failureOf(end);
+  if (!isOk(end)) throw dryRunFailure(end);
 }
 
 const showingOf = (values: Values, canAsk: boolean) => ({
@@ -184,7 +184,7 @@ async function replay(context: Context, values: Values, words: readonly string[]
   const finished = await replaySaved(context.root, sandbox, fn, stopping.signal);
   if (stopping.signal.aborted) throw interrupted();
   await showEnd(context, finished, showingOf(values, mayPrompt(context, values.interactive)));
-  if (!isOk(finished.end)) throw failureOf(finished.end);
+  if (!isOk(finished.end)) throw dryRunFailure(finished.end);
 }
 
 const interrupted = (): CommandFailure =>

@@ -171,7 +171,7 @@ export class TypeChecker implements AsyncDisposable {
 
   #problemOf(diagnostic: Diagnostic): Problem {
     const { fileName, pos, end } = diagnostic;
-    const message = textOf(diagnostic);
+    const message = diagnosticText(diagnostic);
     const file = fileName === undefined ? undefined : this.#parsed.get(fileName);
     if (file === undefined) return { file: 'index.ts', line: 1, message };
     const position = file.getLineAndCharacterOfPosition(pos);
@@ -193,8 +193,8 @@ export class TypeChecker implements AsyncDisposable {
 const isError = ({ category }: Diagnostic): boolean => category === DiagnosticCategory.Error;
 
 /** With the reasons below it, each further in than the one that it explains. */
-function textOf({ text, messageChain = [] }: Diagnostic, depth = 0): string {
-  const reasons = messageChain.map((one) => `\n${textOf(one, depth + 1)}`);
+function diagnosticText({ text, messageChain = [] }: Diagnostic, depth = 0): string {
+  const reasons = messageChain.map((one) => `\n${diagnosticText(one, depth + 1)}`);
   return `${'  '.repeat(depth)}${text}${reasons.join('')}`;
 }
 

@@ -3,7 +3,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { parseWrittenJson } from '#kernel/exact-json.ts';
 import { isJsonObject, objectOf, type Json } from '#kernel/stable-json.ts';
 import { parseArgs, shapes } from '#modules/functions/runs/runtime/arguments.ts';
-import { failureOf } from '#modules/functions/runs/runtime/failure.ts';
+import { callerError } from '#modules/functions/runs/runtime/failure.ts';
 import { InMemoryState } from '#modules/functions/runs/runtime/in-memory-state.ts';
 import type { HostCall, HostCalls } from '#ports/sandbox.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
@@ -159,7 +159,7 @@ function otherRuns(
       stubs: { metadata: null, checkpoint: null, lastSyncDate: null, variant: 'base' },
       depth: scope.depth + 1,
     });
-    if (ended.failure !== null) throw failureOf(ended.failure);
+    if (ended.failure !== null) throw callerError(ended.failure);
     return ended.output;
   };
   return {

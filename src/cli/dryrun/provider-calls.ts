@@ -49,7 +49,7 @@ export function providerCalls(
       refuseFor(sent);
       const reply = { ...sent, headers: providerHeaders(sent.headers) };
       const shown = `${method} ${call.endpoint.split('?', 1)[0] ?? ''}`;
-      const failure = failureOf(reply);
+      const failure = replyFailure(reply);
       if (failure !== null) {
         session.say('info', `http [${failure.code}] ${shown}`);
         return { json: JSON.stringify({ ...failure, url: call.endpoint } satisfies HttpAnswer) };
@@ -138,7 +138,7 @@ function refuseFor(reply: Reply): void {
 }
 
 /** The provider did not respond: the proxy reports it as 502 or 504 with a body of its own. */
-function failureOf(reply: Reply): { outcome: 'failure'; code: string; message: string } | null {
+function replyFailure(reply: Reply): { outcome: 'failure'; code: string; message: string } | null {
   if (reply.status !== 502 && reply.status !== 504) return null;
   const { code, message, status } = jsonOf(reply) ?? {};
   if (typeof code !== 'string' || typeof message !== 'string' || status !== reply.status)

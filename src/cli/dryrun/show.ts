@@ -34,7 +34,7 @@ export const isOk = ({ failure, violation }: DryRunResult): boolean =>
   failure === null && violation === null;
 
 /** The end of the command if the function failed. */
-export const failureOf = (end: DryRunResult): CommandFailure =>
+export const dryRunFailure = (end: DryRunResult): CommandFailure =>
   new CommandFailure(failureLines(end).join('\n'), { exitCode: exitCodes.dryRunFailed });
 
 function documentOf({ kind, end, batches }: FinishedRun): JsonObject {

@@ -210,7 +210,7 @@ export class HttpSource implements Source {
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
       const { status } = response;
-      const text = await textOf(response);
+      const text = await readResponseText(response);
       if (status >= 200 && status < 300) return parsedBody(text, status);
       const isTransient = status === 408 || status === 429 || status >= 500;
       const waitMs = isTransient ? retryAfterMs(response.headers.get('retry-after')) : null;
@@ -247,7 +247,7 @@ const keyOf = (entry: JsonObject): string =>
     ),
   );
 
-async function textOf(response: Response): Promise<string> {
+async function readResponseText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {

@@ -91,8 +91,8 @@ class ResponseRecording {
     } satisfies HttpAnswer;
     const bytes =
       encoding === 'base64'
-        ? Buffer.from(textOf(found.response), 'base64')
-        : Buffer.from(textOf(found.response));
+        ? Buffer.from(responseText(found.response), 'base64')
+        : Buffer.from(responseText(found.response));
     return { json: JSON.stringify(json), body: bytes.toString(isBinary ? 'latin1' : 'utf8') };
   }
 
@@ -113,7 +113,7 @@ class ResponseRecording {
   }
 }
 
-const textOf = (response: Json): string =>
+const responseText = (response: Json): string =>
   typeof response === 'string' ? response : JSON.stringify(response);
 
 const answersTo = (saved: SavedAnswers, method: string, path: string): readonly SavedAnswer[] =>

@@ -4,12 +4,13 @@ import type { Failure } from '../design/states.tsx';
 /** What a page shows of an error. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof ApiError))
-    return { message: textOf(error), code: null, fix: null, requestId: null };
+    return { message: messageOfError(error), code: null, fix: null, requestId: null };
   const { message, code, fix, body } = error;
   return { message, code, fix, requestId: requestIdOf(body) };
 }
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOfError = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 /** `error.request_id` of a refusal. */
 function requestIdOf(body: unknown): string | null {

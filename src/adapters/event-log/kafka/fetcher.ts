@@ -112,10 +112,10 @@ export class Fetcher {
     };
     try {
       const fetched = await this.#connection.send(leader, fetchCall(placesOf(places), limits));
-      const byPlace = new Map(fetched.map((one) => [placeOf(one), one]));
+      const byPlace = new Map(fetched.map((one) => [partitionName(one), one]));
       for (const feed of feeds) {
         feed.isBusy = false;
-        const one = byPlace.get(placeOf(feed));
+        const one = byPlace.get(partitionName(feed));
         if (one !== undefined) this.#accept(feed, one);
         // A feed with data goes to the back: brokers fill a response in the order of the request.
         if (one !== undefined && one.records.length > 0) this.#toTheBack(feed);
@@ -134,7 +134,7 @@ export class Fetcher {
 
   #accept(feed: PartitionFeed, { errorCode, records, aborted }: FetchedPartition): void {
     if (errorCode !== kafkaError.none) {
-      this.#later(feed, new KafkaFailure(errorCode, placeOf(feed)));
+      this.#later(feed, new KafkaFailure(errorCode, partitionName(feed)));
       return;
     }
     feed.failures = 0;
@@ -189,7 +189,7 @@ export class Fetcher {
 
 const leaderNotAvailable = 5;
 
-const placeOf = ({ topic, partition }: { topic: string; partition: number }): string =>
+const partitionName = ({ topic, partition }: { topic: string; partition: number }): string =>
   `${topic}/${partition}`;
 
 /**
@@ -199,7 +199,7 @@ const placeOf = ({ topic, partition }: { topic: string; partition: number }): st
 function hindmost(feeds: readonly PartitionFeed[]): Map<string, PartitionFeed[]> {
   const places = new Map<string, PartitionFeed[]>();
   for (const feed of feeds) {
-    const name = placeOf(feed);
+    const name = partitionName(feed);
     const [first] = places.get(name) ?? [];
     if (first === undefined || feed.fetchFrom < first.fetchFrom) places.set(name, [feed]);
     else if (feed.fetchFrom === first.fetchFrom) places.get(name)?.push(feed);

@@ -78,7 +78,7 @@ export function callSync(method: string, args: unknown): string {
 }
 
 /** The supervisor's responses. `timer` and `abort` may come without a call. */
-export function settle(kind: string, id: number, json: string, body: string): void {
+export function settleCall(kind: string, id: number, json: string, body: string): void {
   if (kind === 'timer') {
     const fire = timers.get(id);
     timers.delete(id);

@@ -90,7 +90,7 @@ async function chunksOf(method: Write, rows: readonly unknown[], model: string):
       texts.set(id, JSON.stringify({ id }));
       continue;
     }
-    const text = textOf(row as Row, id, model);
+    const text = rowJson(row as Row, id, model);
     // As stored, but with the id in its original form.
     const stored = (): JsonObject => ({
       ...(JSON.parse(text) as JsonObject),
@@ -134,7 +134,7 @@ function originalId(row: unknown): JsonObject {
   return typeof id === 'bigint' ? {} : { id };
 }
 
-function textOf(row: Row, id: string, model: string): string {
+function rowJson(row: Row, id: string, model: string): string {
   const isStored = row['id'] === id && isObject(row) && !(metadataKey in row);
   const text = JSON.stringify(isStored ? row : asStored(row, id));
   if (text.length * bytesPerChar <= recordBytesMax || utf8Length(text) <= recordBytesMax)

@@ -8,7 +8,7 @@ import {
   type RunContext,
 } from '#ports/sandbox.ts';
 import { createAction, createOnEvent, createSync } from '#sdk/index.ts';
-import { bind, end, fail, settle } from './bridge.ts';
+import { bind, end, fail, settleCall } from './bridge.ts';
 import * as cryptography from './crypto.ts';
 import { definitionOf, describeDefinition } from './definition.ts';
 import { describeThrown, jsonText, ActionError } from './errors.ts';
@@ -53,7 +53,7 @@ Object.defineProperty(globalThis, '__svcStart', {
   value: (post: Parameters<typeof bind>[0], call: Parameters<typeof bind>[1]) => {
     installGlobals();
     bind(post, call);
-    return { settle, start };
+    return { settle: settleCall, start };
   },
 });
 

@@ -30,7 +30,7 @@ export function Messages({ topic }: MessagesProps): JSX.Element {
     { params: { name }, query: positionOf(filters) },
     ({ data }) => data,
   );
-  const open = placeOf(filters.get('message'));
+  const open = parsePosition(filters.get('message'));
   return (
     <div class="stack">
       <div class="filters" role="search">
@@ -123,7 +123,7 @@ interface MessagePosition {
 
 const idOf = ({ partition, offset }: MessagePosition): string => `${partition}/${offset}`;
 
-function placeOf(text: string): MessagePosition | null {
+function parsePosition(text: string): MessagePosition | null {
   const [partition, offset] = text.split('/').map(numberOf);
   return partition === undefined || offset === undefined ? null : { partition, offset };
 }

@@ -35,7 +35,7 @@ const list = defineRoute({
   async handle({ query, services }) {
     const { cursor, limit, from, to, ...wanted } = query;
     const filter = { ...wanted, from: micros(from), to: micros(to) };
-    const before = cursor === undefined ? null : placeOf(cursor);
+    const before = cursor === undefined ? null : auditPositionOf(cursor);
     const rows = await findEvents(services, filter, { before, limit: limit + 1 });
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
@@ -71,7 +71,7 @@ const cursorOf = ({ at, environment, seq }: AuditPlace): string =>
   Buffer.from(JSON.stringify([at, environment, seq])).toString('base64url');
 
 /** @throws GatewayError `invalid_cursor_value` */
-function placeOf(cursor: string): AuditPlace {
+function auditPositionOf(cursor: string): AuditPlace {
   const parsed = positionShape.safeParse(jsonOf(Buffer.from(cursor, 'base64url').toString()));
   if (!parsed.success) throw new GatewayError('invalid_cursor_value');
   const [at, environment, seq] = parsed.data;

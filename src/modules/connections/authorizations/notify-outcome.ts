@@ -48,7 +48,7 @@ export async function notifyFailure(
   { socketId, integrationKey, connectionId }: OutcomeSubscriber,
   error: GatewayError,
 ): Promise<void> {
-  const { errorType, message, logId, providerCode } = failureOf(error);
+  const { errorType, message, logId, providerCode } = outcomeFailure(error);
   await notify(deps, socketId, {
     message_type: 'error',
     provider_config_key: integrationKey,
@@ -66,7 +66,7 @@ export async function failurePage(
   socketId: string | null,
   error: GatewayError,
 ): Promise<RouteAnswer> {
-  const outcome = { ok: false, wsClientId: socketId, ...failureOf(error) } as const;
+  const outcome = { ok: false, wsClientId: socketId, ...outcomeFailure(error) } as const;
   return { ...(await callbackAnswer(outcome, deps)), status: error.status };
 }
 
@@ -115,7 +115,7 @@ interface FailurePayload {
 }
 
 /** The failure from the body of an error response. */
-function failureOf(error: GatewayError): Failure {
+function outcomeFailure(error: GatewayError): Failure {
   const payload = (error.details.payload ?? {}) as FailurePayload;
   return {
     errorType: errorTypes[error.code] ?? 'unknown_err',

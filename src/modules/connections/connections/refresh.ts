@@ -118,7 +118,7 @@ async function refreshOnce(
       await deps.control.view.caughtUp();
       const existing = current(deps, connection);
       if (existing.credentialsVersion !== connection.credentialsVersion) return existing;
-      if (hasFailedSince(existing, connection)) throw failureOf(existing);
+      if (hasFailedSince(existing, connection)) throw storedRefreshError(existing);
       return await renew(deps, existing, plan);
     } catch (error) {
       // A recent intent in the owner's state: its request may be under way, whichever process has
@@ -136,7 +136,7 @@ async function refreshOnce(
 const hasFailedSince = (existing: Connection, connection: Connection): boolean =>
   existing.refresh.failedAt !== null && existing.refresh.failedAt !== connection.refresh.failedAt;
 
-function failureOf(existing: Connection): GatewayError {
+function storedRefreshError(existing: Connection): GatewayError {
   return new GatewayError(
     isExhausted(existing) ? 'connection_refresh_exhausted' : 'connection_refresh_backoff',
   );
@@ -227,7 +227,7 @@ async function renew(deps: RefreshDeps, existing: Connection, plan: Refresh): Pr
   );
   if (begun?.refresh.intent?.id !== id) {
     operation.end('failed', 'An earlier refresh has no outcome: the refresh token counts as used.');
-    throw failureOf(begun ?? existing);
+    throw storedRefreshError(begun ?? existing);
   }
   await faultPoint?.('refresh:after-intent');
   try {

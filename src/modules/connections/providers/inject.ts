@@ -13,7 +13,7 @@ import {
   interpolateUrl,
   type TemplateValues,
 } from './interpolate.ts';
-import { readsBody, textOf, type OutgoingCall } from './outgoing-call.ts';
+import { readsBody, bodyText, type OutgoingCall } from './outgoing-call.ts';
 import { joinUrl, withParams } from './url.ts';
 
 /** A connection with its sealed parts opened. */
@@ -234,7 +234,7 @@ export function injectedHeaders(
 /** Of a form body, which OAuth 1.0 signs with the query. */
 function signedForm({ body, contentType }: OutgoingCall): readonly (readonly [string, string])[] {
   if (!isForm(contentType)) return [];
-  return [...new URLSearchParams(textOf(body))];
+  return [...new URLSearchParams(bodyText(body))];
 }
 
 function bodyOf(call: ProviderCall, values: TemplateValues, headers: Record<string, string>) {
@@ -247,7 +247,7 @@ function bodyOf(call: ProviderCall, values: TemplateValues, headers: Record<stri
 /** The fields of a form or of a JSON object in bytes or text; any other body unchanged. */
 function fieldsOf(data: unknown, contentType: string): unknown {
   if (typeof data !== 'string' && !(data instanceof Uint8Array)) return data;
-  const text = textOf(data);
+  const text = bodyText(data);
   if (isForm(contentType)) return new URLSearchParams(text);
   if (!contentType.startsWith('application/json')) return data;
   try {

@@ -22,7 +22,7 @@ const values: Readonly<Record<string, (call: OutgoingCall) => string>> = {
   endpoint: ({ endpoint }) => endpoint,
   contentType: ({ contentType }) => contentType,
   urlCanonicalParams: ({ url }) => canonicalPairs([...url.searchParams]),
-  bodyCanonicalParams: ({ body }) => textOf(body),
+  bodyCanonicalParams: ({ body }) => bodyText(body),
   params: (call) => canonicalPairs([...call.url.searchParams, ...bodyPairs(call)]),
 };
 
@@ -53,12 +53,12 @@ export function canonicalPairs(pairs: readonly (readonly [string, string])[]): s
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-export const textOf = (body: string | Uint8Array): string =>
+export const bodyText = (body: string | Uint8Array): string =>
   typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
 
 /** Of a form, or the scalar values at the top level of JSON. */
 function bodyPairs({ body, contentType }: OutgoingCall): [string, string][] {
-  const text = textOf(body);
+  const text = bodyText(body);
   if (text === '') return [];
   if (contentType.startsWith('application/x-www-form-urlencoded')) {
     return [...new URLSearchParams(text)];

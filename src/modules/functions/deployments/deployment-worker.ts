@@ -70,7 +70,8 @@ async function runDeployment(
     await publish({ type: 'Succeed', token });
   } catch (error) {
     if (ending.aborted) await publish({ type: 'Release', token });
-    else if (!late.aborted) await publish({ type: 'Fail', token, error: failureOf(deps, error) });
+    else if (!late.aborted)
+      await publish({ type: 'Fail', token, error: deploymentFailure(deps, error) });
   }
 }
 
@@ -131,7 +132,7 @@ function refuseLosses({ deletedModels }: DeployPlan): void {
   });
 }
 
-function failureOf({ logger }: Deps, error: unknown): DeploymentFailure {
+function deploymentFailure({ logger }: Deps, error: unknown): DeploymentFailure {
   if (error instanceof GatewayError) return { code: error.code, message: error.message };
   logger.error({ err: error }, 'a deployment failed unexpectedly');
   return { code: 'server_error', message: 'The deployment failed unexpectedly.' };

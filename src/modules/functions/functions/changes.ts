@@ -74,7 +74,7 @@ export function changesOf(before: Content, after: Content): FunctionChange[] {
     if (fields.length > 0) changes.push({ ...plain, part: 'model', model, fields });
   }
   for (const [part, key] of Object.entries(settings)) {
-    const [from, to] = [textOf(before[key]), textOf(after[key])];
+    const [from, to] = [valueText(before[key]), valueText(after[key])];
     if (from !== to) changes.push({ ...plain, part, from, to });
   }
   return changes;
@@ -103,7 +103,7 @@ const definitionOf = (content: Content, model: string): Json | undefined =>
 const namesOf = (before: Content, after: Content): string[] =>
   Object.keys(definitionsOf(before)).filter((name) => Object.hasOwn(definitionsOf(after), name));
 
-const textOf = (value: Json | readonly string[] | undefined): string | null =>
+const valueText = (value: Json | readonly string[] | undefined): string | null =>
   value === null || value === undefined
     ? null
     : typeof value === 'string'

@@ -81,7 +81,7 @@ const workerUrl = new URL(
 function answerOf(worker: Worker, signal: AbortSignal): Promise<SourceCompiled> {
   return new Promise((resolve, reject) => {
     worker.once('message', resolve);
-    worker.once('error', (cause: Error) => reject(failureOf(cause)));
+    worker.once('error', (cause: Error) => reject(compileError(cause)));
     worker.once('exit', () => reject(new GatewayError('execution_environment_unavailable')));
     signal.addEventListener('abort', () => reject(new GatewayError('timeout')), { once: true });
   });
@@ -90,7 +90,7 @@ function answerOf(worker: Worker, signal: AbortSignal): Promise<SourceCompiled> 
 export const tooMuchMemory =
   'The type check of the file needs too much memory: simplify its types.';
 
-function failureOf(cause: Error): GatewayError {
+function compileError(cause: Error): GatewayError {
   if (!('code' in cause) || cause.code !== 'ERR_WORKER_OUT_OF_MEMORY') {
     return new GatewayError('execution_environment_unavailable', {}, { cause });
   }

@@ -30,7 +30,7 @@ export function summaryOf({ environment, kind, state, count }: NoticeContent): s
 }
 
 /** The summary, and the subjects one a line. */
-export const textOf = (content: NoticeContent): string =>
+export const noticeText = (content: NoticeContent): string =>
   [summaryOf(content), ...content.subjects.map((subject) => `- ${subject}`)].join('\n');
 
 /** The body of a webhook. */
@@ -52,4 +52,6 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 
 /** Slack reads mentions and links between angle brackets: names of connections come from outside. */
 export const slackBodyOf = (content: NoticeContent): string =>
-  JSON.stringify({ text: textOf(content).replaceAll(/[&<>]/g, (sign) => escapes[sign] ?? sign) });
+  JSON.stringify({
+    text: noticeText(content).replaceAll(/[&<>]/g, (sign) => escapes[sign] ?? sign),
+  });

@@ -8,7 +8,7 @@ import { MailFailure } from '#ports/mailer.ts';
 import { openTarget } from '../alert-destinations/handlers.ts';
 import type { AlertDestination } from '../alert-destinations/state.ts';
 import type { OperationsServices } from '../services.ts';
-import { bodyOf, slackBodyOf, summaryOf, textOf, type NoticeContent } from './notice.ts';
+import { bodyOf, slackBodyOf, summaryOf, noticeText, type NoticeContent } from './notice.ts';
 
 export type SendDeps = Pick<OperationsServices, 'control' | 'vault' | 'http' | 'mailer' | 'clock'>;
 
@@ -34,7 +34,7 @@ export async function sendNotice(
     if (destination.type === 'email') {
       if (deps.mailer === null) throw new MailFailure('no_mail_server');
       const subject = `[svc] ${summaryOf(content)}`;
-      await deps.mailer.send({ to: target, subject, text: textOf(content) });
+      await deps.mailer.send({ to: target, subject, text: noticeText(content) });
       return { isDelivered: true, status: null, errorCode: null };
     }
     const status = await post(deps, destination, target, content);

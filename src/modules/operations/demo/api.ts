@@ -81,7 +81,7 @@ export class DemoApi {
     }
     const target = request.url ?? '/';
     if (!target.startsWith('/') || !URL.canParse(own + target)) return notFound;
-    const text = await textOf(request);
+    const text = await readBody(request);
     if (text === null) return problem(413, 'too_large', `At most ${bodyBytesMax} bytes.`);
     const call = {
       method: request.method ?? 'GET',
@@ -204,7 +204,7 @@ export class DemoApi {
 }
 
 /** Null when it is too large. */
-async function textOf(request: IncomingMessage): Promise<string | null> {
+async function readBody(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

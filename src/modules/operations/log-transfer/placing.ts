@@ -47,10 +47,14 @@ export function placingOf(topic: string, partition: number, growth: Growth): Pla
   if (topic === headsTopic) return placeHeads(growth);
   if (topic === controlTopic) return placeEntities(growth);
   const isByValue = topic === deliveriesTopic;
-  return { isByValue, to: (message) => placeOf(topic, message, growth), last: () => null };
+  return { isByValue, to: (message) => partitionOfEntry(topic, message, growth), last: () => null };
 }
 
-function placeOf(topic: string, { key, value }: DecodedEntry, { to }: Growth): number | null {
+function partitionOfEntry(
+  topic: string,
+  { key, value }: DecodedEntry,
+  { to }: Growth,
+): number | null {
   // The filler of an old partition: the new ones get fillers of their own.
   if (topic === recordsTopic && key === reservedKey) return null;
   const placed = partitionOfKey(topic, key, to);

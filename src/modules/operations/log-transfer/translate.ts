@@ -68,8 +68,8 @@ const states: Readonly<Record<string, Translate>> = {
   }),
   'action-run': (state: ActionRun, { offsets }) => ({
     ...state,
-    input: placeOf(state.input, offsets),
-    output: placeOf(state.output, offsets),
+    input: translatedBodyPlace(state.input, offsets),
+    output: translatedBodyPlace(state.output, offsets),
   }),
   'consumer-group': (state: ConsumerGroup, { offsets }) => {
     if (!isConsumerGroup(state.name)) return state;
@@ -85,13 +85,15 @@ const states: Readonly<Record<string, Translate>> = {
   },
 };
 
-const placeOf = (place: BodyPlace | null, offsets: OffsetMaps): BodyPlace | null =>
+const translatedBodyPlace = (place: BodyPlace | null, offsets: OffsetMaps): BodyPlace | null =>
   place === null ? null : offsets.find(bodiesTopic, place);
 
 function run(value: RunChanged, { offsets, owned }: Move): RunChanged {
   const { body_partition: partition, body_offset: offset } = value;
   const body =
-    partition === null || offset === null ? null : placeOf({ partition, offset }, offsets);
+    partition === null || offset === null
+      ? null
+      : translatedBodyPlace({ partition, offset }, offsets);
   const { environment_id: environment, connection_uid: connection, variant } = value;
   return {
     ...value,

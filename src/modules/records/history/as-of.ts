@@ -51,7 +51,7 @@ export async function pageAsOf(
     for (const offset of chunk) {
       const change = changes.get(offset);
       if (change === undefined) throw gone(deps.clock.now());
-      const text = textOf(change, await payloadOf(change));
+      const text = recordJson(change, await payloadOf(change));
       if (parts.length > 0) parts.push(comma);
       parts.push(text);
       bytes += text.length;
@@ -95,7 +95,7 @@ function gone(now: Instant): GatewayError {
   });
 }
 
-function textOf(change: RecordChange, payload: Buffer | null): Uint8Array {
+function recordJson(change: RecordChange, payload: Buffer | null): Uint8Array {
   const standing = {
     recordId: change.record_id,
     position: change.position,

@@ -88,7 +88,7 @@ export async function revertStream(
     const rows: ChangeRow[] = await recordsModified(deps, table, revert, { after, limit });
     const planned = await plansOf(slices, rows);
     for (let at = 0; at < planned.length; at += chunkRecords) {
-      await settle(slices, planned.slice(at, at + chunkRecords));
+      await revertChunk(slices, planned.slice(at, at + chunkRecords));
     }
     after = rows.at(-1)?.record_id;
   }
@@ -128,7 +128,7 @@ async function plansOf(
 }
 
 /** Reads the former state of a chunk of records, and restores it. */
-async function settle(slices: Slices, planned: readonly PlannedRecord[]): Promise<void> {
+async function revertChunk(slices: Slices, planned: readonly PlannedRecord[]): Promise<void> {
   const { deps, stream, table, revert, counts } = slices;
   const offsets = planned.flatMap(({ plan }) =>
     'offset' in plan && plan.offset !== null ? [plan.offset] : [],

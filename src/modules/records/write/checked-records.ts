@@ -33,7 +33,7 @@ export function checkRecords(
   for (let index = 0; index < records.length; index++) {
     const record = objectOf(records[index], model, index);
     const id = idOf(record['id'], model, index);
-    const text = kept === 'id' ? `{"id":${JSON.stringify(id)}}` : textOf(record, id);
+    const text = kept === 'id' ? `{"id":${JSON.stringify(id)}}` : payloadText(record, id);
     mustFit(text, id, model);
     let position = places.get(id);
     if (position === undefined) {
@@ -71,7 +71,7 @@ function objectOf(input: Json | undefined, model: string, index: number): Record
   });
 }
 
-function textOf(record: Record<string, Json>, id: string): string {
+function payloadText(record: Record<string, Json>, id: string): string {
   if (record['id'] === id && !(metadataKey in record)) return JSON.stringify(record);
   const { [metadataKey]: _removed, ...rest } = record;
   return JSON.stringify({ ...rest, id });

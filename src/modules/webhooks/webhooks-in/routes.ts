@@ -48,7 +48,7 @@ const list = defineRoute({
       integration: query.provider_config_key,
       connectionId: query.connection_id,
     };
-    const before = cursor === undefined ? undefined : placeOf(cursor);
+    const before = cursor === undefined ? undefined : webhookPositionOf(cursor);
     await incoming.caughtUp();
     const page = { before, limit: limit + 1 };
     const found = incoming.tables.list(caller.environmentUid, filter, page);
@@ -64,7 +64,7 @@ const cursorShape = z.tuple([z.number(), z.string()]);
 const cursorOf = ({ receivedAt, id }: IncomingWebhook): string =>
   Buffer.from(JSON.stringify([receivedAt, id])).toString('base64url');
 
-function placeOf(cursor: string) {
+function webhookPositionOf(cursor: string) {
   try {
     const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     const [receivedAt, id] = cursorShape.parse(decoded);

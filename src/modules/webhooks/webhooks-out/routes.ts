@@ -70,7 +70,7 @@ const list = defineRoute({
   errors: ['invalid_cursor_value'],
   async handle({ query, caller, services: { deliveries } }) {
     const { cursor, limit, ...wanted } = query;
-    const before = cursor === undefined ? undefined : placeOf(cursor);
+    const before = cursor === undefined ? undefined : deliveryPositionOf(cursor);
     await deliveries.caughtUp();
     const found = deliveries.tables.list(caller.environmentUid, filterOf(wanted), {
       before,
@@ -88,7 +88,7 @@ const cursorShape = z.tuple([z.number(), z.string(), z.string()]);
 const cursorOf = ({ createdAt, messageId, endpointId }: Delivery): string =>
   Buffer.from(JSON.stringify([createdAt, messageId, endpointId])).toString('base64url');
 
-function placeOf(cursor: string) {
+function deliveryPositionOf(cursor: string) {
   try {
     const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     const [createdAt, messageId, endpointId] = cursorShape.parse(decoded);

@@ -87,7 +87,7 @@ export function connectApi(base: string, token: string): ConnectApi {
     }
     const text = await response.text();
     const answer = parsed(text);
-    if (!response.ok) throw new ConnectError(failureOf(response.status, answer));
+    if (!response.ok) throw new ConnectError(responseFailure(response.status, answer));
     return answer;
   };
   const data = async <T>(path: string, init?: RequestInit): Promise<T> =>
@@ -152,7 +152,7 @@ interface ErrorBody {
   };
 }
 
-function failureOf(status: number, answer: unknown): Failure {
+function responseFailure(status: number, answer: unknown): Failure {
   const { code, message, errors, payload } = (answer as ErrorBody | null)?.error ?? {};
   const { provider } = payload ?? {};
   const details = [provider?.status, provider?.code].filter(

@@ -22,7 +22,7 @@ const shell = openShell({
   root: document.getElementById('page') as HTMLElement,
   language: languageFor([options.language ?? '', ...navigator.languages]),
   onClose: host.isPresent ? close : null,
-  onFailure: (error) => viewOf(failureOf(error)),
+  onFailure: (error) => viewOf(startFailure(error)),
 });
 
 function close(): void {
@@ -31,7 +31,7 @@ function close(): void {
   window.close();
 }
 
-const failureOf = (error: unknown): Failure =>
+const startFailure = (error: unknown): Failure =>
   error instanceof ConnectError ? error.failure : { ...emptyFailure, message: String(error) };
 
 function viewOf(failure: Failure): View {
@@ -55,7 +55,7 @@ async function start(): Promise<void> {
   try {
     await open(token);
   } catch (error) {
-    await shell.show(viewOf(failureOf(error)));
+    await shell.show(viewOf(startFailure(error)));
   }
 }
 

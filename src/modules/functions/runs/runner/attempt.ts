@@ -23,7 +23,7 @@ import type { EndStatus } from '../../syncs/state.ts';
 import type { CalledRun } from '../invocation/direct-runs.ts';
 import type { PayloadStore } from '../invocation/payload-store.ts';
 import type { Timeline, Timelines } from '../ledger/timeline.ts';
-import { failureOf as errorOf } from '../runtime/failure.ts';
+import { callerError as errorOf } from '../runtime/failure.ts';
 import type { HostRun, OpenedHost } from '../runtime/open-host.ts';
 import { runLimits } from '../runtime/run-limits.ts';
 
@@ -154,7 +154,7 @@ function timelineOf(
 /** An error of ours ends the run with its code; anything else is a bug: logged completely, shown without its text. */
 function failedBy(error: unknown, logger: Logger): Ending {
   const isInterrupted = error instanceof GatewayError && error.code === 'run_interrupted';
-  return isInterrupted ? { kind: 'interrupted' } : failureOf(error, logger);
+  return isInterrupted ? { kind: 'interrupted' } : failedAttempt(error, logger);
 }
 
 /** Runs the steps of an attempt; an error becomes its outcome. */
@@ -169,7 +169,7 @@ export async function attempted(
   }
 }
 
-export function failureOf(error: unknown, logger: Logger): AttemptResult {
+export function failedAttempt(error: unknown, logger: Logger): AttemptResult {
   if (error instanceof GatewayError) {
     const status = error.code === 'script_aborted' ? 'cancelled' : 'failed';
     return { kind: 'failed', status, error };

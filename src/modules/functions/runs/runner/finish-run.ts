@@ -3,7 +3,7 @@ import { retrying } from '#kernel/retry.ts';
 import type { ModelPosition, ModelResult } from '#modules/records/model/events.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import type { WriteOrigin } from '#modules/records/write/writer.ts';
-import { failureOf, type Ending, type AttemptResult, type RunDeps } from './attempt.ts';
+import { failedAttempt, type Ending, type AttemptResult, type RunDeps } from './attempt.ts';
 
 /** The outcome of an attempt, with its changes in the streams of its models. */
 export interface FinishedRun {
@@ -39,7 +39,7 @@ export async function finishRun(
   for (const [index, answer] of answers.entries()) {
     const model = streams[index]?.model ?? '';
     if (answer.status === 'rejected') {
-      if (after.kind === 'ok') after = failureOf(answer.reason, deps.logger);
+      if (after.kind === 'ok') after = failedAttempt(answer.reason, deps.logger);
       continue;
     }
     const { partition, offset, failures } = answer.value;

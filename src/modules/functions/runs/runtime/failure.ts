@@ -5,7 +5,7 @@ import { invalidCodes, type RunFailure } from '#ports/sandbox.ts';
  * The error of a failed run for its caller (docs/reference/functions.md#actions). The body of an ActionError is `{
  * error_type, payload }`.
  */
-export function failureOf(failure: RunFailure): GatewayError {
+export function callerError(failure: RunFailure): GatewayError {
   const { kind, message, payload, upstream } = failure;
   switch (kind) {
     case 'action_error':

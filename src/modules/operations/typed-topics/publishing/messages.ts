@@ -38,7 +38,7 @@ export function messagesOf(
   const { connection_uid: connectionUid, variant, record_id: recordId } = change;
   const key = joinKey(connectionUid, variant, recordId);
   const positionHeaders = {
-    'svc-stream': streamOf(change),
+    'svc-stream': streamKeyOfChange(change),
     'svc-seq': String(change.stream_seq),
   };
   const fields: Headers = {
@@ -105,5 +105,5 @@ function payloadOf({ payload, payload_encoding: encoding }: RecordChange): JsonO
   return JSON.parse(text) as JsonObject;
 }
 
-const streamOf = (change: RecordChange): string =>
+const streamKeyOfChange = (change: RecordChange): string =>
   joinKey(change.environment_id, change.connection_uid, change.model, change.variant);

@@ -36,7 +36,7 @@ export class Targets implements Disposable {
   constructor(control: ControlPlane) {
     this.#control = control;
     this.#list = targetsOf(control);
-    this.#text = textOf(this.#list);
+    this.#text = targetsText(this.#list);
     this.#unsubscribe = control.view.onChange((changed) => {
       if (changed.some(({ kind }) => kind === 'typed-topic' || kind === 'function')) this.#look();
     });
@@ -53,7 +53,7 @@ export class Targets implements Disposable {
 
   #look(): void {
     const list = targetsOf(this.#control);
-    const text = textOf(list);
+    const text = targetsText(list);
     if (text === this.#text) return;
     this.#list = list;
     this.#text = text;
@@ -70,7 +70,7 @@ function targetsOf(control: ControlPlane): Target[] {
 }
 
 /** The relevant fields of a target, without the newest major version, which is looked up. */
-const textOf = (list: readonly Target[]): string =>
+const targetsText = (list: readonly Target[]): string =>
   JSON.stringify(list.map(({ typed, models }) => [{ ...typed, major: 0 }, models]));
 
 interface OpenDeps extends Pick<Ports, 'log' | 'schemas'> {

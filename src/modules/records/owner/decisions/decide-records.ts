@@ -23,7 +23,7 @@ export const save: Handle = (decision) => {
       seq: stream.seq + 1,
       at: nextAt,
     } as const;
-    settle(decision, id, state, recordCommand, () => decision.payloads.kept(i), isKept);
+    applyChange(decision, id, state, recordCommand, () => decision.payloads.kept(i), isKept);
   });
   return { outcome: 'done' };
 };
@@ -54,7 +54,7 @@ export const update: Handle = (decision) => {
       seq: stream.seq + 1,
       at: rules.changes.nextAt,
     } as const;
-    settle(decision, id, state, recordCommand, () => decision.payloads.keep(json), isKept);
+    applyChange(decision, id, state, recordCommand, () => decision.payloads.keep(json), isKept);
   });
   return { outcome: 'done' };
 };
@@ -82,13 +82,13 @@ export const remove: Handle = (decision) => {
     } as const;
     const payload = (): KeptPayload =>
       state === null ? decision.payloads.kept(i) : (payloads.get(state.position) ?? noPayload);
-    settle(decision, id, state, recordCommand, payload, isKept);
+    applyChange(decision, id, state, recordCommand, payload, isKept);
   });
   return { outcome: 'done' };
 };
 
 /** Decides one record, counts the outcome and adds the change to the round. */
-function settle(
+function applyChange(
   decision: Decision,
   id: string,
   state: RecordState | null,

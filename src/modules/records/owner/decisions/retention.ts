@@ -130,7 +130,7 @@ export class RetentionSweep {
       const due = dueOf(stream, retentionOf(stream.environmentUid), sweep.now);
       if (!stream.isClosed) await isKeyGone(vault, stream.connectionUid);
       const before = round.changes.length;
-      const hasMore = settle(changes, stream, due, sliceRecords);
+      const hasMore = applyRetention(changes, stream, due, sliceRecords);
       if (round.changes.length > before) {
         this.#streams.keep(stream);
         round.touched.add(stream);
@@ -160,7 +160,7 @@ export class RetentionSweep {
 }
 
 /** Prunes or purges up to `limit` records of the stream; returns whether there may be more. */
-export function settle(
+export function applyRetention(
   changes: Changes,
   stream: StreamState,
   due: DueRetention,

@@ -142,7 +142,7 @@ export class StoreUpdate {
         changesEpoch: change.owner_epoch,
       };
     }
-    const no = this.#number(streamOf(key));
+    const no = this.#number(streamOfPayloadKey(key));
     if (change.action === 'purged') {
       this.#store.remove(no, id);
       this.#store.removePayload(no, position);
@@ -164,7 +164,7 @@ export class StoreUpdate {
 
   /** A tombstone: the purged change before it may have been compacted away. */
   #remove(key: string): void {
-    const stream = streamOf(key);
+    const stream = streamOfPayloadKey(key);
     const id = decodeURIComponent(key.slice(stream.length + 1));
     const no = this.#number(stream);
     const state = this.#store.states(no, [id]).get(id);
@@ -184,4 +184,4 @@ export class StoreUpdate {
 }
 
 /** A record's key is its stream's key, a slash, and its id percent-encoded. */
-const streamOf = (key: string): string => key.slice(0, key.lastIndexOf('/'));
+const streamOfPayloadKey = (key: string): string => key.slice(0, key.lastIndexOf('/'));

@@ -50,7 +50,7 @@ export function noteAttempt(
   });
   logs.note(operation, {
     state: states[outcome],
-    text: textOf(outcome, attempt),
+    text: attemptText(outcome, attempt),
     contextJson,
     tookMs,
   });
@@ -62,7 +62,7 @@ function factsOf(sent: SentAttempt | null): Readonly<Record<string, string | num
   return { method: 'POST', url: sent.origin, status, code, durationMs };
 }
 
-function textOf(outcome: Outcome, attempt: number): string {
+function attemptText(outcome: Outcome, attempt: number): string {
   switch (outcome) {
     case 'delivered':
       return 'The webhook was delivered';

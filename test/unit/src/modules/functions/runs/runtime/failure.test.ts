@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { failureOf } from '#modules/functions/runs/runtime/failure.ts';
+import { callerError } from '#modules/functions/runs/runtime/failure.ts';
 import type { FailureKind, RunFailure } from '#ports/sandbox.ts';
 
 const failure = (kind: FailureKind, more: Partial<RunFailure> = {}): RunFailure => ({
@@ -21,24 +21,24 @@ it.each<[FailureKind, string, number]>([
   ['limit', 'function_runtime_other', 424],
   ['interrupted', 'run_interrupted', 503],
 ])('%s is answered as %s, %i', (kind, code, status) => {
-  expect(failureOf(failure(kind))).toMatchObject({ code, status });
+  expect(callerError(failure(kind))).toMatchObject({ code, status });
 });
 
 it('an ActionError carries its payload', () => {
-  expect(failureOf(failure('action_error', { payload: { a: 1 } })).details.payload).toEqual({
+  expect(callerError(failure('action_error', { payload: { a: 1 } })).details.payload).toEqual({
     a: 1,
   });
-  expect(failureOf(failure('action_error')).details.payload).toEqual({});
+  expect(callerError(failure('action_error')).details.payload).toEqual({});
 });
 
 it('an error of the provider carries what it said', () => {
   const upstream = { status: 422, headers: { 'content-type': 'text/plain' }, body: 'no' };
-  const { details } = failureOf(failure('http', { payload: { message: 'no' }, upstream }));
+  const { details } = callerError(failure('http', { payload: { message: 'no' }, upstream }));
   expect(details).toMatchObject({ payload: { message: 'no' }, upstream });
 });
 
 it('any other throw carries name, code, message and lines of the function', () => {
-  const { details } = failureOf(
+  const { details } = callerError(
     failure('error', { code: 'E', stack: '    at a (f.cjs:1:2)\n    at b (f.cjs:3:4)' }),
   );
   expect(details.payload).toEqual({
