@@ -135,3 +135,34 @@ export function* longSentences(text: string): Generator<Passage> {
     if (wordsIn(answer) > answerWordsMax) yield { line, text: answer };
   }
 }
+
+/** Folders that are being moved into rooms; their READMEs follow. */
+const excluded = ['src/modules/functions/runs/', 'src/modules/functions/actions/'];
+
+/**
+ * @param files of `src` and `streams`
+ * @param textOf the text of a README
+ * @param exists whether a path of the repository is there
+ * @returns what is wrong with the READMEs, one line each
+ */
+export function folderMapProblems(
+  files: readonly string[],
+  textOf: (readme: string) => string,
+  exists: (path: string) => boolean,
+): readonly string[] {
+  const isIncluded = (file: string): boolean => !excluded.some((folder) => file.startsWith(folder));
+  const unnamed = unnamedFiles(files, textOf)
+    .filter(isIncluded)
+    .map((file) => `${file}: no README names it`);
+  const readmes = files.filter((file) => file.endsWith('/README.md')).filter(isIncluded);
+  return [
+    ...unnamed,
+    ...readmes.flatMap((readme) => {
+      const text = textOf(readme);
+      const long = [...longSentences(text)].map(
+        ({ line, text: sentence }) => `${readme}:${line}: too long: ${sentence}`,
+      );
+      return [...missingFiles(readme, text, exists), ...long];
+    }),
+  ];
+}

@@ -1,35 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { longSentences, missingFiles, unnamedFiles } from '#test/language/folder-maps.ts';
+import {
+  folderMapProblems,
+  longSentences,
+  missingFiles,
+  unnamedFiles,
+} from '#test/language/folder-maps.ts';
 
-/** Folders that are being moved into rooms; their READMEs follow. */
-const excluded = ['src/modules/functions/runs/', 'src/modules/functions/actions/'];
-
-const files = execFileSync('git', ['ls-files', 'src', 'streams'], { encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(file));
-const isIncluded = (file: string): boolean => !excluded.some((folder) => file.startsWith(folder));
-const readmes = files.filter((file) => file.endsWith('/README.md')).filter(isIncluded);
-const textOf = (readme: string): string => readFileSync(readme, 'utf8');
-
-describe('the READMEs of src and streams', () => {
-  it('name every file', () => {
-    expect(unnamedFiles(files, textOf).filter(isIncluded)).toEqual([]);
-  });
-
-  it('name no file that is not there', () => {
-    expect(readmes.flatMap((readme) => missingFiles(readme, textOf(readme), existsSync))).toEqual(
-      [],
-    );
-  });
-
-  it('have short sentences', () => {
-    const found = readmes.flatMap((readme) =>
-      [...longSentences(textOf(readme))].map(({ line, text }) => `${readme}:${line}: ${text}`),
-    );
-    expect(found).toEqual([]);
-  });
+it('the READMEs of src and streams name every file, in short sentences', () => {
+  const files = execFileSync('git', ['ls-files', 'src', 'streams'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => file !== '' && existsSync(file));
+  const textOf = (readme: string): string => readFileSync(readme, 'utf8');
+  expect(folderMapProblems(files, textOf, existsSync)).toEqual([]);
 });
 
 describe('a README as a map', () => {
