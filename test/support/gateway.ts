@@ -15,6 +15,9 @@ const source = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const programWith = (env: GatewayOptions['env']): string =>
   env?.[limitsVariable] === undefined ? program : source;
 
+/** A start that hangs is killed before the time limit of its test, so that no process is left. */
+const startLimitMs = 240_000;
+
 export interface GatewayOptions {
   /** Kept when given; otherwise made and removed with the gateway. */
   readonly dataDir?: string;
@@ -141,7 +144,10 @@ async function readyUrl(child: ChildProcess, exited: Promise<number | null>, log
       `the gateway ended with ${String(code)} before it was ready:\n${log.join('\n')}`,
     );
   });
-  return Promise.race([ready, gone]);
+  const url = await Promise.race([ready, gone, expired(startLimitMs)]);
+  if (url !== false) return url;
+  child.kill('SIGKILL');
+  throw new Error(`the gateway was not ready within ${startLimitMs} ms:\n${log.join('\n')}`);
 }
 
 type GatewayKeys = Pick<GatewayAccess, 'key' | 'prodKey' | 'accountKey'>;
