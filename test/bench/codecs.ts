@@ -1,14 +1,23 @@
 /**
  * What a codec of ours costs beside the one that could replace it, in µs and bytes per message or payload:
- * the row of the embedded log beside a record batch of Kafka, and sealed payloads in blocks beside one by one.
+ * the row of the embedded log beside a record batch of Kafka, sealed payloads in blocks beside one by one, and changes
+ * of records by hand beside Avro's library.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
 import { DirectoryView, decodeRow, encodeRow } from '#adapters/event-log/embedded/row-format.ts';
 import { RecordSet } from '#adapters/event-log/kafka/record-decoder.ts';
 import { encodeRecords, recordBatch } from '#adapters/event-log/kafka/record-encoder.ts';
+import { blankChange, type RecordChange } from '#modules/records/model/events.ts';
 import { PayloadSealer } from '#modules/records/model/sealed-payload.ts';
+import {
+  ChangeEncoder,
+  ChangeIds,
+  encodeContext,
+} from '#modules/records/owner/decisions/change-encoder.ts';
 import { Block, blockEntriesMax, encodeBlock } from '#modules/records/owner/state/payload-block.ts';
+import { ChangeDecoder } from '#modules/records/projection/change-decoder.ts';
+import { localSchemas } from '#test/support/records.ts';
 import { report, round, type Figures } from './measure.ts';
 import { contact } from './payloads.ts';
 
@@ -116,4 +125,54 @@ function sealedPayloads(): Figures {
   };
 }
 
-report({ ...logFormats(), ...sealedPayloads() });
+async function changesOfRecords(): Promise<Figures> {
+  const codec = await localSchemas().codec<RecordChange>('svc.records.v1');
+  const encoder = new ChangeEncoder(codec.encode(blankChange));
+  const context = {
+    environmentUid: 'a4e0e5f1-5f0c-4c3e-8f0e-1c9f6a3d2b10',
+    integration: 'crm',
+    connectionId: 'customer-1',
+    connectionUid: '4f6c0b1e-9a3d-4a55-b1f7-0d6f5c2e8a91',
+    model: 'Contact',
+    variant: 'base',
+    actor: 'run',
+    runId: 'f1a2b3c4-d5e6-4788-99aa-bbccddeeff00',
+    syncName: 'contacts',
+    generation: '1790000000000000',
+    epoch: 3,
+    passId: null,
+  };
+  const encoded = encodeContext(context);
+  const ids = new ChangeIds('env-1/4f6c/Contact/base', context.generation);
+  const fields = payloads.map((_, at) => ({
+    eventId: ids.of(at + 1),
+    occurredAt: 1_790_000_000_000_000 + at,
+    recordId: idOf(at),
+    action: 'added' as const,
+    seq: at + 1,
+    version: 1,
+    position: at + 1,
+    previousPosition: null,
+    hash: '0123456789abcdef0123456789abcdef',
+    previousHash: null,
+    firstSeenAt: 1_790_000_000_000_000 + at,
+    modifiedAt: 1_790_000_000_000_000 + at,
+    deletedAt: null,
+    prunedAt: null,
+  }));
+  const byHand = () =>
+    fields.map((change, at) =>
+      encoder.encode(encoded, change, { bytes: payloads[at] ?? null, encoding: 'json' }),
+    );
+  const values = byHand();
+  const changes = values.map((value) => codec.decode(value));
+  const decoder = new ChangeDecoder(codec);
+  return {
+    change_encode_us: each(byHand),
+    change_encode_avsc_us: each(() => changes.map((change) => codec.encode(change))),
+    change_decode_us: each(() => values.map((value) => decoder.decode(value))),
+    change_decode_avsc_us: each(() => values.map((value) => codec.decode(value))),
+  };
+}
+
+report({ ...logFormats(), ...sealedPayloads(), ...(await changesOfRecords()) });
