@@ -136,9 +136,6 @@ export function* longSentences(text: string): Generator<Passage> {
   }
 }
 
-/** Folders that are being moved into rooms; their READMEs follow. */
-const excluded = ['src/modules/functions/runs/', 'src/modules/functions/actions/'];
-
 /**
  * @param files of `src` and `streams`
  * @param textOf the text of a README
@@ -150,11 +147,8 @@ export function folderMapProblems(
   textOf: (readme: string) => string,
   exists: (path: string) => boolean,
 ): readonly string[] {
-  const isIncluded = (file: string): boolean => !excluded.some((folder) => file.startsWith(folder));
-  const unnamed = unnamedFiles(files, textOf)
-    .filter(isIncluded)
-    .map((file) => `${file}: no README names it`);
-  const readmes = files.filter((file) => file.endsWith('/README.md')).filter(isIncluded);
+  const unnamed = unnamedFiles(files, textOf).map((file) => `${file}: no README names it`);
+  const readmes = files.filter((file) => file.endsWith('/README.md'));
   return [
     ...unnamed,
     ...readmes.flatMap((readme) => {
