@@ -85,7 +85,9 @@ describe('what is in an environment', () => {
   it('of an unknown name and an empty result of a known one differ', async () => {
     const model = await svc('records Compnay demo -i freshdesk -e dev');
     expect(model).toMatchObject({ exitCode: 1, out: '' });
-    expect(model.err).toMatch(/No function of freshdesk saves the model Compnay; .*Company/);
+    expect(model.err).toMatch(
+      /No function of the integration "freshdesk" declares the model "Compnay".*Company/,
+    );
     for (const line of ['sync list nothing -e dev', 'sync list nothing -i freshdesk -e dev']) {
       const ended = await svc(line);
       expect(ended, line).toMatchObject({ exitCode: 1, out: '' });

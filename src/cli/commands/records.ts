@@ -1,15 +1,9 @@
-import { ApiError, type Answer, type Client } from '#client/index.ts';
+import type { Answer } from '#client/index.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
-import { CommandFailure, usageError } from '../exit.ts';
-import {
-  configuredIntegrations,
-  inEnvironment,
-  limitOf,
-  serviceHelp,
-  serviceOptions,
-} from '../service-command.ts';
+import { usageError } from '../exit.ts';
+import { inEnvironment, limitOf, serviceHelp, serviceOptions } from '../service-command.ts';
 
 export const records = defineCommand({
   name: 'records',
@@ -60,7 +54,6 @@ Examples
       for await (const found of client.pages('GET /records', { query, headers })) {
         for (const record of found.records) context.output.result(JSON.stringify(record));
         if (found.records.length === 0 && isFirst) {
-          await mustBeSaved(client, integration, model);
           context.output.note(`No records of ${model}.`);
         }
         isFirst = false;
@@ -95,29 +88,4 @@ async function showHistory(
   const { next_cursor: next, earlier_changes: earlier } = history;
   if (next !== null) output.note(`There are more: --cursor ${next}`);
   if (earlier !== null && earlier > 0) output.note(`${earlier} earlier changes have left the log.`);
-}
-
-/**
- * An unknown model and one without records look alike to a reader.
- * @throws CommandFailure if no function of the integration saves the model
- */
-async function mustBeSaved(client: Client, integration: string, model: string): Promise<void> {
-  const models = await savedModels(client, integration);
-  if (models === null || models.includes(model)) return;
-  const existing =
-    models.length === 0 ? 'there are none that save records' : `there are: ${models.join(', ')}`;
-  throw new CommandFailure(`No function of ${integration} saves the model ${model}; ${existing}.`);
-}
-
-/** Null if the key may not list functions. */
-async function savedModels(client: Client, integration: string): Promise<string[] | null> {
-  try {
-    const all = await configuredIntegrations(client);
-    const own = all.filter(({ providerConfigKey }) => providerConfigKey === integration);
-    const models = own.flatMap(({ syncs }) => syncs.flatMap(({ returns = [] }) => returns));
-    return [...new Set(models)].sort();
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return null;
-    throw error;
-  }
 }
