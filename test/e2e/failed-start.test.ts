@@ -172,6 +172,19 @@ describe('a later start that fails', () => {
     expect(code).toBe(1);
   });
 
+  it('names the file of its root key where that holds another one', async () => {
+    const file = join(folder, 'root.key');
+    const kept = await readFile(file);
+    await writeFile(file, `${randomBytes(32).toString('base64')}\n`);
+    const { code, err } = await failedStart({});
+    await writeFile(file, kept);
+    expect(err).toBe(
+      `The root key in ${file} does not decrypt the stored secrets. ` +
+        'Restore the file from its backup, or give the key in SVC_ENCRYPTION_KEY: nothing else opens what is sealed here.\n',
+    );
+    expect(code).toBe(1);
+  });
+
   it('says that the partitions of the log are fixed', async () => {
     const { code, err } = await failedStart({ SVC_PARTITIONS: '8' });
     expect(err).toMatch(/^SVC_PARTITIONS is 8, .* has 4 partitions .*; required are 8 .*\n$/);

@@ -39,7 +39,7 @@ const specs: TopicSpec[] = Object.entries(topics).map(([name, topic]) => ({
   cleanup: topic.cleanup,
 }));
 
-export const aRootKey = (): RootKey => ({ id: randomUUID(), bytes: randomBytes(32) });
+export const aRootKey = (): RootKey => ({ id: randomUUID(), bytes: randomBytes(32), file: null });
 
 /** A node of the control plane on the embedded log, in a folder of its own. */
 export interface ControlNode extends AsyncDisposable {

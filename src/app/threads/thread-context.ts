@@ -41,7 +41,7 @@ export interface ThreadData extends PeerData {
   readonly logLevel: string;
   readonly tracing: TracingAccess | null;
   readonly faultPoint: string | null;
-  readonly rootKeys: readonly { readonly id: string; readonly bytes: Uint8Array }[];
+  readonly rootKeys: readonly (Omit<RootKey, 'bytes'> & { readonly bytes: Uint8Array })[];
 }
 
 /** What every thread works with: the same ports as the main thread. */
@@ -61,8 +61,8 @@ export async function openThreadContext(
   const metrics = createThreadMetrics(data.name);
   const { schemas } = start;
   const log = observeLog(start.log, metrics, data.name);
-  const rootKeys: RootKey[] = data.rootKeys.map(({ id, bytes }) => ({
-    id,
+  const rootKeys: RootKey[] = data.rootKeys.map(({ bytes, ...key }) => ({
+    ...key,
     bytes: Buffer.from(bytes),
   }));
   const vault = stack.use(

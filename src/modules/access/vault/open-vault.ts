@@ -13,7 +13,7 @@ import {
   type KeyWriter,
 } from './key-log.ts';
 import { KeyRing, type RootKeyUse, type WrappedKey } from './key-ring.ts';
-import type { RootKey } from './root-keys.ts';
+import { restoreKey, type RootKey } from './root-keys.ts';
 import type { Vault } from './vault.ts';
 
 /** The key of the service's own keyed hashes; also the canary that proves the root key. */
@@ -48,7 +48,7 @@ export async function openVault(deps: VaultDeps): Promise<OpenVault> {
   const follower = followKeys(deps, codec, ring);
   try {
     await follower.caughtUp();
-    proveRootKeys(ring);
+    proveRootKeys(ring, deps.rootKeys);
     const keys = createKeyWriter(deps, codec, ring, follower);
     await keys.createShared(serviceKeyId);
     await keys.createShared(accountKeyId);
@@ -123,14 +123,17 @@ function openText<T extends Json>(
  * The service's own key exists since the first start: a root key that opens it is the right one. No data key may need a
  * root key that was removed too early.
  */
-function proveRootKeys(ring: KeyRing): void {
+function proveRootKeys(ring: KeyRing, rootKeys: readonly RootKey[]): void {
   if (!ring.has(serviceKeyId)) return;
   try {
     ring.bytes(serviceKeyId);
   } catch (error) {
+    const file = rootKeys[0]?.file ?? null;
     const message =
-      'SVC_ENCRYPTION_KEY does not decrypt the stored secrets. Start with the key that was used before ' +
-      '(to change it, put the new key first and keep the old one after it).';
+      file === null
+        ? 'SVC_ENCRYPTION_KEY does not decrypt the stored secrets. Start with the key that was used before ' +
+          '(to change it, put the new key first and keep the old one after it).'
+        : `The root key in ${file} does not decrypt the stored secrets. ${restoreKey}`;
     throw new CannotStart(message, { cause: error });
   }
   const [missing] = missingRoots(ring.use());

@@ -9,20 +9,22 @@ const keyBytes = 32;
 export interface RootKey {
   readonly id: string;
   readonly bytes: Buffer;
+  /** The file that holds it; null: the setting. */
+  readonly file: string | null;
 }
 
 /**
  * Root keys in base64, as a comma list: the first seals, all open.
  * @throws Error naming the entry that is not 32 bytes of base64, without its text
  */
-export function parseRootKeys(list: string): readonly RootKey[] {
-  return list.split(',').map((text, index) => parse(text.trim(), index + 1));
+export function parseRootKeys(list: string, file: string | null = null): readonly RootKey[] {
+  return list.split(',').map((text, index) => ({ ...parse(text.trim(), index + 1), file }));
 }
 
 /** The root keys in the file. @throws CannotStart where it is missing or holds something else */
 export function readRootKeys(file: string): readonly RootKey[] {
   try {
-    return parseRootKeys(readFileSync(file, 'utf8'));
+    return parseRootKeys(readFileSync(file, 'utf8'), file);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = `The root key cannot be read from ${file}: ${reason}. ${restoreKey}`;
@@ -30,10 +32,10 @@ export function readRootKeys(file: string): readonly RootKey[] {
   }
 }
 
-const restoreKey =
+export const restoreKey =
   'Restore the file from its backup, or give the key in SVC_ENCRYPTION_KEY: nothing else opens what is sealed here.';
 
-function parse(text: string, entry: number): RootKey {
+function parse(text: string, entry: number): Omit<RootKey, 'file'> {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length !== keyBytes || bytes.toString('base64') !== text) {
     throw new Error(
