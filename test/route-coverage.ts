@@ -39,6 +39,7 @@ const families: Readonly<Record<string, RegExp>> = {
   'front-end auth':
     /^POST \/(oauth2\/auth|auth\/[a-z-]+|api-auth\/[a-z-]+|app-store-auth)\/\{providerConfigKey\}$/,
   'the proxy': /^[A-Z]+ \/proxy\//,
+  'webhooks of providers, and their challenges': /^(GET|POST) \/webhook\//,
   'connections, old and new': /^[A-Z]+ \/connections?(\/|$)/,
   'sync commands': /^POST \/sync\/(trigger|pause|start)$/,
   'orders to projections': /^POST \/projections\/\{name\}\/\w+$/,
