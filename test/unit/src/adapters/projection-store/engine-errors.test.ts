@@ -21,6 +21,14 @@ describe('an error of the engine', () => {
       { ...part, reason: "Checksum doesn't match: corrupted data" },
     ],
     [
+      'about an impossible size of a compressed block',
+      thrown(
+        '39',
+        `Too large size_compressed_without_checksum: 2147483667. Most likely corrupted data: While reading or decompressing /data/x/data.bin (position: 188): ${place}`,
+      ),
+      { ...part, reason: 'Too large size_compressed_without_checksum: 2147483667' },
+    ],
+    [
       'about an impossible size in a part',
       thrown('49', `Too large size (14454053657111900923) passed to allocator. ${place}`),
       { ...part, reason: 'Too large size' },
