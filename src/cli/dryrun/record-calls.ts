@@ -1,6 +1,7 @@
 import { ApiError } from '#client/index.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import { atPath } from '#kernel/json-path.ts';
+import { objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis, systemClock } from '#kernel/time.ts';
 import { parseArgs, parseJson, shapes } from '#modules/functions/runs/runtime/arguments.ts';
 import { merge } from '#modules/records/model/merge.ts';
@@ -132,7 +133,7 @@ export class DryRecords {
     this.#world.say('debug', `${method}('${model}') does nothing in a dry run`);
   }
 
-  /** A page of the service's records; null, with one notice, if the key may not read them. */
+  /** A page of the service's records; null if it knows no such model or, with one notice, if the key may not read them. */
   async #stored(
     model: string,
     part:
@@ -147,6 +148,8 @@ export class DryRecords {
         headers,
       });
     } catch (error) {
+      // The function that saves the model may not be deployed yet.
+      if (isOfUnknownModel(error)) return null;
       if (!(error instanceof ApiError) || error.status !== 403) throw error;
       const message = 'Stored records are not read: the key has no scope environment:records:read';
       if (!this.#saidUnreadable) this.#world.say('warn', message);
@@ -154,6 +157,13 @@ export class DryRecords {
       return null;
     }
   }
+}
+
+/** Whether the service refused the name of the model (docs/reference/records.md#unknown-models). */
+function isOfUnknownModel(error: unknown): boolean {
+  if (!(error instanceof ApiError) || error.code !== 'invalid_query_params') return false;
+  const { errors } = objectOf(objectOf(error.body)['error']);
+  return Array.isArray(errors) && errors.some((issue: Json) => atPath(issue, 'path.0') === 'model');
 }
 
 /** The runtime has validated it: ids are texts here. */
