@@ -81,8 +81,10 @@ export async function attempt<T>(
 /** Null: the error does not mean that a part is damaged. */
 export function corruptionFrom(cause: unknown): DamagedPart | null {
   const code = engineCode(cause);
-  if (!damages.has(code) || !(cause instanceof Error)) return null;
+  if (!(cause instanceof Error)) return null;
   const { message } = cause;
+  // The engine's own word for it stands with more codes than those listed.
+  if (!damages.has(code) && !/\bcorrupted data\b/i.test(message)) return null;
   // `(while reading from part /…/store/<3>/<uuid>/<part>/ in table <database>.<table> (<uuid>) located …`
   const [, path = '', table = ''] =
     /from part (\S+) in table `?[^.`\s]+`?\.`?([^`\s]+)`? /.exec(message) ?? [];
