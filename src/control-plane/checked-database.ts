@@ -35,7 +35,6 @@ const walFile = (file: string): string => `${file}-wal`;
  */
 export class CheckedDatabase extends DatabaseSync {
   readonly #file: string;
-  readonly #isInMemory: boolean;
   readonly #checkpointPages: number;
   readonly #frames: StatementSync | null;
   /** Held until SQLite has closed its own: to close it earlier would release the locks of this process on the file. */
@@ -53,13 +52,12 @@ export class CheckedDatabase extends DatabaseSync {
   constructor(file: string, setup: string, checkpointPages: number) {
     super(file);
     this.#file = file;
-    this.#isInMemory = file === ':memory:';
     this.#checkpointPages = checkpointPages;
-    this.#fd = this.#isInMemory ? null : openSync(file, 'r');
+    this.#fd = file === ':memory:' ? null : openSync(file, 'r');
     try {
       this.exec(`${setup}; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0`);
-      this.#frames = this.#isInMemory ? null : this.prepare('PRAGMA wal_checkpoint(NOOP)');
-      if (!this.#isInMemory) this.#compare();
+      this.#frames = this.#fd === null ? null : this.prepare('PRAGMA wal_checkpoint(NOOP)');
+      if (this.#frames !== null) this.#compare(this.#frames);
     } catch (error) {
       this.#end();
       throw error;
@@ -69,14 +67,15 @@ export class CheckedDatabase extends DatabaseSync {
   /** Call after a commit, outside of a transaction. */
   checkpointWhenDue(): void {
     if (this.#frames === null) return;
-    if (framesIn(this.#frames).all >= this.#checkpointPages) this.#checkpoint();
+    const frames = framesIn(this.#frames);
+    if (frames.all >= this.#checkpointPages) this.#checkpoint(frames);
   }
 
   override close(): void {
     try {
       if (this.isTransaction) this.exec('ROLLBACK');
       // SQLite copies what is left when the last connection is closed.
-      if (this.#frames !== null) this.#checkpoint();
+      if (this.#frames !== null) this.#checkpoint(framesIn(this.#frames));
     } finally {
       this.#end();
     }
@@ -87,16 +86,14 @@ export class CheckedDatabase extends DatabaseSync {
     if (this.#fd !== null) closeSync(this.#fd);
   }
 
-  #checkpoint(): void {
-    if (this.#frames === null) return;
-    const { all, copied } = framesIn(this.#frames);
+  #checkpoint({ all, copied }: FrameCounts): void {
     if (all === copied) return;
     this.#note(copied, all);
     this.exec('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
   /** @throws Error */
-  #compare(): void {
+  #compare(frames: StatementSync): void {
     this.#pageBytes = Number(this.prepare('PRAGMA page_size').get()?.['page_size']);
     // Reads the write-ahead file.
     this.prepare('PRAGMA schema_version').get();
@@ -104,7 +101,7 @@ export class CheckedDatabase extends DatabaseSync {
     // SQLite pads a truncated last page with zeros and reports no error.
     if (size % this.#pageBytes !== 0)
       throw new Error(`${this.#file} is damaged: its last page is cut off`);
-    const all = this.#frames === null ? 0 : framesIn(this.#frames).all;
+    const { all } = framesIn(frames);
     this.#readChecksums();
     const isNew = this.#checksums.length === 0;
     if (isNew) this.#makeChecksums(size / this.#pageBytes);
@@ -242,7 +239,12 @@ const crcOfHeader = (checksums: Buffer): number =>
   crc32(checksums.subarray(pageBytesAt, headerBytes));
 
 /** All frames of the write-ahead file, and those that were copied into the database. */
-function framesIn(statement: StatementSync): { readonly all: number; readonly copied: number } {
+interface FrameCounts {
+  readonly all: number;
+  readonly copied: number;
+}
+
+function framesIn(statement: StatementSync): FrameCounts {
   const row = statement.get();
   return {
     all: Math.max(0, Number(row?.['log'] ?? 0)),
