@@ -1,20 +1,11 @@
-import {
-  cp,
-  mkdtemp,
-  open,
-  readdir,
-  realpath,
-  rm,
-  stat,
-  truncate,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
 import { roundsOf } from '#test/support/long-run.ts';
 import { seeded, seedOfRun } from '#test/support/random.ts';
+import { copyFolder, restartOver, xorByte } from '#test/support/wounds.ts';
 
 const random = seeded(seedOfRun());
 console.info(`SVC_TEST_SEED=${random.seed}`);
@@ -38,7 +29,7 @@ beforeAll(async () => {
     crm.account.contacts = contactsNamed(name);
     await crm.run('contacts');
   }
-  await world.restart((dataDir) => cp(dataDir, whole, { recursive: true, verbatimSymlinks: true }));
+  await world.restart((dataDir) => copyFolder(dataDir, whole));
   kinds = await kindsOfFiles();
 });
 afterAll(async () => {
@@ -70,24 +61,10 @@ const ways: Readonly<Record<string, Damage>> = {
   deleted: (file) => rm(file),
   async flipped(file) {
     const { size } = await stat(file);
-    await using handle = await open(file, 'r+');
-    for (let flips = 0; flips < 20; flips += 1) {
-      const position = random.int(size);
-      const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, position);
-      buffer[0] = buffer[0]! ^ (1 + random.int(255));
-      await handle.write(buffer, 0, 1, position);
-    }
+    for (let flips = 0; flips < 20; flips += 1)
+      await xorByte(file, random.int(size), 1 + random.int(255));
   },
 };
-
-/** Starts over a copy of the whole folder that `damage` was done to. */
-async function restartOver(damage: (dataDir: string) => Promise<void>): Promise<void> {
-  await world.restart(async (dataDir) => {
-    await rm(dataDir, { recursive: true });
-    await cp(whole, dataDir, { recursive: true, verbatimSymlinks: true });
-    await damage(dataDir);
-  });
-}
 
 async function mustServeEveryRecord(damage: string): Promise<void> {
   const served = await crm.all('Contact');
@@ -106,7 +83,7 @@ describe('a start over a damaged file that is made of the log', () => {
       const kind = random.pick([...kinds.keys()]);
       const file = random.pick(kinds.get(kind)!);
       const way = random.pick(Object.keys(ways));
-      await restartOver((dataDir) => ways[way]!(join(dataDir, file)));
+      await restartOver(world, whole, (dataDir) => ways[way]!(join(dataDir, file)));
       await mustServeEveryRecord(`${file} ${way}`);
     },
   );
@@ -142,7 +119,7 @@ describe('a start over damaged tables', () => {
       },
     ],
   ])('rebuilds them, and serves every record as it was: %s', async (damage, damaged) => {
-    await restartOver(damaged);
+    await restartOver(world, whole, damaged);
     await mustServeEveryRecord(damage);
     const logged = world.gateway.log.filter((line) => line.includes('rebuilt from the log'));
     expect(logged.map((line) => JSON.parse(line) as object)).toEqual([

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, open, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +13,7 @@ import {
 import { roundsOf, someOf } from '#test/support/long-run.ts';
 import { seeded, seedOfRun } from '#test/support/random.ts';
 import { withLimits } from '#test/support/with-limits.ts';
+import { copyFolder, restartOver, xorByte } from '#test/support/wounds.ts';
 
 const random = seeded(seedOfRun());
 console.info(`SVC_TEST_SEED=${random.seed}`);
@@ -35,7 +36,7 @@ beforeAll(async () => {
   crm = await world.connect();
   crm.account.contacts = contacts;
   await crm.run('contacts');
-  await world.restart((dataDir) => cp(dataDir, whole, { recursive: true, verbatimSymlinks: true }));
+  await world.restart((dataDir) => copyFolder(dataDir, whole));
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -54,24 +55,8 @@ async function flip(dataDir: string, table: string, file: string): Promise<void>
   for (const part of await partsOf(dataDir, table)) {
     const path = join(part, file);
     const { size } = await stat(path);
-    await using handle = await open(path, 'r+');
-    const position = random.int(size);
-    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, position);
-    buffer[0] = buffer[0]! ^ (1 << random.int(8));
-    await handle.write(buffer, 0, 1, position);
+    await xorByte(path, random.int(size), 1 << random.int(8));
   }
-}
-
-/** Starts over a copy of the whole folder that `damage` was done to. */
-async function restartOver(
-  damage: (dataDir: string) => Promise<void>,
-  env: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  await world.restart(async (dataDir) => {
-    await rm(dataDir, { recursive: true });
-    await cp(whole, dataDir, { recursive: true, verbatimSymlinks: true });
-    await damage(dataDir);
-  }, env);
 }
 
 async function mustServeEveryRecord(): Promise<void> {
@@ -107,7 +92,7 @@ describe('a start over a small table with a damaged part', () => {
   it.each(someOf(files, roundsOf({ push: 2, all: files.length }), random.seed))(
     'fills all tables from the log: a bit of %s, %s',
     async (table, file) => {
-      await restartOver((dataDir) => flip(dataDir, table, file));
+      await restartOver(world, whole, (dataDir) => flip(dataDir, table, file));
       await mustServeEveryRecord();
       const [line, ...others] = logged('rebuilt from the log');
       expect(line!['reason']).toMatch(
@@ -121,7 +106,12 @@ describe('a start over a small table with a damaged part', () => {
 
 describe('a damaged part of a table that is read', () => {
   it('is named by /ready and the log, with the command that rebuilds it, until it has run', async () => {
-    await restartOver((dataDir) => flip(dataDir, 'records', 'data.bin'), checkedLater);
+    await restartOver(
+      world,
+      whole,
+      (dataDir) => flip(dataDir, 'records', 'data.bin'),
+      checkedLater,
+    );
     const command = 'svc projections rebuild records --switch';
     const refused = await eventually(ready, ({ status }) => status === 503);
     expect(JSON.stringify(refused.body)).toMatch(
@@ -155,7 +145,7 @@ describe('a damaged part of a table that is read', () => {
   });
 
   it('is named for the tables of runs, whose command rebuilds them', async () => {
-    await restartOver((dataDir) => flip(dataDir, 'runs', 'data.bin'), checkedLater);
+    await restartOver(world, whole, (dataDir) => flip(dataDir, 'runs', 'data.bin'), checkedLater);
     const refused = await eventually(ready, ({ status }) => status === 503);
     expect(JSON.stringify(refused.body)).toContain('svc projections rebuild runs --switch');
     await mustServeEveryRecord();
@@ -168,7 +158,7 @@ describe('a damaged part of a table that is read', () => {
   it.each(someOf(notes, roundsOf({ push: 1, all: notes.length }), random.seed))(
     'is replaced where it only notes what was done: %s',
     async (table) => {
-      await restartOver((dataDir) => flip(dataDir, table, 'data.bin'), checkedLater);
+      await restartOver(world, whole, (dataDir) => flip(dataDir, table, 'data.bin'), checkedLater);
       await eventually(ready, ({ status }) => status === 200);
       await eventually(
         () => Promise.resolve(logged('was replaced by an empty one')),

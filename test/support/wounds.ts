@@ -1,5 +1,6 @@
 import { cp, mkdir, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import type { CrmWorld } from './crm-world.ts';
 import type { Random } from './random.ts';
 
 /** Kinds of files of a data folder with its snapshots (`data/`, `snapshots/`), and the paths of each. */
@@ -75,16 +76,36 @@ export async function inflict(folder: string, wound: Wound): Promise<void> {
   const path = join(folder, file);
   if (way === 'deleted') return rm(path);
   if (way === 'cut') return truncate(path, position);
+  if (way === 'flipped bit') return xorByte(path, position, amount);
   await using handle = await open(path, 'r+');
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(amount), 0, amount, position);
-  if (way === 'flipped bit') await handle.write(Buffer.of(buffer[0]! ^ amount), 0, 1, position);
-  else await handle.write(Buffer.alloc(bytesRead), 0, bytesRead, position);
+  const { bytesRead } = await handle.read(Buffer.alloc(amount), 0, amount, position);
+  await handle.write(Buffer.alloc(bytesRead), 0, bytesRead, position);
+}
+
+/** Changes the bits of one byte that the mask has. */
+export async function xorByte(path: string, position: number, mask: number): Promise<void> {
+  await using handle = await open(path, 'r+');
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, position);
+  await handle.write(Buffer.of(buffer[0]! ^ mask), 0, 1, position);
 }
 
 export async function copyFolder(source: string, target: string): Promise<void> {
   await rm(target, { recursive: true, force: true });
   await mkdir(dirname(target), { recursive: true });
   await cp(source, target, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+}
+
+/** Starts the gateway over a copy of the folder that `damage` was done to. */
+export async function restartOver(
+  world: CrmWorld,
+  source: string,
+  damage: (dataDir: string) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await world.restart(async (dataDir) => {
+    await copyFolder(source, dataDir);
+    await damage(dataDir);
+  }, env);
 }
 
 export const textOfWound = ({ kind, file, way, position, amount }: Wound): string => {

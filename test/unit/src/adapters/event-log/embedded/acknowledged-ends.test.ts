@@ -1,10 +1,11 @@
-import { cp, open, rm, stat, truncate } from 'node:fs/promises';
+import { cp, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
 import { temporaryFolder } from '#test/support/embedded-log.ts';
 import { keptTopic, message, placed, readAll } from '#test/support/log.ts';
 import { seeded, seedOfRun } from '#test/support/random.ts';
+import { xorByte } from '#test/support/wounds.ts';
 
 const random = seeded(seedOfRun());
 console.info(`SVC_TEST_SEED=${random.seed}`);
@@ -24,12 +25,8 @@ async function killedLog(folder: string): Promise<string> {
 
 const wal = (directory: string) => join(directory, 'log.sqlite-wal');
 
-async function flipBit(file: string, position: number): Promise<void> {
-  await using handle = await open(file, 'r+');
-  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, position);
-  buffer[0]! ^= 1 << random.int(8);
-  await handle.write(buffer, 0, 1, position);
-}
+const flipBit = (file: string, position: number): Promise<void> =>
+  xorByte(file, position, 1 << random.int(8));
 
 /** Opens it, and resolves with its messages. */
 async function reopened(directory: string, onEndsDamaged = (_: string): void => undefined) {
