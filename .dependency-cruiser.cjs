@@ -33,10 +33,13 @@ module.exports = {
     forbid(
       'deciders-are-pure',
       'Rules take facts and commands, nothing else.',
-      { path: '^src/modules/.+/(decider|events|rules)\\.ts$' },
+      // A small noun has its rules in the file of its name, such as `variables/variable.ts`.
       {
-        pathNot:
-          '^src/kernel/|^streams/values\\.ts$|^(src/modules|streams)/.+/(events|decider|fields|rules|state|projection-state|reset-state)\\.ts$',
+        path: String.raw`^src/modules/.+/(decider|events|rules|audit-chain|rewrap-order|([a-z-]+)s/\2)\.ts$`,
+        pathNot: 'credentials/modes/mode',
+      },
+      {
+        pathNot: String.raw`^src/kernel/|^src/ports/sandbox\.ts$|^streams/values\.ts$|^(src/modules|streams)/.+/(events|decider|fields|rules|state|projection-state|reset-state|retention|audit-chain|rewrap-order|([a-z-]+)s/\3)\.ts$`,
       },
     ),
     forbid(

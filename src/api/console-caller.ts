@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { RouteGuards } from '#http/pipeline.ts';
 import { isSameOrigin, takesConsoleCookie } from '#http/same-origin.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { ApiKey } from '#modules/access/api-keys/api-key.ts';
 import type { Revocations } from '#modules/access/api-keys/revocations.ts';
-import type { ApiKey } from '#modules/access/api-keys/state.ts';
 import { tokenOf } from '#modules/access/console-sessions/cookie.ts';
 import {
   checkCsrf,

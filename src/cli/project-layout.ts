@@ -1,4 +1,4 @@
-import type { FunctionKind } from '#modules/functions/functions/state.ts';
+import type { FunctionKind } from '#modules/functions/functions/function.ts';
 
 export const kinds = ['sync', 'action', 'on-event'] as const satisfies readonly FunctionKind[];
 

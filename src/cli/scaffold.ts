@@ -1,4 +1,4 @@
-import type { FunctionKind } from '#modules/functions/functions/state.ts';
+import type { FunctionKind } from '#modules/functions/functions/function.ts';
 import { compilerChecks, importLine } from './project-layout.ts';
 
 /** Files of a project, by path, as `svc init` writes them. Every scaffold compiles unchanged. */

@@ -83,14 +83,14 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'give the first answer to another body under the same Idempotency-Key',
-    file: 'src/modules/access/idempotent-requests/decider.ts',
+    file: 'src/modules/access/idempotent-requests/idempotent-request.ts',
     from: `if (isKnown && state.requestHash !== requestHash) throw new GatewayError('idempotency_conflict');`,
     to: '',
     tests: ['test/api/idempotency.test.ts'],
   },
   {
     name: 'keep a session of the console alive after its longest life',
-    file: 'src/modules/access/console-sessions/rules.ts',
+    file: 'src/modules/access/console-sessions/console-session.ts',
     from: 'Math.min(createdAt',
     to: 'Math.max(createdAt',
     tests: ['test/unit/src/modules/access/console-sessions'],
@@ -104,7 +104,7 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'count the try of an earlier notice for that of the present alert',
-    file: 'src/modules/operations/alerts/decider.ts',
+    file: 'src/modules/operations/alerts/alert.ts',
     from: 'if (notice?.at !== command.of) return [];',
     to: 'if (notice === null) return [];',
     tests: ['test/unit/src/modules/operations/alerts'],

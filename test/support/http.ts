@@ -8,7 +8,7 @@ import type { EntityKind, EntityRef } from '#control-plane/entity.ts';
 import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
 import type { HttpServer } from '#http/server.ts';
 import { systemClock } from '#kernel/time.ts';
-import type { ApiKey } from '#modules/access/api-keys/state.ts';
+import type { ApiKey } from '#modules/access/api-keys/api-key.ts';
 import { builtInCatalogue } from './catalogue.ts';
 import { uncounted } from './metrics.ts';
 

@@ -2,7 +2,7 @@ import { createHash, createHmac, generateKeyPairSync, sign as signWith } from 'n
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import type { IntegrationCredentials } from '#modules/connections/integrations/state.ts';
+import type { IntegrationCredentials } from '#modules/connections/integrations/integration.ts';
 import { evaluate, type Verdict } from '#modules/webhooks/webhooks-in/evaluate.ts';
 import { builtInCatalogue } from './catalogue.ts';
 

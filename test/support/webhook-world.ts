@@ -2,7 +2,7 @@ import type { CommandOf } from '#control-plane/entity.ts';
 import type { Sealed } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import { syncRef, type SyncEntity } from '#modules/functions/syncs/entity.ts';
 import { createInstancesFor } from '#modules/functions/syncs/reconcile.ts';

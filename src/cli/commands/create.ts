@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FunctionKind } from '#modules/functions/functions/state.ts';
+import type { FunctionKind } from '#modules/functions/functions/function.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { mayPrompt, type Context } from '../context.ts';
 import { CommandFailure, usageError } from '../exit.ts';

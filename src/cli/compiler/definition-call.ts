@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import type { FunctionKind } from '#modules/functions/functions/state.ts';
+import type { FunctionKind } from '#modules/functions/functions/function.ts';
 import { problemAt, type Problem } from './problem.ts';
 
 /** The parsed `create*` call of an entry file. */

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
-import type { FunctionKind } from '#modules/functions/functions/state.ts';
+import type { FunctionKind } from '#modules/functions/functions/function.ts';
 import {
   functionNamePattern,
   integrationKeyPattern,

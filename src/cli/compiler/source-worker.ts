@@ -11,7 +11,7 @@ import {
   type SourceOrder,
   type SourceTarget,
 } from '#modules/functions/functions/compile-source.ts';
-import type { FunctionKind } from '#modules/functions/functions/state.ts';
+import type { FunctionKind } from '#modules/functions/functions/function.ts';
 import { flowConfig } from '../deploy/package.ts';
 import { ownPackage } from '../package.ts';
 import { functionPath, importLine } from '../project-layout.ts';

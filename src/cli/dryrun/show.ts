@@ -1,5 +1,5 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { FunctionKind } from '#modules/functions/functions/state.ts';
+import type { FunctionKind } from '#modules/functions/functions/function.ts';
 import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import type { Journal } from './journal.ts';

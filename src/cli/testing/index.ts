@@ -7,7 +7,7 @@ import { openSandbox } from '#adapters/sandbox/sandbox.ts';
  * functions, and every call of its handle is answered from the data of `svc dryrun --save`.
  */
 import { parseRawJson } from '#kernel/exact-json.ts';
-import type { FunctionKind } from '#modules/functions/functions/state.ts';
+import type { FunctionKind } from '#modules/functions/functions/function.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
 import { Bundler } from '../compiler/bundle.ts';
 import type { Entry } from '../compiler/entries.ts';

@@ -1,9 +1,13 @@
 import type { EntityDefinition, EntityRef, Siblings } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
 import { dayMs } from '#kernel/time.ts';
-import { apiKey, type ApiKeyCommand, type CreateKey } from './decider.ts';
-import type { ApiKeyEvent } from './events.ts';
-import type { ApiKey } from './state.ts';
+import {
+  apiKey,
+  type ApiKeyCommand,
+  type CreateKey,
+  type ApiKeyEvent,
+  type ApiKey,
+} from './api-key.ts';
 
 /** The types of keys: those of an environment and those of the account have the same. */
 export interface KeyEntity {

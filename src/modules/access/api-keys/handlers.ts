@@ -6,6 +6,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { AccessServices } from '../services.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
+import type { ApiKey } from './api-key.ts';
 import {
   accountKeyEntity,
   accountKeyRef,
@@ -16,7 +17,6 @@ import {
 import { isKeyFormat, isKeyOf, newSecret } from './key-format.ts';
 import { findKey } from './queries.ts';
 import { notifyRevoked } from './revocations.ts';
-import type { ApiKey } from './state.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'vault'>;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { representation } from '#http/representation.ts';
 import { data, timestamp } from '#http/responses.ts';
 import { isoMillis, isoMillisOrNull, type Instant } from '#kernel/time.ts';
-import type { ApiKey } from './state.ts';
+import type { ApiKey } from './api-key.ts';
 
 const scope = z.string().meta({ examples: ['environment:records:read'] });
 const keyFields = {

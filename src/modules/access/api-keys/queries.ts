@@ -1,6 +1,6 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { ApiKey } from './api-key.ts';
 import { accountKeyEntity, apiKeyEntity, accountKeyRef, apiKeyRef } from './entity.ts';
-import type { ApiKey } from './state.ts';
 
 /** Keys of one environment, or the account's when null, oldest first. */
 export function listKeys({ view }: ControlPlane, environmentUid: string | null): ApiKey[] {

@@ -6,12 +6,12 @@ import { json, succeeded } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { requireEnvironmentById } from '../environments/queries.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
+import type { ApiKey } from './api-key.ts';
 import { apiKeyEntity } from './entity.ts';
 import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
 import { presentKey, presentSecretKey, keysShape, secretKeyShape } from './presenter.ts';
 import { findKey, listKeys } from './queries.ts';
 import { profileNames, profiles, type Profile, environmentScope } from './scopes.ts';
-import type { ApiKey } from './state.ts';
 
 const noStore = { 'cache-control': 'no-store' };
 const environmentId = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);

@@ -1,7 +1,10 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
-import { auditChain, type AuditCommand } from './decider.ts';
-import type { AuditChainEvent } from './events.ts';
-import type { AuditChain } from './state.ts';
+import {
+  auditChain,
+  type AuditCommand,
+  type AuditChainEvent,
+  type AuditChain,
+} from './audit-chain.ts';
 
 export interface AuditChainEntity {
   readonly kind: 'audit-chain';

@@ -1,6 +1,6 @@
 import { limits } from '#kernel/limits.ts';
 import { defineAppended } from '#streams/projector/appended.ts';
-import type { AuditEvent } from './events.ts';
+import type { AuditEvent } from './audit-chain.ts';
 
 /** Sort order for one query: the chain of an environment from a position. */
 export const audit = defineAppended<AuditEvent>()({

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { Clock } from '#kernel/time.ts';
+import type { UnchainedEntry } from './audit-chain.ts';
 import { auditChainRef, type AuditChainEntity } from './entity.ts';
-import type { UnchainedEntry } from './events.ts';
 
 /** How long further reads of the same thing by the same caller are collected into one event. */
 const togetherMs = 60_000;

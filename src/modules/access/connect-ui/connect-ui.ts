@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { mapOf, text } from '#http/fields.ts';
-import type { ConnectUi, Environment } from '../environments/state.ts';
+import type { ConnectUi, Environment } from '../environments/environment.ts';
 import { en, type TextKey } from './texts/en.ts';
 import { languageCodes } from './texts/translate.ts';
 

@@ -1,7 +1,10 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
-import { consoleCode, type ConsoleCodeCommand } from './decider.ts';
-import type { ConsoleCodeEvent } from './events.ts';
-import type { ConsoleCode } from './state.ts';
+import {
+  consoleCode,
+  type ConsoleCodeCommand,
+  type ConsoleCodeEvent,
+  type ConsoleCode,
+} from './console-code.ts';
 
 export interface ConsoleCodeEntity {
   readonly kind: 'console-code';

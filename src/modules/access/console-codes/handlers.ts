@@ -6,8 +6,8 @@ import { listKeys } from '../api-keys/queries.ts';
 import { defaultKeyName } from '../environments/handlers.ts';
 import { listEnvironments } from '../environments/queries.ts';
 import type { AccessServices } from '../services.ts';
+import type { KeyName } from './console-code.ts';
 import { consoleCodeRef, consoleCodeEntity, type ConsoleCodeEntity } from './entity.ts';
-import type { KeyName } from './state.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'vault'>;
 

@@ -1,8 +1,12 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
-import { consoleSession, type ConsoleSessionCommand, type CreateFacts } from './decider.ts';
-import type { ConsoleSessionEvent } from './events.ts';
-import { endOf } from './rules.ts';
-import type { ConsoleSession } from './state.ts';
+import {
+  consoleSession,
+  type ConsoleSessionCommand,
+  type CreateFacts,
+  type ConsoleSessionEvent,
+  type ConsoleSession,
+  endOf,
+} from './console-session.ts';
 
 export interface ConsoleSessionEntity {
   readonly kind: 'console-session';

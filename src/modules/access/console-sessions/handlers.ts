@@ -6,16 +6,15 @@ import type { Caller } from '#http/define-route.ts';
 import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import type { ApiKey } from '../api-keys/api-key.ts';
 import { findKey } from '../api-keys/queries.ts';
 import { notifyRevoked } from '../api-keys/revocations.ts';
-import type { ApiKey } from '../api-keys/state.ts';
-import type { KeyName } from '../console-codes/state.ts';
+import type { KeyName } from '../console-codes/console-code.ts';
 import { environmentRef } from '../environments/entity.ts';
-import type { Environment } from '../environments/state.ts';
+import type { Environment } from '../environments/environment.ts';
 import type { AccessServices } from '../services.ts';
+import { endOf, type ConsoleSession } from './console-session.ts';
 import { consoleSessionRef, consoleSessionEntity, type ConsoleSessionEntity } from './entity.ts';
-import { endOf } from './rules.ts';
-import type { ConsoleSession } from './state.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'vault' | 'clock'>;
 

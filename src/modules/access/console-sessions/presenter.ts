@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { representation } from '#http/representation.ts';
 import { timestamp } from '#http/responses.ts';
 import { isoMillis } from '#kernel/time.ts';
+import { endOf, type ConsoleSession } from './console-session.ts';
 import type { SessionKey } from './handlers.ts';
-import { endOf } from './rules.ts';
-import type { ConsoleSession } from './state.ts';
 
 const key = representation<SessionKey>()({
   id: [z.uuid().describe('Id of the key.'), ({ key }) => key.id],

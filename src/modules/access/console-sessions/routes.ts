@@ -8,9 +8,10 @@ import { limits } from '#kernel/limits.ts';
 import { authenticate } from '../api-keys/handlers.ts';
 import { isKeyFormat } from '../api-keys/key-format.ts';
 import { ipPrefix } from '../audit/audited.ts';
+import type { KeyName } from '../console-codes/console-code.ts';
 import { useCode } from '../console-codes/handlers.ts';
-import type { KeyName } from '../console-codes/state.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
+import type { ConsoleSession } from './console-session.ts';
 import { cookieFor, tokenOf } from './cookie.ts';
 import {
   checkCsrf,
@@ -24,7 +25,6 @@ import {
   type SessionKey,
 } from './handlers.ts';
 import { presentSession, sessionShape } from './presenter.ts';
-import type { ConsoleSession } from './state.ts';
 
 const noStore = { 'cache-control': 'no-store' };
 const changeHeaders = browserHeaders.extend({ 'svc-csrf-token': z.string().optional() });

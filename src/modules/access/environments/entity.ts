@@ -1,9 +1,13 @@
 import { type EntityDefinition, type EntityRef, whileDeleting } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
-import { environment, type CreateEnvironment, type EnvironmentCommand } from './decider.ts';
-import type { EnvironmentEvent } from './events.ts';
+import {
+  environment,
+  type CreateEnvironment,
+  type EnvironmentCommand,
+  type EnvironmentEvent,
+  type Environment,
+} from './environment.ts';
 import { presentRetention } from './retention.ts';
-import type { Environment } from './state.ts';
 
 export interface EnvironmentEntity {
   readonly kind: 'environment';

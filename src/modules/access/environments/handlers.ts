@@ -6,11 +6,9 @@ import { present } from '#kernel/present.ts';
 import { createKey } from '../api-keys/handlers.ts';
 import type { AccessServices } from '../services.ts';
 import { changedUrl, openUrl, urlOfEnvironment } from '../vault/webhook-urls.ts';
-import { productionName } from './decider.ts';
 import { environmentRef, type EnvironmentEntity } from './entity.ts';
-import type { EnvironmentSettings } from './events.ts';
+import { productionName, type EnvironmentSettings, type Environment } from './environment.ts';
 import { signingKeyContext } from './signing-keys.ts';
-import type { Environment } from './state.ts';
 
 export { deleteEnvironment } from './deletion.ts';
 

@@ -6,8 +6,8 @@ import { isoMillis } from '#kernel/time.ts';
 import { presentConnectUi } from '../connect-ui/connect-ui.ts';
 import type { Vault } from '../vault/vault.ts';
 import { openUrl, urlOfEnvironment } from '../vault/webhook-urls.ts';
+import type { Environment } from './environment.ts';
 import { presentRetention } from './retention.ts';
-import type { Environment } from './state.ts';
 
 const id = z.int();
 const name = z.string().meta({ examples: ['staging'] });

@@ -1,7 +1,7 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { environmentEntity } from './entity.ts';
-import type { Environment } from './state.ts';
+import type { Environment } from './environment.ts';
 
 /** By name, without environments that are being deleted. */
 export function listEnvironments({ view }: ControlPlane): Environment[] {

@@ -8,6 +8,7 @@ import { limits } from '#kernel/limits.ts';
 import { changedConnectUi, connectUiShape } from '../connect-ui/connect-ui.ts';
 import { defineRoute } from '../services.ts';
 import { environmentRef } from './entity.ts';
+import type { Environment } from './environment.ts';
 import {
   createEnvironment,
   deleteEnvironment,
@@ -25,7 +26,6 @@ import {
 import { listEnvironments, requireEnvironmentById } from './queries.ts';
 import { defaultRetention, type Retention } from './retention.ts';
 import { openSigningKeys, presentSigningKey } from './signing-keys.ts';
-import type { Environment } from './state.ts';
 
 const path = z.strictObject({ environmentId: wholeNumber(0, Number.MAX_SAFE_INTEGER) });
 

@@ -1,7 +1,7 @@
 import { formatWebhookSecret } from '#kernel/webhook-secret.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
 import type { Vault } from '../vault/vault.ts';
-import type { Environment } from './state.ts';
+import type { Environment } from './environment.ts';
 
 /** The key that signs webhooks to the application, and the previous key while it is valid. */
 export async function openSigningKeys(

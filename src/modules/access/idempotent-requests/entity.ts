@@ -1,8 +1,11 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { joinKey } from '#kernel/ids.ts';
-import { idempotentRequest, type IdempotentRequestCommand } from './decider.ts';
-import type { IdempotentRequestEvent } from './events.ts';
-import type { IdempotentRequest } from './state.ts';
+import {
+  idempotentRequest,
+  type IdempotentRequestCommand,
+  type IdempotentRequestEvent,
+  type IdempotentRequest,
+} from './idempotent-request.ts';
 
 export interface IdempotentRequestEntity {
   readonly kind: 'idempotent-request';

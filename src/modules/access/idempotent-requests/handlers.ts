@@ -9,7 +9,7 @@ import type { JsonObject } from '#kernel/stable-json.ts';
 import type { AccessServices } from '../services.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
 import { idempotentRequestRef, type IdempotentRequestEntity } from './entity.ts';
-import type { IdempotentRequest, KeptAnswer } from './state.ts';
+import type { IdempotentRequest, KeptAnswer } from './idempotent-request.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'vault' | 'logger'>;
 

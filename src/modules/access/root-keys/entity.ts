@@ -1,7 +1,5 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
-import { rewrap, type RewrapCommand } from './decider.ts';
-import type { RewrapEvent } from './events.ts';
-import type { Rewrap } from './state.ts';
+import { rewrap, type RewrapCommand, type RewrapEvent, type Rewrap } from './rewrap-order.ts';
 
 export interface RewrapEntity {
   readonly kind: 'rewrap';

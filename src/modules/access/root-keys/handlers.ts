@@ -5,7 +5,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { AccessServices } from '../services.ts';
 import type { RootKeyUse } from '../vault/key-ring.ts';
 import { rewrapRef, type RewrapEntity } from './entity.ts';
-import type { Rewrap } from './state.ts';
+import type { Rewrap } from './rewrap-order.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'rootKeys'>;
 

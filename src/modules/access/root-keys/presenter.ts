@@ -4,7 +4,7 @@ import { data, timestamp } from '#http/responses.ts';
 import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import { missingRoots } from '../vault/open-vault.ts';
 import { outdatedKeys, type RootKeyFacts } from './handlers.ts';
-import type { Rewrap } from './state.ts';
+import type { Rewrap } from './rewrap-order.ts';
 
 /** `left`: number of keys that are still to be rewrapped. */
 const rewrap = representation<Rewrap & { readonly left: number }>()({

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AccessServices } from '../services.ts';
 import { rewrapRef } from './entity.ts';
 import { findRewrap, outdatedKeys } from './handlers.ts';
-import type { Rewrap } from './state.ts';
+import type { Rewrap } from './rewrap-order.ts';
 
 const leaseName = 'root-keys/rewrap';
 const leaseMs = 15_000;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import type { ConnectSession, IntegrationDefaults } from '../connect-sessions/connect-session.ts';
 import { defaultsOf } from '../connect-sessions/handlers.ts';
-import type { ConnectSession, IntegrationDefaults } from '../connect-sessions/state.ts';
 import { findConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import type { AuthModeRules } from '../credentials/modes/mode.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
+import type { Integration } from '../integrations/integration.ts';
 import { requireIntegration } from '../integrations/queries.ts';
-import type { Integration } from '../integrations/state.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { ConnectionsServices } from '../services.ts';
 import { checkedParams } from './params.ts';

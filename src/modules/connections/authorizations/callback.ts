@@ -18,13 +18,13 @@ import { secretsOfCredentials } from '../credentials/secrets.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { ConnectionsServices } from '../services.ts';
+import type { Authorization, RedirectDetails } from './authorization.ts';
 import { callbackErrorIn, callbackErrorText } from './callback-error.ts';
 import { authorizationRef, authorizationEntity } from './entity.ts';
 import { logged } from './log.ts';
 import { showFailure, notifySuccess } from './notify-outcome.ts';
 import { saveAuthorized } from './save.ts';
 import { detailsContext, stateHash } from './start-redirect.ts';
-import type { Authorization, RedirectDetails } from './state.ts';
 
 interface Callback extends RedirectedBack {
   readonly cookies: string | undefined;

@@ -1,8 +1,11 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { joinKey } from '#kernel/ids.ts';
-import { authorization, type AuthorizationCommand } from './decider.ts';
-import type { AuthorizationEvent } from './events.ts';
-import type { Authorization } from './state.ts';
+import {
+  authorization,
+  type AuthorizationCommand,
+  type AuthorizationEvent,
+  type Authorization,
+} from './authorization.ts';
 
 export interface AuthorizationEntity {
   readonly kind: 'authorization';

@@ -2,7 +2,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Operation } from '#ports/operation-log.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
 import type { ConnectionsServices } from '../services.ts';
-import type { Authorization } from './state.ts';
+import type { Authorization } from './authorization.ts';
 
 type Deps = Pick<ConnectionsServices, 'logs' | 'logger'>;
 type AuthorizationIdentity = Pick<

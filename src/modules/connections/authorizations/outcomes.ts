@@ -1,5 +1,5 @@
 import type { GatewayError } from '#kernel/errors.ts';
-import type { Authorization } from './state.ts';
+import type { Authorization } from './authorization.ts';
 
 export type FailedAuthorization = Pick<
   Authorization,

@@ -7,7 +7,7 @@ import type { ObtainedCredentials } from '../credentials/modes/mode.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
 import type { Provider } from '../providers/definition.ts';
 import { withoutEmpty } from './attempt.ts';
-import type { Authorization } from './state.ts';
+import type { Authorization } from './authorization.ts';
 
 /** The owner of the connection. */
 type ConnectionOwner = Pick<

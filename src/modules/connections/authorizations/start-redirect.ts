@@ -7,8 +7,8 @@ import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import type { ConnectionsServices } from '../services.ts';
 import type { Attempt } from './attempt.ts';
+import type { Authorization, RedirectDetails } from './authorization.ts';
 import { authorizationRef, type AuthorizationEntity } from './entity.ts';
-import type { Authorization, RedirectDetails } from './state.ts';
 
 /** The redirect URI for providers. */
 export const callbackPath = '/oauth/callback';

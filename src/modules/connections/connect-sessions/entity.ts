@@ -1,7 +1,10 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
-import { connectSession, type ConnectSessionCommand } from './decider.ts';
-import type { ConnectSessionEvent } from './events.ts';
-import type { ConnectSession } from './state.ts';
+import {
+  connectSession,
+  type ConnectSessionCommand,
+  type ConnectSessionEvent,
+  type ConnectSession,
+} from './connect-session.ts';
 
 export interface ConnectSessionEntity {
   readonly kind: 'connect-session';

@@ -9,8 +9,8 @@ import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import { sealUrl, urlOfSession } from '#modules/access/vault/webhook-urls.ts';
 import { endUserTags, normalizeTags, type EndUser } from '../connections/state.ts';
 import type { ConnectionsServices } from '../services.ts';
+import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './connect-session.ts';
 import { connectSessionRef, connectSessionEntity, type ConnectSessionEntity } from './entity.ts';
-import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './state.ts';
 
 type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 

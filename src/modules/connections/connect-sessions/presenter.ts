@@ -4,9 +4,9 @@ import { representation } from '#http/representation.ts';
 import { data, timestamp } from '#http/responses.ts';
 import { socketsPath } from '#http/sockets.ts';
 import { connectUiSettings } from '#modules/access/connect-ui/connect-ui.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import { endUserShape, presentEndUser } from '../connections/presenter.ts';
-import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './state.ts';
+import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './connect-session.ts';
 
 /** The session that the application gives to its user. */
 export const madeSessionShape = data(

@@ -23,6 +23,7 @@ import { findConnection } from '../connections/queries.ts';
 import type { EndUser } from '../connections/state.ts';
 import { findIntegration } from '../integrations/queries.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
+import type { ConnectSession, SessionDefaults } from './connect-session.ts';
 import {
   createSession,
   endSession,
@@ -31,7 +32,6 @@ import {
   type SessionRequest,
 } from './handlers.ts';
 import { connectLink, presentSession, madeSessionShape, sessionShape } from './presenter.ts';
-import type { ConnectSession, SessionDefaults } from './state.ts';
 
 const noStore = { 'cache-control': 'no-store' };
 const integrationsMax = 1000;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { ModeContext, ObtainedCredentials } from '../credentials/modes/mode.ts';
-import type { Integration } from '../integrations/state.ts';
+import type { Integration } from '../integrations/integration.ts';
 import { callAfterConnecting } from '../providers/post-connection.ts';
 import { verifyCredentials } from '../providers/verify.ts';
 

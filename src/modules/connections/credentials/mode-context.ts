@@ -1,5 +1,5 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { Integration } from '../integrations/state.ts';
+import type { Integration } from '../integrations/integration.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { ConnectionsServices } from '../services.ts';
 import type { ModeContext } from './modes/mode.ts';

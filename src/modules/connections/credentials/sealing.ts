@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import type { Connection, Credentials } from '../connections/state.ts';
-import type { Integration, IntegrationCredentials } from '../integrations/state.ts';
+import type { Integration, IntegrationCredentials } from '../integrations/integration.ts';
 
 type Owner = Pick<Connection, 'environmentUid' | 'uid'>;
 

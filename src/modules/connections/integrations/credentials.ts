@@ -3,7 +3,7 @@ import { GatewayError, type Issue } from '#kernel/errors.ts';
 import type { IntegrationFields } from '../credentials/modes/mode.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from '../providers/definition.ts';
-import type { IntegrationCredentials } from './state.ts';
+import type { IntegrationCredentials } from './integration.ts';
 
 /**
  * Credentials of a body, checked against the provider's mode; null when none are sent and none are needed.

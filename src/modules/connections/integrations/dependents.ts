@@ -1,5 +1,5 @@
 import type { CommandRequest } from '#control-plane/entity.ts';
-import type { Integration } from './state.ts';
+import type { Integration } from './integration.ts';
 
 type IntegrationIdentity = Pick<Integration, 'environmentUid' | 'uniqueKey'>;
 

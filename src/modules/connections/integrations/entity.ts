@@ -1,8 +1,11 @@
 import { type EntityDefinition, type EntityRef, whileDeleting } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
-import { integration, type IntegrationCommand } from './decider.ts';
-import type { IntegrationEvent } from './events.ts';
-import type { Integration } from './state.ts';
+import {
+  integration,
+  type IntegrationCommand,
+  type IntegrationEvent,
+  type Integration,
+} from './integration.ts';
 
 export interface IntegrationEntity {
   readonly kind: 'integration';

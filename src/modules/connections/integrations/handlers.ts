@@ -9,9 +9,8 @@ import type { Provider } from '../providers/definition.ts';
 import type { ConnectionsServices } from '../services.ts';
 import { parseIntegrationCredentials } from './credentials.ts';
 import { integrationRef, type IntegrationEntity } from './entity.ts';
-import type { IntegrationSettings } from './events.ts';
+import type { IntegrationSettings, Integration, IntegrationCredentials } from './integration.ts';
 import { requireIntegration } from './queries.ts';
-import type { Integration, IntegrationCredentials } from './state.ts';
 
 type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 

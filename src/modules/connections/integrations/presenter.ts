@@ -4,7 +4,7 @@ import { timestamp } from '#http/responses.ts';
 import { isoMillis } from '#kernel/time.ts';
 import type { Provider } from '../providers/definition.ts';
 import { logoUrl } from '../providers/presenter.ts';
-import type { Integration } from './state.ts';
+import type { Integration } from './integration.ts';
 
 /** An integration without its secrets. */
 const shown = representation<Integration & { readonly publicUrl: string }>()({

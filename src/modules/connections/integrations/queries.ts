@@ -2,7 +2,7 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
 import { integrationEntity, integrationRef } from './entity.ts';
-import type { Integration } from './state.ts';
+import type { Integration } from './integration.ts';
 
 /** By unique key, without those being deleted. */
 export function listIntegrations({ view }: ControlPlane, environmentUid: string): Integration[] {

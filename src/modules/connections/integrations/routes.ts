@@ -15,9 +15,9 @@ import {
   readIntegrationCredentials,
   updateIntegration,
 } from './handlers.ts';
+import type { Integration } from './integration.ts';
 import { presentIntegration, webhookUrlOf, integrationShape } from './presenter.ts';
 import { listIntegrations, requireIntegration } from './queries.ts';
-import type { Integration } from './state.ts';
 
 const listCredentials = 'environment:integrations:list_credentials';
 const readCredentials = 'environment:integrations:read_credentials';

@@ -3,8 +3,8 @@ import { uuidV5 } from '#kernel/ids.ts';
 import type { LifecycleFunctions } from '#modules/connections/connections/dependents.ts';
 import type { LifecycleEvent } from '#modules/connections/connections/lifecycle-event.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
+import type { DeployedFunction } from '../functions/function.ts';
 import { listFunctions } from '../functions/queries.ts';
-import type { DeployedFunction } from '../functions/state.ts';
 import type { RunsClient } from '../runs/invocation/client.ts';
 
 /** Enabled functions of the connection's integration for the event, in the order in which they run. */

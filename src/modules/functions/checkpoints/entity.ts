@@ -1,8 +1,11 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { joinKey } from '#kernel/ids.ts';
-import { checkpoint, type CheckpointCommand } from './decider.ts';
-import type { CheckpointEvent } from './events.ts';
-import type { Checkpoint } from './state.ts';
+import {
+  checkpoint,
+  type CheckpointCommand,
+  type CheckpointEvent,
+  type Checkpoint,
+} from './checkpoint.ts';
 
 export interface CheckpointEntity {
   readonly kind: 'checkpoint';

@@ -8,8 +8,8 @@ import { deployBody, type DeployBody } from '../functions/deploy-body.ts';
 import { deployWithSyncs } from '../functions/handlers.ts';
 import type { DeployPlan } from '../functions/presenter.ts';
 import type { FunctionsServices } from '../services.ts';
+import type { Deployment, DeploymentFailure } from './deployment.ts';
 import { deploymentEntity, deploymentRef, type DeploymentEntity } from './entity.ts';
-import type { Deployment, DeploymentFailure } from './state.ts';
 
 type Deps = Pick<
   FunctionsServices,

@@ -1,7 +1,11 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
-import { deployment, deploymentDueAt, type DeploymentCommand } from './decider.ts';
-import type { DeploymentEvent } from './events.ts';
-import type { Deployment } from './state.ts';
+import {
+  deployment,
+  deploymentDueAt,
+  type DeploymentCommand,
+  type DeploymentEvent,
+  type Deployment,
+} from './deployment.ts';
 
 export interface DeploymentEntity {
   readonly kind: 'deployment';

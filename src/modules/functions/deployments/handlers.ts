@@ -6,8 +6,8 @@ import { requireIntegration } from '#modules/connections/integrations/queries.ts
 import { checkStandalone } from '../functions/deploy-rules.ts';
 import { findFunction } from '../functions/queries.ts';
 import type { FunctionsServices } from '../services.ts';
+import type { Deployment, DeploymentOrder } from './deployment.ts';
 import { deploymentRef } from './entity.ts';
-import type { Deployment, DeploymentOrder } from './state.ts';
 
 type Deps = Pick<FunctionsServices, 'control'>;
 

@@ -4,8 +4,8 @@ import { functionName, integrationKey, text } from '#http/fields.ts';
 import { json, timestamp } from '#http/responses.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { defineRoute } from '../services.ts';
+import type { Deployment } from './deployment.ts';
 import { queueDeployment, requireDeployment } from './handlers.ts';
-import type { Deployment } from './state.ts';
 
 const functionType = z.enum(['sync', 'action']);
 const status = z.enum(['waiting', 'running', 'success', 'failed']);

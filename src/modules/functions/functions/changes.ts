@@ -1,5 +1,5 @@
 import { isJsonObject, stableJson, type Json, type JsonObject } from '#kernel/stable-json.ts';
-import type { DeployedFunction } from './state.ts';
+import type { DeployedFunction } from './function.ts';
 
 /** What distinguishes two deployments of a function. */
 export type Content = Pick<

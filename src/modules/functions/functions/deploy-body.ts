@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { functionName, integrationKey, jsonObject, mapOf, modelName, text } from '#http/fields.ts';
 import { stableJson } from '#kernel/stable-json.ts';
-import type { DeployedParts } from './decider.ts';
-import type { DeployedFunction } from './state.ts';
+import type { DeployedParts, DeployedFunction } from './function.ts';
 
 /** The body of a deployment (docs/reference/http.md#functions-and-deployments). */
 

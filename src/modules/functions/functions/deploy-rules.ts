@@ -1,9 +1,9 @@
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { isJsonObject } from '#kernel/stable-json.ts';
-import type { DeployedParts } from './decider.ts';
 import type { ReconciliationScope } from './deploy-body.ts';
 import { parseFrequency } from './frequency.ts';
+import type { DeployedParts } from './function.ts';
 
 /** Bundle, source and schemas of one function together: they are one message of the log. */
 const functionBytesMax = 1_000_000;

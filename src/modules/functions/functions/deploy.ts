@@ -6,7 +6,6 @@ import { connectionsOfIntegration } from '#modules/connections/connections/queri
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import { breakingChanges, changesOf, type FunctionChange } from './changes.ts';
-import type { DeployedParts } from './decider.ts';
 import { deployedParts, type DeployBody } from './deploy-body.ts';
 import {
   checkFunctions,
@@ -16,10 +15,10 @@ import {
   isInScope,
 } from './deploy-rules.ts';
 import { functionRef } from './entity.ts';
+import type { DeployedParts, DeployedFunction } from './function.ts';
 import type { DeployPlan } from './presenter.ts';
 import { listFunctions } from './queries.ts';
 import type { FindRecordReaders } from './record-readers.ts';
-import type { DeployedFunction } from './state.ts';
 
 /** A deployment and its conditions. */
 export interface DeployWork {

@@ -1,9 +1,13 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
 import { integrationRef } from '#modules/connections/integrations/entity.ts';
-import { deployedFunction, type FunctionCommand } from './decider.ts';
-import type { FunctionEvent } from './events.ts';
-import type { DeployedFunction, FunctionKind } from './state.ts';
+import {
+  deployedFunction,
+  type FunctionCommand,
+  type FunctionEvent,
+  type DeployedFunction,
+  type FunctionKind,
+} from './function.ts';
 
 export interface FunctionEntity {
   readonly kind: 'function';

@@ -5,9 +5,9 @@ import { areSyncsCurrent, reconcileSyncInstances } from '../syncs/reconcile.ts';
 import { withFiles, type PreviewBody } from './deploy-body.ts';
 import { deployFunctions, planDeployment, type DeployWork } from './deploy.ts';
 import { functionRef } from './entity.ts';
+import type { DeployedFunction } from './function.ts';
 import type { DeployPlan } from './presenter.ts';
 import { findFunction } from './queries.ts';
-import type { DeployedFunction } from './state.ts';
 
 type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records' | 'recordReaders'>;
 

@@ -4,7 +4,7 @@ import { representation, type DeepReadonly } from '#http/representation.ts';
 import { data, timestamp } from '#http/responses.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis } from '#kernel/time.ts';
-import type { DeployedFunction, FunctionKind } from './state.ts';
+import type { DeployedFunction, FunctionKind } from './function.ts';
 
 /** Functions in the format of the API. */
 

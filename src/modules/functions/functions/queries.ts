@@ -2,7 +2,7 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
 import { functionEntity, functionRef } from './entity.ts';
-import type { DeployedFunction, FunctionKind } from './state.ts';
+import type { DeployedFunction, FunctionKind } from './function.ts';
 
 /** Deployed functions of one integration, or of the whole environment, in path order. */
 export function listFunctions(

@@ -11,6 +11,7 @@ import { checkCliVersion } from './cli-version.ts';
 import { compileSource } from './compile-source.ts';
 import { deployBody, previewBody } from './deploy-body.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
+import type { DeployedFunction, FunctionKind } from './function.ts';
 import { deleteFunction, deployWithSyncs, previewDeployment } from './handlers.ts';
 import {
   presentConfiguration,
@@ -26,7 +27,6 @@ import {
   removedShape,
 } from './presenter.ts';
 import { listFunctions } from './queries.ts';
-import type { DeployedFunction, FunctionKind } from './state.ts';
 
 const functionType = z.enum(['sync', 'action', 'on-event']);
 const ofIntegration = z.strictObject({ uniqueKey: integrationKey });

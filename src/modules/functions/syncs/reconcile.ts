@@ -9,8 +9,8 @@ import type { Stream } from '#modules/records/model/stream.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import { checkpointEntity } from '../checkpoints/entity.ts';
 import { parseFrequency } from '../functions/frequency.ts';
+import type { DeployedFunction } from '../functions/function.ts';
 import { listFunctions } from '../functions/queries.ts';
-import type { DeployedFunction } from '../functions/state.ts';
 import { connectionPathOf, syncRef, syncEntity, type SyncEntity } from './entity.ts';
 import type { SyncInstance } from './state.ts';
 

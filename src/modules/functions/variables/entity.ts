@@ -1,7 +1,5 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
-import { variable, type VariableCommand } from './decider.ts';
-import type { VariableEvent } from './events.ts';
-import type { Variable } from './state.ts';
+import { variable, type VariableCommand, type VariableEvent, type Variable } from './variable.ts';
 
 export interface VariableEntity {
   readonly kind: 'variable';

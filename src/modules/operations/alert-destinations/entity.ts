@@ -1,8 +1,11 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
-import { alertDestination, type AlertDestinationCommand } from './decider.ts';
-import type { AlertDestinationEvent } from './events.ts';
-import type { AlertDestination } from './state.ts';
+import {
+  alertDestination,
+  type AlertDestinationCommand,
+  type AlertDestinationEvent,
+  type AlertDestination,
+} from './alert-destination.ts';
 
 export interface AlertDestinationEntity {
   readonly kind: 'alert-destination';

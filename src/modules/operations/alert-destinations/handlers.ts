@@ -13,12 +13,12 @@ import { present } from '#kernel/present.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import type { OperationsServices } from '../services.ts';
+import type { AlertDestination, DestinationType } from './alert-destination.ts';
 import {
   alertDestinationRef,
   alertDestinationEntity,
   type AlertDestinationEntity,
 } from './entity.ts';
-import type { AlertDestination, DestinationType } from './state.ts';
 
 type Deps = Pick<OperationsServices, 'control' | 'vault' | 'mailer'>;
 

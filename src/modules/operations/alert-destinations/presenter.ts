@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { representation } from '#http/representation.ts';
 import { data, timestamp } from '#http/responses.ts';
 import { isoMillis } from '#kernel/time.ts';
-import { alertKinds, destinationTypes, type AlertDestination } from './state.ts';
+import { alertKinds, destinationTypes, type AlertDestination } from './alert-destination.ts';
 
 /** URLs are shown without their path, which may contain a token. */
 const shown = representation<AlertDestination>()({

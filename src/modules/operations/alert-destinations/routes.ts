@@ -4,6 +4,7 @@ import { text } from '#http/fields.ts';
 import { askOptions, repeatableOptions } from '#http/options.ts';
 import { json, succeeded } from '#http/responses.ts';
 import { defineRoute } from '../services.ts';
+import { alertKinds, destinationTypes } from './alert-destination.ts';
 import {
   createDestination,
   deleteDestination,
@@ -11,7 +12,6 @@ import {
   patchDestination,
 } from './handlers.ts';
 import { destinationsShape, oneDestinationShape, presentDestination } from './presenter.ts';
-import { alertKinds, destinationTypes } from './state.ts';
 
 const scopes = ['environment:*'];
 const path = z.strictObject({ id: z.uuid().describe('Id of the destination.') });

@@ -1,8 +1,6 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
-import type { AlertKind } from '../alert-destinations/state.ts';
-import { alert, type AlertCommand } from './decider.ts';
-import type { AlertEvent } from './events.ts';
-import type { Alert } from './state.ts';
+import type { AlertKind } from '../alert-destinations/alert-destination.ts';
+import { alert, type AlertCommand, type AlertEvent, type Alert } from './alert.ts';
 
 export interface AlertEntity {
   readonly kind: 'alert';

@@ -3,11 +3,11 @@ import type { CommandOf } from '#control-plane/entity.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
+import { alertKinds, type AlertKind } from '../alert-destinations/alert-destination.ts';
 import { alertDestinationEntity } from '../alert-destinations/entity.ts';
 import { listDestinations } from '../alert-destinations/handlers.ts';
-import { alertKinds, type AlertKind } from '../alert-destinations/state.ts';
 import type { OperationsServices } from '../services.ts';
-import { alert } from './decider.ts';
+import { alert, type Alert, type Notice } from './alert.ts';
 import { alertRef, type AlertEntity } from './entity.ts';
 import {
   createProjectionObserver,
@@ -16,7 +16,6 @@ import {
   type Observation,
 } from './observe.ts';
 import { sendNotice, type SendDeps } from './send.ts';
-import type { Alert, Notice } from './state.ts';
 
 const everyMs = 30_000;
 /** A crashed holder blocks others this long. */

@@ -1,4 +1,4 @@
-import type { AlertKind } from '../alert-destinations/state.ts';
+import type { AlertKind } from '../alert-destinations/alert-destination.ts';
 
 /** The content of a notice to a destination. */
 export interface NoticeContent {

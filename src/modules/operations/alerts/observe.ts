@@ -1,7 +1,7 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { connectionEntity } from '#modules/connections/connections/entity.ts';
-import type { AlertKind } from '../alert-destinations/state.ts';
+import type { AlertKind } from '../alert-destinations/alert-destination.ts';
 import { projectionLags } from '../metrics/collect.ts';
 import type { OperationsServices } from '../services.ts';
 

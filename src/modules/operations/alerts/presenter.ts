@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { representation } from '#http/representation.ts';
 import { data, timestamp } from '#http/responses.ts';
 import { isoMillisOrNull } from '#kernel/time.ts';
-import { alertKinds, type AlertKind } from '../alert-destinations/state.ts';
+import { alertKinds, type AlertKind } from '../alert-destinations/alert-destination.ts';
+import type { Alert } from './alert.ts';
 import type { SendResult } from './send.ts';
-import type { Alert } from './state.ts';
 
 /** Null: it has never fired. */
 interface AlertShown {

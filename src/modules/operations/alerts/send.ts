@@ -5,8 +5,8 @@ import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
 import { signDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { HttpFailure } from '#ports/http-client.ts';
 import { MailFailure } from '#ports/mailer.ts';
+import type { AlertDestination } from '../alert-destinations/alert-destination.ts';
 import { openTarget } from '../alert-destinations/handlers.ts';
-import type { AlertDestination } from '../alert-destinations/state.ts';
 import type { OperationsServices } from '../services.ts';
 import { bodyOf, slackBodyOf, summaryOf, noticeText, type NoticeContent } from './notice.ts';
 

@@ -1,7 +1,10 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
-import { consumerGroup, type ConsumerGroupCommand } from './decider.ts';
-import type { ConsumerGroupEvent } from './events.ts';
-import type { ConsumerGroup } from './state.ts';
+import {
+  consumerGroup,
+  type ConsumerGroupCommand,
+  type ConsumerGroupEvent,
+  type ConsumerGroup,
+} from './consumer-group.ts';
 
 export interface ConsumerGroupEntity {
   readonly kind: 'consumer-group';

@@ -17,7 +17,7 @@ import {
 } from '#modules/records/model/stream-head.ts';
 import { consumerGroup, isConsumerGroup } from '#streams/consumer-groups.ts';
 import type { PartitionReset } from '#streams/reactor/reset-state.ts';
-import type { ConsumerGroup } from '../consumer-groups/state.ts';
+import type { ConsumerGroup } from '../consumer-groups/consumer-group.ts';
 import type { OffsetMaps } from './offset-map.ts';
 
 /** The copy of a message from one partition to another. */

@@ -7,7 +7,7 @@ import { isPublicTopic, topics, typedTopicCleanup, type Topic } from '#streams/t
 import { typedSchema } from '../typed-topics/envelope.ts';
 import { topicOf } from '../typed-topics/names.ts';
 import { allTypedTopics, schemaOfModel } from '../typed-topics/queries.ts';
-import type { TypedTopic } from '../typed-topics/state.ts';
+import type { TypedTopic } from '../typed-topics/typed-topic.ts';
 import type { MessageKind } from './headers.ts';
 
 /** A topic of `streams/topics.ts` that is public, with the Avro schema of its values. */

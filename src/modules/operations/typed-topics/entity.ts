@@ -6,9 +6,9 @@ import {
   typedTopic,
   type EnableTypedTopic,
   type TypedTopicCommand,
-} from './decider.ts';
-import type { TypedTopicEvent } from './events.ts';
-import type { TypedTopic } from './state.ts';
+  type TypedTopicEvent,
+  type TypedTopic,
+} from './typed-topic.ts';
 
 export interface TypedTopicEntity {
   readonly kind: 'typed-topic';

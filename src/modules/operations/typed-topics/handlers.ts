@@ -3,13 +3,13 @@ import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import type { OperationsServices } from '../services.ts';
 import { typedTopicRef, type TypedTopicEntity } from './entity.ts';
 import { addressOf, topicNameCharsMax, topicOf } from './names.ts';
 import { allTypedTopics, schemaOfModel } from './queries.ts';
-import type { TypedTopic } from './state.ts';
+import type { TypedTopic } from './typed-topic.ts';
 
 type Deps = Pick<OperationsServices, 'control'>;
 

@@ -4,7 +4,7 @@ import { data, timestamp } from '#http/responses.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { prefixed } from '../topics/prefix.ts';
 import { topicOf } from './names.ts';
-import type { TypedTopic } from './state.ts';
+import type { TypedTopic } from './typed-topic.ts';
 
 const shown = representation<TypedTopic & { readonly topic: string }>()({
   provider_config_key: [z.string(), ({ integrationKey }) => integrationKey],

@@ -2,7 +2,7 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { listFunctions } from '#modules/functions/functions/queries.ts';
 import { typedTopicEntity } from './entity.ts';
-import type { TypedTopic } from './state.ts';
+import type { TypedTopic } from './typed-topic.ts';
 
 /** In path order; those in use, of one environment or of all. */
 export function listTypedTopics({ view }: ControlPlane, environmentUid?: string): TypedTopic[] {

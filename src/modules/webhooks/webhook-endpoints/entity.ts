@@ -4,9 +4,9 @@ import {
   webhookEndpoint,
   type CreateWebhookEndpoint,
   type WebhookEndpointCommand,
-} from './decider.ts';
-import type { WebhookEndpointEvent } from './events.ts';
-import type { WebhookEndpoint } from './state.ts';
+  type WebhookEndpointEvent,
+  type WebhookEndpoint,
+} from './webhook-endpoint.ts';
 
 export interface WebhookEndpointEntity {
   readonly kind: 'webhook-endpoint';

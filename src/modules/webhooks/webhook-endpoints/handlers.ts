@@ -8,9 +8,8 @@ import { environmentRef } from '#modules/access/environments/entity.ts';
 import { sealUrl, urlOfEndpoint } from '#modules/access/vault/webhook-urls.ts';
 import type { WebhooksServices } from '../services.ts';
 import { webhookEndpointRef, type WebhookEndpointEntity } from './entity.ts';
-import type { EndpointSettings } from './events.ts';
 import { requireEndpoint } from './queries.ts';
-import type { WebhookEndpoint } from './state.ts';
+import type { EndpointSettings, WebhookEndpoint } from './webhook-endpoint.ts';
 
 type Deps = Pick<WebhooksServices, 'control' | 'vault'>;
 

@@ -3,7 +3,7 @@ import { representation } from '#http/representation.ts';
 import { data, timestamp } from '#http/responses.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
-import type { WebhookEndpoint } from './state.ts';
+import type { WebhookEndpoint } from './webhook-endpoint.ts';
 
 type EndpointShown = Omit<WebhookEndpoint, 'environmentUid' | 'url'> & {
   /** In clear. */

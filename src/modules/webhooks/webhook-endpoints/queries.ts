@@ -3,7 +3,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
 import type { WebhookKind } from '../webhooks-out/events.ts';
 import { webhookEndpointEntity, webhookEndpointRef } from './entity.ts';
-import type { WebhookEndpoint } from './state.ts';
+import type { WebhookEndpoint } from './webhook-endpoint.ts';
 
 /** Of the environment, oldest first. */
 export function listEndpoints(

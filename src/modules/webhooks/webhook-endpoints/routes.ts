@@ -8,7 +8,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import { openUrl, urlOfEndpoint, urlOfEnvironment } from '#modules/access/vault/webhook-urls.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
@@ -23,7 +23,7 @@ import {
 } from './handlers.ts';
 import { endpointsShape, oneEndpointShape, presentEndpoint } from './presenter.ts';
 import { listEndpoints, requireEndpoint } from './queries.ts';
-import type { WebhookEndpoint } from './state.ts';
+import type { WebhookEndpoint } from './webhook-endpoint.ts';
 
 const scopes = ['environment:*'];
 const path = z.strictObject({ id: z.uuid().describe('Id of the endpoint.') });

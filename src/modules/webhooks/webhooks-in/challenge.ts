@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import type { IntegrationCredentials } from '#modules/connections/integrations/state.ts';
+import type { IntegrationCredentials } from '#modules/connections/integrations/integration.ts';
 import type { ChallengeRule, WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
 import { holds, valueOf, type ValueSource } from './request.ts';
 import { invalid, isBlank, isEqual } from './verifiers/signed.ts';

@@ -2,8 +2,8 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
+import type { DeployedFunction } from '#modules/functions/functions/function.ts';
 import { listFunctions } from '#modules/functions/functions/queries.ts';
-import type { DeployedFunction } from '#modules/functions/functions/state.ts';
 import { connectionPathOf, syncRef } from '#modules/functions/syncs/entity.ts';
 import type { ProviderEvent } from './evaluate.ts';
 

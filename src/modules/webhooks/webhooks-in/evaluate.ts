@@ -4,7 +4,7 @@ import { atPath } from '#kernel/json-path.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { isJsonObject } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import type { IntegrationCredentials } from '#modules/connections/integrations/state.ts';
+import type { IntegrationCredentials } from '#modules/connections/integrations/integration.ts';
 import type {
   ConnectionRule,
   KeySource,

@@ -1,7 +1,7 @@
 import type { PublicMessage } from '#control-plane/entity.ts';
 import { uuidV5 } from '#kernel/ids.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
-import type { Integration } from '#modules/connections/integrations/state.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
+import type { Integration } from '#modules/connections/integrations/integration.ts';
 import type { WebhooksServices } from '../services.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
 import type { Verdict } from './evaluate.ts';

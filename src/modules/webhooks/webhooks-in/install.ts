@@ -9,7 +9,7 @@ import { completed } from '#modules/connections/credentials/modes/custom.ts';
 import type { ModeContext } from '#modules/connections/credentials/modes/mode.ts';
 import { ProviderAuthError } from '#modules/connections/credentials/modes/provider-auth-error.ts';
 import { openConnectionConfig, openCredentials } from '#modules/connections/credentials/sealing.ts';
-import type { Integration } from '#modules/connections/integrations/state.ts';
+import type { Integration } from '#modules/connections/integrations/integration.ts';
 import type { WebhooksServices } from '../services.ts';
 import type { Installation } from './evaluate.ts';
 

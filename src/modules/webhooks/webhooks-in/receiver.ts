@@ -1,8 +1,8 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
+import type { Integration } from '#modules/connections/integrations/integration.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
-import type { Integration } from '#modules/connections/integrations/state.ts';
 import type { WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
 import type { WebhooksServices } from '../services.ts';
 

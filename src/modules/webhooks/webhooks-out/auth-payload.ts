@@ -1,5 +1,5 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import type { Connection, EndUser } from '#modules/connections/connections/state.ts';
 import type { CallbackError } from '#modules/connections/credentials/modes/provider-auth-error.ts';
 import type { CredentialsChanged } from '#streams/values.ts';

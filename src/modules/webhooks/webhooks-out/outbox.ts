@@ -2,7 +2,7 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { PublicMessage } from '#control-plane/entity.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { stableJson, type Json } from '#kernel/stable-json.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import {
   openUrl,

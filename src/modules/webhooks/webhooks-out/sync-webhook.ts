@@ -2,7 +2,7 @@ import { parseRawJson } from '#kernel/exact-json.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis } from '#kernel/time.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import { findFunction } from '#modules/functions/functions/queries.ts';
 import { isEnd, type RunChanged, millis } from '#modules/functions/runs/ledger/events.ts';
 import type { RecordReader } from '#modules/records/read/reader.ts';

@@ -6,7 +6,7 @@ import type { Publisher } from '#control-plane/publisher.ts';
 import { readableValue } from '#control-plane/topic-view.ts';
 import { dayMs, type Clock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';

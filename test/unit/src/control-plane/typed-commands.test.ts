@@ -11,12 +11,12 @@ import { connectionEntity, connectionRef } from '#modules/connections/connection
 import { integrationRef } from '#modules/connections/integrations/entity.ts';
 import { actionRunRef, type ActionRunEntity } from '#modules/functions/actions/entity.ts';
 import { syncEntity, syncRef, type SyncEntity } from '#modules/functions/syncs/entity.ts';
-import { variable } from '#modules/functions/variables/decider.ts';
 import {
   variableEntity,
   variableRef,
   type VariableEntity,
 } from '#modules/functions/variables/entity.ts';
+import { variable } from '#modules/functions/variables/variable.ts';
 
 const run = { environmentUid: 'e', integrationKey: 'i', connectionId: 'c', runId: 'r' };
 const options = { actor: 'system' };

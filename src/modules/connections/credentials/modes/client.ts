@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '#kernel/errors.ts';
-import type { IntegrationCredentials } from '../../integrations/state.ts';
+import type { IntegrationCredentials } from '../../integrations/integration.ts';
 import { isRsaPrivateKey } from '../../providers/private-key.ts';
 import type { IntegrationNeeds, ModeContext } from './mode.ts';
 

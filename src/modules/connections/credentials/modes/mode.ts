@@ -3,7 +3,7 @@ import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Clock, Instant } from '#kernel/time.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import type { Credentials } from '../../connections/state.ts';
-import type { IntegrationCredentials } from '../../integrations/state.ts';
+import type { IntegrationCredentials } from '../../integrations/integration.ts';
 import type { AuthMode, Provider } from '../../providers/definition.ts';
 
 /** Context of a mode: the decrypted integration, the configuration of the connection, the HTTP client. */

@@ -2,7 +2,7 @@ import type { Json } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { ActionRun } from '../../actions/state.ts';
-import type { DeployedFunction } from '../../functions/state.ts';
+import type { DeployedFunction } from '../../functions/function.ts';
 import type { DryRunOrder } from '../runtime/dry-run-calls.ts';
 
 export interface ActionRequest {

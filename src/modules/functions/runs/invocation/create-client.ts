@@ -11,8 +11,8 @@ import { actionRunPath, type ActionRunEntity } from '#modules/functions/actions/
 import { actionRunRef } from '../../actions/entity.ts';
 import { readOutput } from '../../actions/output.ts';
 import { kindOf, type ActionRun, type CalledKind } from '../../actions/state.ts';
+import type { DeployedFunction } from '../../functions/function.ts';
 import { requireFunction } from '../../functions/queries.ts';
-import type { DeployedFunction } from '../../functions/state.ts';
 import type { BodyPlace, RunChanged } from '../ledger/events.ts';
 import type { ActionRequest, EventRequest, RunsClient } from './client.ts';
 import type { CalledRun, DirectRuns, TakenRun } from './direct-runs.ts';

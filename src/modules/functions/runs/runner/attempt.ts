@@ -18,7 +18,7 @@ import {
   type Sandbox,
 } from '#ports/sandbox.ts';
 import { functionRef } from '../../functions/entity.ts';
-import { functionTypeOf, type DeployedFunction } from '../../functions/state.ts';
+import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
 import type { EndStatus } from '../../syncs/state.ts';
 import type { CalledRun } from '../invocation/direct-runs.ts';
 import type { PayloadStore } from '../invocation/payload-store.ts';

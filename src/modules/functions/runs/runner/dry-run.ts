@@ -2,7 +2,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import type { DeployedFunction } from '../../functions/state.ts';
+import type { DeployedFunction } from '../../functions/function.ts';
 import type { CalledRun } from '../invocation/direct-runs.ts';
 import { createDryRun, type DryRunOrder } from '../runtime/dry-run-calls.ts';
 import type { HostRun } from '../runtime/open-host.ts';

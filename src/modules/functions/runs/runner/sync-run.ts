@@ -1,7 +1,7 @@
 import type { CommandOf } from '#control-plane/entity.ts';
 import { scrub } from '#kernel/scrub.ts';
 import type { WriteOrigin } from '#modules/records/write/writer.ts';
-import type { DeployedFunction } from '../../functions/state.ts';
+import type { DeployedFunction } from '../../functions/function.ts';
 import { syncRef, type SyncEntity } from '../../syncs/entity.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';

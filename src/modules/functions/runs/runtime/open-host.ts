@@ -6,7 +6,7 @@ import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { logLevels, type LoggerLevel, type Operation } from '#ports/operation-log.ts';
 import type { HostCalls, RunContext } from '#ports/sandbox.ts';
-import { functionTypeOf, type DeployedFunction } from '../../functions/state.ts';
+import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
 import type { FunctionsServices } from '../../services.ts';
 import { commandSyncs, startCommand, triggerCommand } from '../../syncs/handlers.ts';
 import type { SyncInstance } from '../../syncs/state.ts';

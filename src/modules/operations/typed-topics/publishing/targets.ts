@@ -10,7 +10,7 @@ import { typedTopicRef } from '../entity.ts';
 import { typedSchema, type Envelope, type TypedSchema } from '../envelope.ts';
 import { topicOf } from '../names.ts';
 import { allTypedTopics, schemaOfModel } from '../queries.ts';
-import type { TypedTopic } from '../state.ts';
+import type { TypedTopic } from '../typed-topic.ts';
 
 /** A model that is opted in, with the JSON schema that declares it now; null when no sync does. */
 export interface Target {

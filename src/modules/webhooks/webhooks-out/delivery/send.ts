@@ -2,8 +2,8 @@ import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts
 import { limits } from '#kernel/limits.ts';
 import type { Clock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
-import type { Environment } from '#modules/access/environments/state.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { HttpClient } from '#ports/http-client.ts';

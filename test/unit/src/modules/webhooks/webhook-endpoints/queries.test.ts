@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Sealed } from '#kernel/ids.ts';
 import { wants } from '#modules/webhooks/webhook-endpoints/queries.ts';
-import type { WebhookEndpoint } from '#modules/webhooks/webhook-endpoints/state.ts';
+import type { WebhookEndpoint } from '#modules/webhooks/webhook-endpoints/webhook-endpoint.ts';
 
 const endpoint = (more: Partial<WebhookEndpoint> = {}): WebhookEndpoint => ({
   id: 'e1',

@@ -1,0 +1,151 @@
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { stableJson, type Json } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
+
+export interface IntegrationCredentials {
+  readonly type: string;
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly scopes?: string;
+  readonly webhookSecret?: string | null;
+  readonly appId?: string;
+  readonly appLink?: string;
+  readonly privateKey?: string;
+}
+
+/** Scope = environment uid; path [environment uid, unique key]. */
+export interface Integration {
+  readonly uid: string;
+  readonly environmentUid: string;
+  readonly uniqueKey: string;
+  readonly displayName: string;
+  readonly provider: string;
+  readonly forwardWebhooks: boolean;
+  readonly credentials: Sealed<IntegrationCredentials> | null;
+  readonly integrationConfig: Readonly<Record<string, string>>;
+  readonly custom: Readonly<Record<string, string>>;
+  readonly isDeleting: boolean;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+/** Changes of an integration other than a rename. */
+export type IntegrationSettings = Pick<
+  Integration,
+  'displayName' | 'forwardWebhooks' | 'credentials' | 'integrationConfig' | 'custom'
+>;
+
+export type IntegrationEvent =
+  | { readonly type: 'IntegrationCreated'; readonly integration: Integration }
+  | {
+      readonly type: 'IntegrationChanged';
+      readonly changes: Partial<IntegrationSettings>;
+      readonly at: Instant;
+    }
+  /** The key was renamed. */
+  | { readonly type: 'IntegrationRenamed' }
+  | { readonly type: 'IntegrationDeletionBegun'; readonly at: Instant }
+  | { readonly type: 'IntegrationDeleted' };
+
+export type CreateIntegration = {
+  readonly type: 'Create';
+  readonly at: Instant;
+} & Omit<Integration, 'isDeleting' | 'createdAt' | 'updatedAt'>;
+
+export type UpdateIntegration = {
+  readonly type: 'Update';
+  readonly changes: Partial<IntegrationSettings>;
+  /** When sent: refused with `conflict` unless these are still the stored credentials. */
+  readonly ifCredentials?: Sealed<IntegrationCredentials> | null;
+  readonly at: Instant;
+};
+
+/** A rename is `Leave` at the old path and `Arrive` at the new one, decided together. */
+export type IntegrationCommand =
+  | CreateIntegration
+  | UpdateIntegration
+  | { readonly type: 'Leave'; readonly at: Instant }
+  | { readonly type: 'Arrive'; readonly integration: Integration; readonly at: Instant }
+  | { readonly type: 'MarkDeleting'; readonly at: Instant }
+  | { readonly type: 'Delete'; readonly at: Instant };
+
+export const integration: Decider<Integration | null, IntegrationCommand, IntegrationEvent> = {
+  initial: null,
+
+  decide(command, state) {
+    switch (command.type) {
+      case 'Create':
+        return created(command, state);
+      case 'Arrive': {
+        if (state !== null) throw keyTaken(command.integration.uniqueKey);
+        const arrived = { ...command.integration, updatedAt: command.at };
+        return [{ type: 'IntegrationCreated', integration: arrived }];
+      }
+      case 'Update':
+        return changed(command, live(state));
+      case 'Leave':
+        live(state);
+        return [{ type: 'IntegrationRenamed' }];
+      case 'MarkDeleting':
+        if (state === null) throw unknown();
+        return state.isDeleting ? [] : [{ type: 'IntegrationDeletionBegun', at: command.at }];
+      case 'Delete':
+        return state === null ? [] : [{ type: 'IntegrationDeleted' }];
+    }
+  },
+
+  evolve(state, event) {
+    switch (event.type) {
+      case 'IntegrationCreated':
+        return event.integration;
+      case 'IntegrationChanged':
+        return state === null ? null : { ...state, ...event.changes, updatedAt: event.at };
+      case 'IntegrationDeletionBegun':
+        return state === null ? null : { ...state, isDeleting: true, updatedAt: event.at };
+      case 'IntegrationRenamed':
+      case 'IntegrationDeleted':
+        return null;
+    }
+  },
+};
+
+function created(command: CreateIntegration, state: Integration | null): IntegrationEvent[] {
+  if (state !== null) throw keyTaken(command.uniqueKey);
+  const { type: _type, at, uid, environmentUid, uniqueKey, displayName, provider } = command;
+  const { forwardWebhooks, credentials, integrationConfig, custom } = command;
+  const named = { uid, environmentUid, uniqueKey, displayName, provider };
+  const set = { forwardWebhooks, credentials, integrationConfig, custom };
+  return [
+    {
+      type: 'IntegrationCreated',
+      integration: { ...named, ...set, isDeleting: false, createdAt: at, updatedAt: at },
+    },
+  ];
+}
+
+function changed(command: UpdateIntegration, state: Integration): IntegrationEvent[] {
+  const expected = command.ifCredentials;
+  if (expected !== undefined && expected !== state.credentials) {
+    throw new GatewayError('conflict', { message: 'The credentials were changed concurrently.' });
+  }
+  const next = { ...state, ...command.changes };
+  if (stableJson(next) === stableJson(state as unknown as Json)) return [];
+  return [{ type: 'IntegrationChanged', changes: command.changes, at: command.at }];
+}
+
+function live(state: Integration | null): Integration {
+  if (state === null || state.isDeleting) throw unknown();
+  return state;
+}
+
+const unknown = (): GatewayError =>
+  new GatewayError('not_found', { message: 'The integration does not exist.' });
+
+/** The path is the field's name (docs/reference/http.md#providers-and-integrations). */
+const keyTaken = (uniqueKey: string): GatewayError =>
+  new GatewayError('invalid_body', {
+    message: `The unique key "${uniqueKey}" is taken.`,
+    errors: [{ code: 'custom', message: 'The unique key is taken.', path: ['unique_key'] }],
+  });

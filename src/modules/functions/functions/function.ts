@@ -1,0 +1,130 @@
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { FunctionType } from '#ports/sandbox.ts';
+
+export type FunctionKind = 'sync' | 'action' | 'on-event';
+
+/** The `type` in the definition of a function of the kind. */
+export const functionTypeOf = (kind: FunctionKind): FunctionType =>
+  kind === 'on-event' ? 'onEvent' : kind;
+
+/** Scope = environment uid; path [environment uid, integration key, kind, name]. */
+export interface DeployedFunction {
+  readonly id: number;
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly kind: FunctionKind;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly isEnabled: boolean;
+  /** CommonJS bundle that the sandbox evaluates. */
+  readonly bundle: string;
+  /** TypeScript of the entry file. */
+  readonly source: string;
+  /** SHA-256 of everything below and the bundle: unchanged = no-op on deploy. */
+  readonly contentHash: string;
+  readonly models: readonly string[];
+  readonly jsonSchema: JsonObject;
+  readonly inputModel: string | null;
+  readonly scopes: readonly string[];
+  readonly features: readonly string[];
+  // syncs
+  readonly frequency: string | null;
+  readonly autoStart: boolean;
+  readonly trackDeletes: boolean;
+  readonly syncType: 'full' | 'incremental';
+  readonly webhookSubscriptions: readonly string[];
+  // on-event
+  readonly event: string | null;
+  /** Deployed from source and not part of a project. Absent: part of a project. */
+  readonly isStandalone?: true;
+  readonly deployedAt: Instant;
+}
+
+export type FunctionEvent =
+  | { readonly type: 'FunctionDeployed'; readonly deployed: DeployedFunction }
+  | { readonly type: 'FunctionEnabled' }
+  | { readonly type: 'FunctionDisabled' }
+  /** It continues under another integration key. */
+  | { readonly type: 'FunctionMoved' }
+  | { readonly type: 'FunctionDeleted' };
+
+/** The part of a function that a deployment sets; the owner sets the rest. */
+export type DeployedParts = Omit<DeployedFunction, 'id' | 'isEnabled' | 'deployedAt'>;
+
+/** A rename of the integration is `Leave` at the old path and `Arrive` at the new one, decided together. */
+export type FunctionCommand =
+  | {
+      readonly type: 'Deploy';
+      readonly parts: DeployedParts;
+      readonly at: Instant;
+      readonly numericId?: number;
+      readonly isIntegrationKnown: boolean;
+    }
+  | { readonly type: 'Enable'; readonly at: Instant }
+  | { readonly type: 'Disable'; readonly at: Instant }
+  | { readonly type: 'Leave'; readonly at: Instant }
+  | { readonly type: 'Arrive'; readonly deployed: DeployedFunction; readonly at: Instant }
+  | { readonly type: 'Delete'; readonly at: Instant };
+
+export const deployedFunction: Decider<DeployedFunction | null, FunctionCommand, FunctionEvent> = {
+  initial: null,
+
+  decide(command, state) {
+    switch (command.type) {
+      case 'Deploy':
+        return deployed(command, state);
+      case 'Arrive':
+        if (state !== null) throw new GatewayError('conflict');
+        return [{ type: 'FunctionDeployed', deployed: command.deployed }];
+      case 'Enable':
+        return known(state).isEnabled ? [] : [{ type: 'FunctionEnabled' }];
+      case 'Disable':
+        return known(state).isEnabled ? [{ type: 'FunctionDisabled' }] : [];
+      case 'Leave':
+        return state === null ? [] : [{ type: 'FunctionMoved' }];
+      case 'Delete':
+        return state === null ? [] : [{ type: 'FunctionDeleted' }];
+    }
+  },
+
+  evolve(state, event) {
+    switch (event.type) {
+      case 'FunctionDeployed':
+        return event.deployed;
+      case 'FunctionEnabled':
+        return state === null ? null : { ...state, isEnabled: true };
+      case 'FunctionDisabled':
+        return state === null ? null : { ...state, isEnabled: false };
+      case 'FunctionMoved':
+      case 'FunctionDeleted':
+        return null;
+    }
+  },
+};
+
+/** The same content emits no event; other content keeps the number and whether it is enabled. */
+function deployed(
+  command: Extract<FunctionCommand, { type: 'Deploy' }>,
+  state: DeployedFunction | null,
+): FunctionEvent[] {
+  const { parts, at } = command;
+  if (!command.isIntegrationKnown) {
+    throw new GatewayError('integration_not_found', {
+      message: `The integration "${parts.integrationKey}" of the function "${parts.name}" does not exist.`,
+    });
+  }
+  if (state !== null && state.contentHash === parts.contentHash) return [];
+  const id = state?.id ?? command.numericId ?? 0;
+  const isEnabled = state?.isEnabled ?? true;
+  return [{ type: 'FunctionDeployed', deployed: { ...parts, id, isEnabled, deployedAt: at } }];
+}
+
+function known(state: DeployedFunction | null): DeployedFunction {
+  if (state === null)
+    throw new GatewayError('not_found', { message: 'The function does not exist.' });
+  return state;
+}

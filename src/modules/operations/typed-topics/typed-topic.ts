@@ -1,0 +1,101 @@
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Instant } from '#kernel/time.ts';
+
+/** Scope = environment uid; path [environment uid, integration key, model]. */
+export interface TypedTopic {
+  /** Id of this opt-in: an opt-in after an opt-out has a new one and refills the topic. */
+  readonly uid: string;
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly model: string;
+  /** The topic's name without its major version, such as `svc.cdc.dev.crm.contact`. Never changes. */
+  readonly address: string;
+  /** The newest major version; 0 until the reactor has created the first. */
+  readonly major: number;
+  readonly enabledAt: Instant;
+  /**
+   * From then on only erasures are published, until the retention has deleted the messages of the topic; null = in use.
+   */
+  readonly endedAt: Instant | null;
+}
+
+export type TypedTopicEvent =
+  | { readonly type: 'TypedTopicEnabled'; readonly typedTopic: TypedTopic }
+  | { readonly type: 'TypedTopicOpened'; readonly major: number }
+  | { readonly type: 'TypedTopicEnded'; readonly at: Instant }
+  /** The retention has deleted the messages of the topic. */
+  | { readonly type: 'TypedTopicForgotten' };
+
+/** Facts that the owner adds: `at`, the integration, and other typed topics. */
+export type EnableTypedTopic = {
+  readonly type: 'Enable';
+  readonly at: Instant;
+  readonly isIntegrationKnown: boolean;
+  /** Another model of the environment whose topic has the same name; null = none. */
+  readonly sameAddress: string | null;
+} & Pick<TypedTopic, 'uid' | 'environmentUid' | 'integrationKey' | 'model' | 'address'>;
+
+export type TypedTopicCommand =
+  | EnableTypedTopic
+  | { readonly type: 'Opened'; readonly major: number; readonly at: Instant }
+  | { readonly type: 'End'; readonly at: Instant }
+  | { readonly type: 'Tick'; readonly at: Instant };
+
+export const typedTopic: Decider<TypedTopic | null, TypedTopicCommand, TypedTopicEvent> = {
+  initial: null,
+
+  decide(command, state) {
+    switch (command.type) {
+      case 'Enable':
+        return enabled(command, state);
+      case 'Opened':
+        if (state === null || command.major <= state.major) return [];
+        return [{ type: 'TypedTopicOpened', major: command.major }];
+      case 'End':
+        if (state === null || state.endedAt !== null) throw notFound();
+        return [{ type: 'TypedTopicEnded', at: command.at }];
+      case 'Tick': {
+        const due = state === null ? null : forgottenAt(state);
+        return due === null || due > command.at ? [] : [{ type: 'TypedTopicForgotten' }];
+      }
+    }
+  },
+
+  evolve(state, event) {
+    if (event.type === 'TypedTopicEnabled') return event.typedTopic;
+    if (state === null || event.type === 'TypedTopicForgotten') return null;
+    if (event.type === 'TypedTopicOpened') return { ...state, major: event.major };
+    return { ...state, endedAt: event.at };
+  },
+};
+
+/** Time after which the topic contains no record that an erasure must delete; null = in use. */
+export function forgottenAt({ endedAt }: TypedTopic): Instant | null {
+  return endedAt === null ? null : endedAt + limits.typedTopicKeptMs;
+}
+
+function enabled(command: EnableTypedTopic, state: TypedTopic | null): TypedTopicEvent[] {
+  if (state !== null && state.endedAt === null) return [];
+  const { uid, environmentUid, integrationKey, model, address, at } = command;
+  if (!command.isIntegrationKnown) throw notFound();
+  if (command.sameAddress !== null) {
+    const message = `The model "${command.sameAddress}" already has the topic ${address}: names must differ by more than case and punctuation.`;
+    throw new GatewayError('conflict', { message });
+  }
+  const typedTopic: TypedTopic = {
+    uid,
+    environmentUid,
+    integrationKey,
+    model,
+    address,
+    major: state?.major ?? 0,
+    enabledAt: at,
+    endedAt: null,
+  };
+  return [{ type: 'TypedTopicEnabled', typedTopic }];
+}
+
+const notFound = (): GatewayError =>
+  new GatewayError('not_found', { message: 'The model has no typed topic.' });

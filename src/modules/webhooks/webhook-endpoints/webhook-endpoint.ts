@@ -1,0 +1,106 @@
+import type { Decider } from '#kernel/decider.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import type { Sealed } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Instant } from '#kernel/time.ts';
+import type { WebhookKind } from '../webhooks-out/events.ts';
+
+/** Scope = environment uid; path [environment uid, id]. */
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly environmentUid: string;
+  readonly displayName: string;
+  /** Sealed under the environment's key: addresses may contain secrets. */
+  readonly url: Sealed<string>;
+  /** Null = every kind. */
+  readonly kinds: readonly WebhookKind[] | null;
+  /** Null = of every integration. */
+  readonly integrationKey: string | null;
+  /** Null = of every connection; otherwise `integrationKey` is set. */
+  readonly connectionId: string | null;
+  readonly isEnabled: boolean;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+/** The fields that a caller can set. */
+export type EndpointSettings = Pick<
+  WebhookEndpoint,
+  'displayName' | 'url' | 'kinds' | 'integrationKey' | 'connectionId' | 'isEnabled'
+>;
+
+export type WebhookEndpointEvent =
+  | { readonly type: 'WebhookEndpointCreated'; readonly endpoint: WebhookEndpoint }
+  | {
+      readonly type: 'WebhookEndpointChanged';
+      readonly changes: Partial<EndpointSettings>;
+      readonly at: Instant;
+    }
+  | { readonly type: 'WebhookEndpointDeleted' };
+
+/** Facts that the owner adds: `at`, and the number of endpoints of the environment. */
+export type CreateWebhookEndpoint = {
+  readonly type: 'Create';
+  readonly id: string;
+  readonly environmentUid: string;
+  readonly at: Instant;
+  readonly siblings: number;
+} & EndpointSettings;
+
+export type WebhookEndpointCommand =
+  | CreateWebhookEndpoint
+  | { readonly type: 'Patch'; readonly changes: Partial<EndpointSettings>; readonly at: Instant }
+  | { readonly type: 'Delete'; readonly at: Instant };
+
+export const webhookEndpoint: Decider<
+  WebhookEndpoint | null,
+  WebhookEndpointCommand,
+  WebhookEndpointEvent
+> = {
+  initial: null,
+
+  decide(command, state) {
+    if (command.type === 'Create') return created(command, state);
+    if (state === null) {
+      throw new GatewayError('not_found', { message: 'The webhook endpoint does not exist.' });
+    }
+    if (command.type === 'Delete') return [{ type: 'WebhookEndpointDeleted' }];
+    refuseHalfFilter({ ...state, ...command.changes });
+    return [{ type: 'WebhookEndpointChanged', changes: command.changes, at: command.at }];
+  },
+
+  evolve(state, event) {
+    if (event.type === 'WebhookEndpointCreated') return event.endpoint;
+    if (state === null || event.type === 'WebhookEndpointDeleted') return null;
+    return { ...state, ...event.changes, updatedAt: event.at };
+  },
+};
+
+function created(
+  command: CreateWebhookEndpoint,
+  state: WebhookEndpoint | null,
+): WebhookEndpointEvent[] {
+  if (state !== null) throw new GatewayError('conflict');
+  if (command.siblings >= limits.webhookEndpointsMax) {
+    const message = `An environment has at most ${limits.webhookEndpointsMax} webhook endpoints.`;
+    throw new GatewayError('resource_capped', { message });
+  }
+  refuseHalfFilter(command);
+  const { id, environmentUid, displayName, url, kinds, integrationKey, connectionId, isEnabled } =
+    command;
+  const settings = { displayName, url, kinds, integrationKey, connectionId, isEnabled };
+  const times = { createdAt: command.at, updatedAt: command.at };
+  const endpoint: WebhookEndpoint = { id, environmentUid, ...settings, ...times };
+  return [{ type: 'WebhookEndpointCreated', endpoint }];
+}
+
+/** Connection ids are unique within one integration only. */
+function refuseHalfFilter({
+  integrationKey,
+  connectionId,
+}: Pick<WebhookEndpoint, 'integrationKey' | 'connectionId'>): void {
+  if (connectionId === null || integrationKey !== null) return;
+  const message = 'An endpoint for one connection requires provider_config_key.';
+  const path = ['provider_config_key'];
+  throw new GatewayError('invalid_body', { message, errors: [{ code: 'custom', message, path }] });
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  forgottenAt,
+  typedTopic,
+  type EnableTypedTopic,
+  type TypedTopic,
+} from '#modules/operations/typed-topics/typed-topic.ts';
+import { given } from '#test/support/given.ts';
+
+const day = 86_400_000;
+const enable = (more: Partial<EnableTypedTopic> = {}): EnableTypedTopic => ({
+  type: 'Enable',
+  at: 1000,
+  uid: 'u1',
+  environmentUid: 'e',
+  integrationKey: 'crm',
+  model: 'Contact',
+  address: 'svc.cdc.dev.crm.contact',
+  isIntegrationKnown: true,
+  sameAddress: null,
+  ...more,
+});
+const state: TypedTopic = {
+  uid: 'u1',
+  environmentUid: 'e',
+  integrationKey: 'crm',
+  model: 'Contact',
+  address: 'svc.cdc.dev.crm.contact',
+  major: 0,
+  enabledAt: 1000,
+  endedAt: null,
+};
+const enabled = { type: 'TypedTopicEnabled', typedTopic: state } as const;
+const ended = { type: 'TypedTopicEnded', at: 2000 } as const;
+
+describe('a model without a typed topic', () => {
+  it('gets one', () => given(typedTopic).when(enable()).then(enabled));
+
+  it('gets none whose name another model has, nor of an unknown integration', () => {
+    given(typedTopic)
+      .when(enable({ sameAddress: 'crm/CONTACT' }))
+      .refused('conflict');
+    given(typedTopic)
+      .when(enable({ isIntegrationKnown: false }))
+      .refused('not_found');
+  });
+
+  it('has nothing to end', () =>
+    given(typedTopic).when({ type: 'End', at: 1 }).refused('not_found'));
+});
+
+describe('a model with a typed topic', () => {
+  it('keeps it when asked again', () =>
+    given(typedTopic, enabled)
+      .when(enable({ uid: 'u2' }))
+      .then());
+
+  it('notes each new major version once', () => {
+    const opened = { type: 'TypedTopicOpened', major: 2 } as const;
+    given(typedTopic, enabled).when({ type: 'Opened', major: 2, at: 5 }).then(opened);
+    given(typedTopic, enabled, opened).when({ type: 'Opened', major: 1, at: 5 }).then();
+  });
+
+  it('is forgotten when nothing is left in it, and not before', () => {
+    given(typedTopic, enabled)
+      .when({ type: 'Tick', at: 400 * day })
+      .then();
+    given(typedTopic, enabled).when({ type: 'End', at: 2000 }).then(ended);
+    given(typedTopic, enabled, ended).when({ type: 'End', at: 3000 }).refused('not_found');
+    const due = forgottenAt({ ...state, endedAt: 2000 })!;
+    expect(due).toBe(2000 + 30 * day);
+    given(typedTopic, enabled, ended)
+      .when({ type: 'Tick', at: due - 1 })
+      .then();
+    given(typedTopic, enabled, ended)
+      .when({ type: 'Tick', at: due })
+      .then({ type: 'TypedTopicForgotten' });
+  });
+
+  it('is another one after it was ended, in the same place', () => {
+    const opened = { type: 'TypedTopicOpened', major: 2 } as const;
+    const again = { ...state, uid: 'u2', major: 2 };
+    given(typedTopic, enabled, opened, ended)
+      .when(enable({ uid: 'u2' }))
+      .then({ type: 'TypedTopicEnabled', typedTopic: again });
+  });
+});
