@@ -9,6 +9,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export interface Environment {
   /** Base URL of the service. */
   readonly host: string;
+  /** The environment of a command that names none. */
+  readonly name: string;
   /** The API key of an environment of the service; null when none is set. */
   secretKey(environment: string): string | null;
   /** The variable that `secretKey` looks up first. */
@@ -39,6 +41,7 @@ interface Setting {
 /** Variables with their defaults; keys of environments are added as they are set. */
 const defaults: Readonly<Record<string, string | null>> = {
   SVC_HOSTPORT: 'http://localhost:3003',
+  SVC_ENV: 'dev',
   SVC_ACCOUNT_KEY: null,
   SVC_SECRET_KEY: null,
   SVC_WEBHOOK_SIGNING_KEY: null,
@@ -70,6 +73,7 @@ export function readEnvironment(directory: string, variables: Variables): Enviro
   };
   return {
     host: withoutTrailingSlashes(all['SVC_HOSTPORT'] || (defaults['SVC_HOSTPORT'] ?? '')),
+    name: all['SVC_ENV'] || (defaults['SVC_ENV'] ?? ''),
     secretKeyVariable,
     secretKey: (environment) => {
       const upper = environment.toUpperCase();

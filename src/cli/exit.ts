@@ -10,7 +10,7 @@ export const exitCodes = {
   /** Two things that should be equal differ; of an import, what has come and the source. */
   differs: 5,
   compileFailed: 10,
-  /** Also not confirmed, or no environment named. */
+  /** Also not confirmed, or without a key. */
   deployFailed: 11,
   /** The function failed, or the function or connection does not exist. */
   dryRunFailed: 12,

@@ -114,7 +114,8 @@ function addCommand(program: Commander, command: Command, run: Run): Commander {
     } catch (error) {
       if (!(error instanceof CommandFailure && error.isUsage)) throw error;
       const { message, exitCode } = error;
-      added.showHelpAfterError().error(message, { exitCode });
+      const usage = `Usage: svc ${name} ${parsed.usage()}\nSee:   svc ${name} --help`;
+      added.showHelpAfterError(usage).error(message, { exitCode });
     }
   };
   const addWords = (parent: Commander): Commander => {

@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import { CommandFailure, type ExitCode } from './exit.ts';
+import { CommandFailure, usageError, type ExitCode } from './exit.ts';
 
 /** The environment of a command, and its key. */
 export interface Target {
@@ -8,23 +8,34 @@ export interface Target {
 }
 
 /**
- * The environment from the arguments or from a prompt, with its key.
- * @throws CommandFailure with the given code when either is missing
+ * The environment that the arguments name, else that of `SVC_ENV`, with its key, which a terminal is asked for.
+ * @throws CommandFailure with the given code when there is no key
  */
 export async function targetOf(
   context: Context,
   named: string | undefined,
-  options: { readonly canAsk: boolean; readonly question: string; readonly exitCode: ExitCode },
+  { canAsk, exitCode }: { readonly canAsk: boolean; readonly exitCode: ExitCode },
 ): Promise<Target> {
-  const { canAsk, question, exitCode } = options;
-  const environment = named ?? (canAsk ? await context.prompt(`${question}: `) : '');
-  if (environment === '') {
-    throw new CommandFailure('Name the environment', { exitCode, isUsage: true });
-  }
+  const environment = named ?? context.environment.name;
   const existing = context.environment.secretKey(environment);
   if (existing !== null) return { environment, secretKey: existing };
   const variable = context.environment.secretKeyVariable(environment);
   const secretKey = canAsk ? await context.prompt(`API key of ${environment} (${variable}): `) : '';
   if (secretKey !== '') return { environment, secretKey };
-  throw new CommandFailure(`No API key: set ${variable}, in .env or the environment`, { exitCode });
+  const message = `No API key of ${environment}: set ${variable}, in .env or the environment`;
+  throw new CommandFailure(message, { exitCode });
+}
+
+/**
+ * The environment of a command that takes it as an argument too.
+ * @throws CommandFailure when both name one, and not the same
+ */
+export function environmentNamed(
+  positional: string | undefined,
+  option: string | undefined,
+): string | undefined {
+  if (positional === undefined || option === undefined || positional === option) {
+    return option ?? positional;
+  }
+  throw usageError(`Both "${positional}" and --environment "${option}" name the environment`);
 }

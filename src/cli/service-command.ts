@@ -6,9 +6,15 @@ import { CommandFailure, exitCodes } from './exit.ts';
 import { wholeNumber } from './options.ts';
 import { targetOf } from './secret-key.ts';
 
+/** The option of every command that concerns one environment. */
+export const environmentOption = [
+  '-e, --environment <name>',
+  'environment of the service (SVC_ENV, else dev)',
+] as const;
+
 /** Options of commands that read an environment of the service. */
 export const serviceOptions = {
-  environment: ['-e, --environment <name>', 'environment of the service'],
+  environment: environmentOption,
   json: ['--json', 'the answer as JSON on stdout'],
 } as const satisfies Options;
 
@@ -53,6 +59,7 @@ export function sinceOf(input: string | undefined): string | undefined {
 
 /** Their help on keys and exit codes. */
 export const serviceHelp = `Variables
+  SVC_ENV                        the environment without --environment (dev)
   SVC_SECRET_KEY_<ENVIRONMENT>   API key of the environment; SVC_SECRET_KEY otherwise
   SVC_HOSTPORT                   address of the service (http://localhost:3003)
 
@@ -67,7 +74,6 @@ export async function inEnvironment(
 ): Promise<void> {
   const { secretKey } = await targetOf(context, values.environment, {
     canAsk: mayPrompt(context, values.interactive),
-    question: 'Environment',
     exitCode: exitCodes.keyRefused,
   });
   await task(context.openClient(secretKey)).catch(failCommand);

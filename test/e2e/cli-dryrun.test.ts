@@ -159,7 +159,7 @@ describe('svc dryrun --replay', () => {
 
   it.each([
     [['waits'], 12, 'slack/tests/waits.test.json does not exist'],
-    [['issues'], 12, 'choose with --integration-id'],
+    [['issues'], 12, 'choose with --integration'],
     [['companies', '--input', '{}'], 1, '--input cannot be combined with --replay'],
     [[], 1, 'dryrun --replay takes a function'],
   ])('ends as it should for %j', async (words, exitCode, message) => {
@@ -173,12 +173,12 @@ describe('a dry run that fails', () => {
   it.each([
     [
       'an ActionError',
-      ['post-message', 'demo', '-i', '{"channel":"#nowhere","text":"x"}'],
+      ['post-message', 'demo', '--input', '{"channel":"#nowhere","text":"x"}'],
       'An error occurred during execution\naction_script_runtime_error\n{\n  "message": "Slack refused: channel_not_found"\n}',
     ],
     [
       "a provider's refusal",
-      ['close-ticket', 'demo', '-i', '{"id":"404","comment":"x"}'],
+      ['close-ticket', 'demo', '--input', '{"id":"404","comment":"x"}'],
       'script_http_error\n{\n  "status": 404,\n  "body": {\n    "message": "nothing at /api/v2/tickets/404.json"',
     ],
     [
@@ -188,7 +188,7 @@ describe('a dry run that fails', () => {
     ],
     [
       'a wrong input',
-      ['post-message', 'demo', '--validate', '-i', '{"channel":1}'],
+      ['post-message', 'demo', '--validate', '--input', '{"channel":1}'],
       'invalid_action_input\n  text: required, expected string\n  channel: expected string, got number',
     ],
     [
@@ -202,7 +202,7 @@ describe('a dry run that fails', () => {
       'index.ts names no function "nothing". It names\n  github/syncs/issues\n',
     ],
     ['an unknown connection', ['companies', 'nobody'], '(not_found)'],
-    ['a name of two functions', ['issues', 'demo'], 'choose with --integration-id'],
+    ['a name of two functions', ['issues', 'demo'], 'choose with --integration'],
   ])('ends with 12 for %s', async (_what, args, message) => {
     const ended = await dryrun(...args);
     expect(ended).toMatchObject({ exitCode: 12 });
@@ -210,7 +210,7 @@ describe('a dry run that fails', () => {
   });
 
   it.each([
-    [['post-message', 'demo', '-i', '{'], 'Failed to parse --input'],
+    [['post-message', 'demo', '--input', '{'], 'Failed to parse --input'],
     [['issues', 'demo', '-c', '{"a":{}}'], '--checkpoint takes a flat JSON object'],
     [['issues', 'demo', '-m', '[]'], '--metadata takes a JSON object'],
     [['issues', 'demo', '-l', 'soon'], '--lastSyncDate is no date'],

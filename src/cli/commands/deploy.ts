@@ -5,10 +5,12 @@ import { performDeployment } from '../deploy/perform.ts';
 import { exitCodes } from '../exit.ts';
 import { showProgress } from '../progress.ts';
 import { requireProject } from '../project.ts';
-import { targetOf } from '../secret-key.ts';
+import { environmentNamed, targetOf } from '../secret-key.ts';
+import { environmentOption } from '../service-command.ts';
 import { compileStep } from './compile.ts';
 
 const options = {
+  environment: environmentOption,
   version: ['-v, --version <label>', 'version label of every function of this deployment'],
   sync: ['-s, --sync <name>', 'only this sync; nothing is removed'],
   action: ['-a, --action <name>', 'only this action; nothing is removed'],
@@ -35,6 +37,7 @@ export const deploy = defineCommand({
 deployed functions that are no longer in index.ts are removed.`,
   options,
   help: `Variables
+  SVC_ENV                        the environment when none is named (dev)
   SVC_SECRET_KEY_<ENVIRONMENT>   API key of the environment; SVC_SECRET_KEY otherwise
   SVC_HOSTPORT                   address of the service (http://localhost:3003)
   SVC_DEPLOY_AUTO_CONFIRM=true   the same as --auto-confirm
@@ -47,9 +50,9 @@ Examples
   async run({ positionals, values }, context) {
     requireProject(context.root);
     const canAsk = mayPrompt(context, values.interactive);
-    const { secretKey } = await targetOf(context, positionals[0], {
+    const named = environmentNamed(positionals[0], values.environment);
+    const { secretKey } = await targetOf(context, named, {
       canAsk,
-      question: 'Environment to deploy to',
       exitCode: exitCodes.deployFailed,
     });
     const client = context.openClient(secretKey);

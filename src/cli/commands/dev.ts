@@ -13,6 +13,8 @@ import { FileWatch } from '../dev/watch-files.ts';
 import { requireProject } from '../project.ts';
 import { refusalText } from '../refusal-text.ts';
 import { tsconfigText } from '../scaffold.ts';
+import { environmentNamed } from '../secret-key.ts';
+import { environmentOption } from '../service-command.ts';
 import { prepareProject, showProgress } from './compile.ts';
 
 /** Editors write a file in several steps: changes within this time are one change. */
@@ -25,9 +27,10 @@ export const dev = defineCommand({
   usage: '[environment]',
   summary: 'Watch the functions, check and build changes',
   about: `Type-checks and rebuilds changed functions and those that import a changed file, until Ctrl-C. If the
-service runs on this machine and a key of the environment (default: dev) is set, built functions are
+service runs on this machine and a key of the environment is set, built functions are
 deployed to it at once. Nothing is ever removed from the service: use svc deploy, which asks.`,
   options: {
+    environment: environmentOption,
     deploy: ['--no-deploy', 'only check and build'],
     json: ['--json', 'one line of JSON per round: {changed, problems, deployed, milliseconds}'],
   },
@@ -40,7 +43,9 @@ deployed to it at once. Nothing is ever removed from the service: use svc deploy
     requireProject(context.root);
     prepareProject(context, values);
     writeFileSync(join(context.root, 'tsconfig.json'), tsconfigText);
-    const target = values.deploy === false ? null : localKey(context, positionals[0] ?? 'dev');
+    const named = environmentNamed(positionals[0], values.environment);
+    const target =
+      values.deploy === false ? null : localKey(context, named ?? context.environment.name);
     await watchProject(context, {
       deployment: target === null ? null : new HotDeployment(context.openClient(target)),
       isJson: values.json === true,

@@ -10,6 +10,8 @@ import {
   type Finding,
 } from '../doctor/checks.ts';
 import { CommandFailure } from '../exit.ts';
+import { environmentNamed } from '../secret-key.ts';
+import { environmentOption } from '../service-command.ts';
 
 const colors = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
@@ -17,9 +19,10 @@ export const doctor = defineCommand({
   name: 'doctor',
   usage: '[environment]',
   summary: 'Check the project and the service, and suggest fixes',
-  about: `Checks Node, the project, the service, its clock and the key of an environment (default: dev); with a
+  about: `Checks Node, the project, the service, its clock and the key of an environment; with a
 key of the account also projections and dead letters. Each line is ok, warn or fail.`,
   options: {
+    environment: environmentOption,
     json: ['--json', 'the findings as JSON: {what, state, said, mend}'],
   },
   help: `Variables
@@ -35,7 +38,8 @@ Examples
   svc doctor prod --json`,
 
   async run({ positionals, values }, context) {
-    const findings = await lookAround(context, positionals[0] ?? 'dev');
+    const named = environmentNamed(positionals[0], values.environment);
+    const findings = await lookAround(context, named ?? context.environment.name);
     const { output } = context;
     if (values.json === true) output.result(JSON.stringify(findings.map(shownFinding)));
     else for (const finding of findings) output.result(line(context, finding));

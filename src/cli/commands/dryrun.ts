@@ -13,15 +13,14 @@ import { jsonOption } from '../json-option.ts';
 import { requireProject } from '../project.ts';
 import { refusalText } from '../refusal-text.ts';
 import { targetOf } from '../secret-key.ts';
+import { environmentOption } from '../service-command.ts';
 import { compileStep } from './compile.ts';
 
 const options = {
-  environment: ['-e, --environment <name>', 'environment of the service'],
-  'integration-id': [
-    '--integration-id <id>',
-    'if several integrations have a function of that name',
-  ],
-  input: ['-i, --input <json>', 'input of an action; @file.json reads a file'],
+  environment: environmentOption,
+  integration: ['-i, --integration <id>', 'if several integrations have a function of that name'],
+  'integration-id': ['--integration-id <id>', 'the same as --integration'],
+  input: ['--input <json>', 'input of an action; @file.json reads a file'],
   metadata: [
     '-m, --metadata <json>',
     "metadata in place of the connection's; @file.json reads a file",
@@ -91,7 +90,6 @@ environment:proxy; environment:connections:read_credentials too if the function 
     const connectionId = positionals[1] ?? (await prompt('Connection'));
     const { environment, secretKey } = await targetOf(context, values.environment, {
       canAsk,
-      question: 'Environment',
       exitCode: exitCodes.failure,
     });
     await using sandbox = await context.openSandbox();
@@ -113,7 +111,12 @@ environment:proxy; environment:connections:read_credentials too if the function 
       signal: stopping.signal,
     };
     try {
-      const fn = await findFunction(session, name, connectionId, values['integration-id']);
+      const fn = await findFunction(
+        session,
+        name,
+        connectionId,
+        values.integration ?? values['integration-id'],
+      );
       context.output.note(
         `Requests to the provider are real, with the connection ${connectionId} of ${environment}.`,
       );
@@ -177,7 +180,11 @@ async function replay(context: Context, values: Values, words: readonly string[]
   }
   await using sandbox = await context.openSandbox();
   const { functions } = await compileStep(context, values, sandbox);
-  const [fn, another] = functionsNamed(functions, name, values['integration-id']);
+  const [fn, another] = functionsNamed(
+    functions,
+    name,
+    values.integration ?? values['integration-id'],
+  );
   if (another !== undefined) throw ambiguous(name, [fn, another]);
   using stopping = stopOnInterrupt(context);
   const { replaySaved } = await import('../dryrun/replay.ts');
@@ -244,7 +251,7 @@ function unknownFunction(
 
 function ambiguous(name: string, found: readonly CompiledFunction[]): CommandFailure {
   const files = found.map(({ entry }) => entry.file).join(', ');
-  const message = `"${name}" is ${files}: choose with --integration-id, or name the file`;
+  const message = `"${name}" is ${files}: choose with --integration, or name the file`;
   return new CommandFailure(message, failed);
 }
 

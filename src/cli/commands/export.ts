@@ -7,7 +7,7 @@ import { systemClock } from '#kernel/time.ts';
 import { withAccount } from '../account.ts';
 import { defineCommand } from '../command.ts';
 import { CommandFailure, usageError } from '../exit.ts';
-import { inEnvironment } from '../service-command.ts';
+import { environmentOption, inEnvironment } from '../service-command.ts';
 
 export const exportCommand = defineCommand({
   name: 'export',
@@ -21,7 +21,7 @@ any JOSE library. svc import reads the file. Records move with svc records, a wh
 The key of the account allows the export, and the key of the environment reads it: it needs full access. Both are in
 the audit trail.`,
   options: {
-    environment: ['-e, --environment <name>', 'environment of the service'],
+    environment: environmentOption,
     'public-key': [
       '--public-key <file>',
       'PEM or JWK: RSA of 2048 bits or more, P-256, P-384, P-521 or X25519',
@@ -42,9 +42,10 @@ Examples
   svc export -e dev --public-key export.pub.pem --out dev.json`,
 
   async run({ values }, context) {
-    const { environment, 'public-key': file, out } = values;
-    if (environment === undefined || file === undefined) {
-      throw usageError('Name the environment and the key: --environment, --public-key');
+    const { 'public-key': file, out } = values;
+    const environment = values.environment ?? context.environment.name;
+    if (file === undefined) {
+      throw usageError('Name the public key: --public-key <file>');
     }
     const publicKey = readPublicKey(resolve(context.root, file), file);
     const { exportEnvironment } = await import('../export/export.ts');

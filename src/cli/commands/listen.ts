@@ -9,7 +9,7 @@ import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.t
 
 const options = {
   ...serviceOptions,
-  forward: ['-f, --forward <url>', 'send each to this address, and print its response'],
+  forward: ['--forward <url>', 'send each to this address, and print its response'],
   kind: ['--kind <kind>', 'only of this kind'],
   integration: ['-i, --integration <id>', 'only of this integration'],
   connection: ['--connection <id>', 'only of this connection'],

@@ -5,7 +5,7 @@ import { mayPrompt, type Context } from '../context.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 import { functionPath, kinds } from '../project-layout.ts';
 import { nameInIndex, requireProject } from '../project.ts';
-import { inEnvironment, serviceHelp } from '../service-command.ts';
+import { environmentOption, inEnvironment, serviceHelp } from '../service-command.ts';
 
 export const pull = defineCommand({
   name: 'pull',
@@ -14,11 +14,12 @@ export const pull = defineCommand({
   about:
     "Writes the deployed TypeScript source into the function's folder, and adds it to index.ts.",
   options: {
-    env: ['-e, --env <name>', 'environment of the service'],
+    environment: environmentOption,
+    env: ['--env <name>', 'the same as --environment'],
     sync: ['-s, --sync', 'the sync of that name'],
     action: ['-a, --action', 'the action of that name'],
     'on-event': ['--on-event', 'the on-event function of that name'],
-    force: ['-f, --force', 'replace a file that differs'],
+    force: ['--force', 'replace a file that differs'],
   },
   help: `${serviceHelp}
 
@@ -34,16 +35,20 @@ Examples
       throw usageError('Choose one of --sync, --action and --on-event');
     }
     const mayReplace = values.force === true;
-    await inEnvironment(context, { ...values, environment: values.env }, async (client) => {
-      const { type, code } = await client.request(
-        'GET /integrations/{uniqueKey}/functions/{name}/code',
-        { params: { uniqueKey: integration, name }, query: { type: chosen[0] } },
-      );
-      const file = `${functionPath(integration, type, name)}.ts`;
-      await write(context, file, code, { mayReplace, interactive: values.interactive });
-      nameInIndex(context.root, integration, type, name);
-      context.output.result(`Pulled ${file}`);
-    });
+    await inEnvironment(
+      context,
+      { ...values, environment: values.environment ?? values.env },
+      async (client) => {
+        const { type, code } = await client.request(
+          'GET /integrations/{uniqueKey}/functions/{name}/code',
+          { params: { uniqueKey: integration, name }, query: { type: chosen[0] } },
+        );
+        const file = `${functionPath(integration, type, name)}.ts`;
+        await write(context, file, code, { mayReplace, interactive: values.interactive });
+        nameInIndex(context.root, integration, type, name);
+        context.output.result(`Pulled ${file}`);
+      },
+    );
   },
 });
 

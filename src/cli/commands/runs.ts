@@ -18,7 +18,7 @@ const options = {
     '--status <statuses>',
     'queued, running, succeeded, failed, cancelled, timed_out or interrupted',
   ],
-  function: ['-f, --function <name>', 'only of this function'],
+  function: ['--function <name>', 'only of this function'],
   'dry-run': ['--dry-run', 'revert: only show the changes'],
   yes: ['-y, --yes', 'revert: without asking'],
 } as const satisfies Options;

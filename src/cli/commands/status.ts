@@ -4,6 +4,7 @@ import { columns } from '../columns.ts';
 import { defineCommand } from '../command.ts';
 import { serviceFindings } from '../doctor/checks.ts';
 import { CommandFailure } from '../exit.ts';
+import { environmentNamed } from '../secret-key.ts';
 import { inEnvironment } from '../service-command.ts';
 
 export const status = defineCommand({
@@ -13,6 +14,7 @@ export const status = defineCommand({
   about: `Health and readiness of the service, lag of projections and consumer groups, parked dead letters; with the name
 of an environment also its connections with an error.`,
   options: {
+    environment: ['-e, --environment <name>', 'also its connections with an error'],
     json: ['--json', '{health, projections, consumers, dead_letters, connections} on stdout'],
   },
   help: `${accountHelp}
@@ -27,7 +29,7 @@ Examples
 
   async run({ positionals, values }, context) {
     const { output } = context;
-    const [environment] = positionals;
+    const environment = environmentNamed(positionals[0], values.environment);
     const health = await serviceFindings(context.openClient(''), context.environment.host);
     const isDown = health.some(({ what, state }) => what === 'service' && state === 'fail');
     if (isDown) throw new CommandFailure(health.map(({ reported }) => reported).join('\n'));

@@ -117,6 +117,7 @@ describe('svc config', () => {
     const ended = await svc(['config', '--json'], { root: project.root, variables });
     expect(JSON.parse(ended.out)).toEqual([
       { name: 'SVC_HOSTPORT', value: 'http://****@gateway:3003', source: 'process' },
+      { name: 'SVC_ENV', value: 'dev', source: 'default' },
       { name: 'SVC_ACCOUNT_KEY', value: '****', source: 'process' },
       { name: 'SVC_SECRET_KEY', value: null, source: 'default' },
       { name: 'SVC_WEBHOOK_SIGNING_KEY', value: null, source: 'default' },
@@ -318,7 +319,8 @@ describe('svc deploy', () => {
 
   it.each([
     [['deploy', 'my-env'], 11, 'SVC_SECRET_KEY_MY_ENV'],
-    [['deploy'], 11, 'svc deploy [options] [environment]'],
+    [['deploy'], 11, 'No API key of dev: set SVC_SECRET_KEY_DEV'],
+    [['deploy', 'dev', '-e', 'prod'], 1, 'Usage: svc deploy [options] [environment]'],
     [['deploy', 'dev', '--frobnicate'], 1, "Unknown option '--frobnicate'"],
     [['deploy', 'dev', 'prod'], 1, "Too many arguments for 'deploy'"],
   ])('refuses %j', async (args, exitCode, message) => {
@@ -328,17 +330,17 @@ describe('svc deploy', () => {
     expect(ended.err).toContain(message);
   });
 
-  it('takes address and key from .env, asks for the environment, and agrees by variable', async () => {
+  it('takes address, environment and key from .env, and agrees by variable', async () => {
     const root = join(folder, 'deployed');
     await svc(['init', 'deployed', '--copy']);
     writeFileSync(
       join(root, '.env'),
-      `SVC_HOSTPORT=${server.url}\nSVC_SECRET_KEY_DEV=from-file\nSVC_DEPLOY_AUTO_CONFIRM=true\n`,
+      `SVC_HOSTPORT=${server.url}\nSVC_ENV=staging\nSVC_SECRET_KEY_STAGING=from-file\nSVC_DEPLOY_AUTO_CONFIRM=true\n`,
     );
     server.answer.body = { ...emptyPlan, deletedModels: ['Old'] };
     const args = ['deploy', '--allow-destructive', '--no-dependency-update'];
-    const ended = await svc(args, { root, answers: ['dev'] });
-    expect(ended).toMatchObject({ exitCode: 0, questions: ['Environment to deploy to: '] });
+    const ended = await svc(args, { root });
+    expect(ended).toMatchObject({ exitCode: 0, questions: [] });
     expect(server.asked.map(({ authorization }) => authorization)).toEqual([
       'Bearer from-file',
       'Bearer from-file',
