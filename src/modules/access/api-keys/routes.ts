@@ -2,16 +2,49 @@ import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { displayName, wholeNumber } from '#http/fields.ts';
 import { askOptions } from '#http/options.ts';
-import { json, succeeded } from '#http/responses.ts';
+import { representation } from '#http/representation.ts';
+import { json, succeeded, data, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { isoMillis, isoMillisOrNull, type Instant } from '#kernel/time.ts';
 import { requireEnvironmentById } from '../environments/queries.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
 import type { ApiKey } from './api-key.ts';
 import { apiKeyEntity } from './entity.ts';
 import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
-import { presentKey, presentSecretKey, keysShape, secretKeyShape } from './presenter.ts';
 import { findKey, listKeys } from './queries.ts';
 import { profileNames, profiles, type Profile, environmentScope } from './scopes.ts';
+
+const scope = z.string().meta({ examples: ['environment:records:read'] });
+const keyFields = {
+  id: z.uuid().describe('Id of the key.'),
+  display_name: z.string().meta({ examples: ['Backend'] }),
+  scopes: z.array(scope),
+} as const;
+const created_at = [timestamp, ({ createdAt }: ApiKey) => isoMillis(createdAt)] as const;
+
+const masked = representation<ApiKey & { readonly lastUsedAt: Instant | null }>()({
+  ...keyFields,
+  secret: [z.string().meta({ examples: ['****a1B2'] }), ({ lastFour }) => `****${lastFour}`],
+  last_used_at: [timestamp.nullable(), ({ lastUsedAt }) => isoMillisOrNull(lastUsedAt)],
+  created_at,
+});
+
+const inClear = representation<ApiKey & { readonly opened: string }>()({
+  ...keyFields,
+  secret: [z.string().meta({ examples: ['svc_env_…'] }), ({ opened }) => opened],
+  created_at,
+});
+
+const keysShape = data(z.array(masked.schema.meta({ id: 'ApiKey' })));
+
+/** With its secret in clear. */
+const secretKeyShape = data(inClear.schema.meta({ id: 'ApiKeyWithSecret' }));
+
+/** A key in a list, with its secret masked except for the last four characters. */
+const presentKey = (key: ApiKey, lastUsedAt: Instant | null) => masked.of({ ...key, lastUsedAt });
+
+/** A key with its secret in clear: on creation and when it is revealed. */
+const presentSecretKey = (key: ApiKey, opened: string) => inClear.of({ ...key, opened });
 
 const noStore = { 'cache-control': 'no-store' };
 const environmentId = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);

@@ -1,17 +1,19 @@
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { takeQuota } from '#http/rate-limit.ts';
-import { json, nothing } from '#http/responses.ts';
+import { representation } from '#http/representation.ts';
+import { json, nothing, timestamp } from '#http/responses.ts';
 import { browserHeaders, isSameOrigin, type BrowserHeaders } from '#http/same-origin.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import { isoMillis } from '#kernel/time.ts';
 import { authenticate } from '../api-keys/handlers.ts';
 import { isKeyFormat } from '../api-keys/key-format.ts';
 import { ipPrefix } from '../audit/audited.ts';
 import type { KeyName } from '../console-codes/console-code.ts';
 import { useCode } from '../console-codes/handlers.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
-import type { ConsoleSession } from './console-session.ts';
+import { type ConsoleSession, endOf } from './console-session.ts';
 import { cookieFor, tokenOf } from './cookie.ts';
 import {
   checkCsrf,
@@ -24,7 +26,54 @@ import {
   removeKey,
   type SessionKey,
 } from './handlers.ts';
-import { presentSession, sessionShape } from './presenter.ts';
+
+const key = representation<SessionKey>()({
+  id: [z.uuid().describe('Id of the key.'), ({ key }) => key.id],
+  name: [
+    z.string().meta({ description: 'Name of the key.', examples: ['Backend'] }),
+    ({ key }) => key.displayName,
+  ],
+  kind: [
+    z.enum(['account', 'environment']).describe('Kind of the key.'),
+    ({ environment }) => (environment === null ? 'account' : 'environment'),
+  ],
+  environment: [
+    z
+      .strictObject({
+        id: z.int().describe('Number of the environment.'),
+        name: z.string().describe('Name of the environment.'),
+      })
+      .nullable()
+      .describe('Environment of the key; null for a key of the account.'),
+    ({ environment }) => environment && { id: environment.id, name: environment.name },
+  ],
+  scopes: [
+    z.array(z.string().meta({ examples: ['environment:records:read'] })),
+    ({ key }) => key.scopes,
+  ],
+});
+
+interface ShownSession {
+  readonly session: ConsoleSession;
+  readonly keys: readonly SessionKey[];
+  readonly csrfToken: string;
+}
+
+/** A session for the console: its keys by id, without their secrets. */
+const shownSession = representation<ShownSession>()({
+  csrf_token: [
+    z.string().describe('Value of the header `Svc-Csrf-Token` in further requests.'),
+    ({ csrfToken }) => csrfToken,
+  ],
+  expires_at: [timestamp, ({ session }) => isoMillis(endOf(session))],
+  keys: [
+    z.array(key.schema).describe('The keys that the session holds.'),
+    ({ keys }) => keys.map(key.of),
+  ],
+});
+
+const presentSession = shownSession.of;
+const sessionShape = shownSession.schema.meta({ id: 'ConsoleSession' });
 
 const noStore = { 'cache-control': 'no-store' };
 const changeHeaders = browserHeaders.extend({ 'svc-csrf-token': z.string().optional() });
