@@ -2,13 +2,13 @@ import type { AnyRoute } from '#http/define-route.ts';
 import type { Endpoints } from '#http/openapi/document.ts';
 import type { AnyStreamRoute } from '#http/stream-route.ts';
 import { apiKeyRoutes } from '#modules/access/api-keys/routes.ts';
-import { auditExportRoute } from '#modules/access/audit/export.ts';
-import { auditRoutes } from '#modules/access/audit/routes.ts';
+import { auditExportRoute, auditRoutes } from '#modules/access/audit/routes.ts';
 import { consoleCodeRoutes } from '#modules/access/console-codes/routes.ts';
 import { consoleSessionRoutes } from '#modules/access/console-sessions/routes.ts';
 import { environmentRoutes } from '#modules/access/environments/routes.ts';
 import { rootKeyRoutes } from '#modules/access/root-keys/routes.ts';
-import { authorizationRoutes } from '#modules/connections/authorizations/routes.ts';
+import { formRoutes } from '#modules/connections/authorizations/form-routes.ts';
+import { redirectRoutes } from '#modules/connections/authorizations/redirect-routes.ts';
 import { connectPageRoutes } from '#modules/connections/connect-page/routes.ts';
 import { connectSessionRoutes } from '#modules/connections/connect-sessions/routes.ts';
 import { deprecatedConnectionRoutes } from '#modules/connections/connections/deprecated-routes.ts';
@@ -60,7 +60,8 @@ export const routes: readonly AnyRoute[] = [
   ...deprecatedConnectionRoutes,
   ...exportRoutes,
   ...connectSessionRoutes,
-  ...authorizationRoutes,
+  ...redirectRoutes,
+  ...formRoutes,
   ...environmentRoutes,
   ...retentionRoutes,
   ...apiKeyRoutes,

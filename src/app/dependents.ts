@@ -1,6 +1,6 @@
 import type { Services } from '#api/services.ts';
 import { entitiesOfEnvironment } from '#modules/access/environments/dependents.ts';
-import { integrationsOfEnvironments } from '#modules/connections/integrations/environment-dependents.ts';
+import { integrationsOfEnvironments } from '#modules/connections/integrations/handlers.ts';
 import { createLifecycleFunctions } from '#modules/functions/actions/lifecycle-functions.ts';
 import { functionsOfIntegrations } from '#modules/functions/functions/integration-dependents.ts';
 import { syncsOfConnections } from '#modules/functions/syncs/connection-dependents.ts';

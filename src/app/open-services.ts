@@ -12,7 +12,7 @@ import { openControlView, type OpenControlView } from '#control-plane/view.ts';
 import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import { missingRoots, openVault, type RootKeyRing } from '#modules/access/vault/open-vault.ts';
-import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypted-connection-cache.ts';
+import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypt-for-call.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
 import { createRunsClient } from '#modules/functions/runs/invocation/create-client.ts';
 import { DirectRuns } from '#modules/functions/runs/invocation/direct-runs.ts';

@@ -6,8 +6,10 @@ import type { EntityRef } from '#control-plane/entity.ts';
 import { resumeDeletions } from '#modules/access/environments/deletion.ts';
 import { keepRewrapping } from '#modules/access/root-keys/rewrap.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import { startTokenRefreshes } from '#modules/connections/connections/token-refresh.ts';
-import { reverifyCredentials } from '#modules/connections/connections/verify-credentials-job.ts';
+import {
+  startTokenRefreshes,
+  reverifyCredentials,
+} from '#modules/connections/connections/token-refresh.ts';
 import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-hooks.ts';
 import { startDeploymentWorker } from '#modules/functions/deployments/deployment-worker.ts';
 import { hasFunctions } from '#modules/functions/functions/queries.ts';

@@ -6,8 +6,10 @@ import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
 import type { Connection, Credentials } from '#modules/connections/connections/state.ts';
-import { startTokenRefreshes } from '#modules/connections/connections/token-refresh.ts';
-import { reverifyCredentials } from '#modules/connections/connections/verify-credentials-job.ts';
+import {
+  startTokenRefreshes,
+  reverifyCredentials,
+} from '#modules/connections/connections/token-refresh.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { aProvider, openControlWorld, silent } from '#test/support/control.ts';

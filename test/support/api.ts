@@ -9,7 +9,7 @@ import { systemClock, type Clock } from '#kernel/time.ts';
 import { createKey } from '#modules/access/api-keys/handlers.ts';
 import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
 import { createEnvironment } from '#modules/access/environments/handlers.ts';
-import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypted-connection-cache.ts';
+import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypt-for-call.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import { openDeadLetters } from '#modules/operations/dead-letters/view.ts';

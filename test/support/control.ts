@@ -20,8 +20,7 @@ import {
   connectionEntity,
   type ConnectionEntity,
 } from '#modules/connections/connections/entity.ts';
-import type { ConnectionQuery } from '#modules/connections/connections/listing.ts';
-import { connectionSearch } from '#modules/connections/connections/search.ts';
+import { type ConnectionQuery, connectionSearch } from '#modules/connections/connections/search.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { EventLog, TopicSpec } from '#ports/event-log.ts';

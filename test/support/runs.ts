@@ -9,7 +9,7 @@ import { systemClock, type Clock } from '#kernel/time.ts';
 import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
 import { createEnvironment } from '#modules/access/environments/handlers.ts';
-import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypted-connection-cache.ts';
+import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypt-for-call.ts';
 import { connectionRef } from '#modules/connections/connections/entity.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';

@@ -23,7 +23,7 @@ import { redactJson, redactText } from '#kernel/redact.ts';
 import { scrub } from '#kernel/scrub.ts';
 import { microsOf } from '#kernel/time.ts';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
-import { callbackErrorIn } from '#modules/connections/authorizations/callback-error.ts';
+import { callbackErrorIn } from '#modules/connections/authorizations/callback.ts';
 import { fieldProblem } from '#modules/connections/providers/field-check.ts';
 import { interpolate } from '#modules/connections/providers/interpolate.ts';
 import { joinUrl, withParams } from '#modules/connections/providers/url.ts';

@@ -2,8 +2,10 @@ import { findCaughtUp } from '#control-plane/control-plane.ts';
 import type { RouteAnswer } from '#http/define-route.ts';
 import type { QueryValue } from '#http/query.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import { Mask } from '#kernel/mask.ts';
-import { isSecretName } from '#kernel/redact.ts';
+import { printable } from '#kernel/printable.ts';
+import { isSecretName, redactText } from '#kernel/redact.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { findConnection } from '../connections/queries.ts';
@@ -19,7 +21,6 @@ import { requireIntegration } from '../integrations/queries.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { ConnectionsServices } from '../services.ts';
 import type { Authorization, RedirectDetails } from './authorization.ts';
-import { callbackErrorIn, callbackErrorText } from './callback-error.ts';
 import { authorizationRef, authorizationEntity } from './entity.ts';
 import { logged } from './log.ts';
 import { showFailure, notifySuccess } from './notify-outcome.ts';
@@ -253,4 +254,63 @@ function named(iss: QueryValue | undefined): string {
   if (iss === undefined) return 'no issuer';
   if (typeof iss !== 'string') return 'several';
   return /^https?:\/\/[\w.:/~-]{1,200}$/.test(iss) ? iss : 'another';
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+/** RFC 6749 section 4.1.2.1; then the names of OAuth 1 problem reporting and of older providers. */
+const codeNames = ['error', 'oauth_problem', 'error_code'];
+const descriptionNames = ['error_description', 'oauth_problem_advice', 'error_message'];
+
+/** The characters of a code in RFC 6749 section 4.1.2.1. */
+const errorCode = /^[ !#-[\]-~]{1,100}$/;
+
+/**
+ * The error that the provider returned in place of credentials; null if it returned none. Its sender may be hostile, and
+ * providers repeat what they received: the texts are masked, on one line, printable and short.
+ */
+export function callbackErrorIn(texts: Texts, mask: Mask): CallbackError | null {
+  const code = firstOf(texts, codeNames);
+  const description = firstOf(texts, descriptionNames);
+  if (code === null && description === null) return null;
+  return {
+    code: code !== null && errorCode.test(code) ? shown(code, mask) : null,
+    description: description === null ? null : shown(description, mask),
+    uri: addressIn(texts['error_uri'], mask),
+  };
+}
+
+/** The end of a sentence that begins with the provider: `answered access_denied: Not approved (https://…).` */
+export function callbackErrorText({ code, description, uri }: CallbackError): string {
+  const what = code === null ? 'answered with an error' : `answered ${code}`;
+  const why = description === null ? '' : `: ${withoutPeriod(description)}`;
+  return `${what}${why}${uri === null ? '' : ` (${uri})`}.`;
+}
+
+const withoutPeriod = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text);
+
+function firstOf(texts: Texts, names: readonly string[]): string | null {
+  const values = names.map((name) => (texts[name] ?? '').trim());
+  return values.find((value) => value !== '') ?? null;
+}
+
+function shown(text: string, mask: Mask): string {
+  const clean = redactText(mask.text(text)).replaceAll(/\s+/g, ' ').trim();
+  return shortened(printable(clean));
+}
+
+function shortened(text: string): string {
+  const max = limits.providerErrorCharsMax;
+  if (text.length <= max) return text;
+  const characters = Array.from(text.slice(0, 2 * max + 2));
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
+}
+
+/** Without user and password. A long one is left out, because the part that remains is another address. */
+function addressIn(text: string | undefined, mask: Mask): string | null {
+  const url = URL.parse(text ?? '');
+  if (url === null || !/^https?:$/.test(url.protocol)) return null;
+  if (url.username !== '' || url.password !== '') return null;
+  const address = redactText(mask.text(url.href));
+  return address.length <= limits.providerErrorCharsMax ? address : null;
 }

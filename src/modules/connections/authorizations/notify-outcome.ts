@@ -1,7 +1,7 @@
 import type { RouteAnswer } from '#http/define-route.ts';
 import { notifySocket, type SocketMessage } from '#http/sockets.ts';
 import type { GatewayError, ErrorCode } from '#kernel/errors.ts';
-import { callbackAnswer } from '../connect-page/callback-answer.ts';
+import { callbackAnswer } from '../connect-page/document.ts';
 import type { Connection } from '../connections/state.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
 import type { ConnectionsServices } from '../services.ts';

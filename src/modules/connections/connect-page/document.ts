@@ -1,5 +1,8 @@
 import type { RouteAnswer } from '#http/define-route.ts';
 import { pageDocument } from '#http/page-document.ts';
+import type { ConnectionsServices } from '../services.ts';
+import { pageAssets } from './assets.ts';
+import type { CallbackOutcome } from './browser/callback-outcome.ts';
 
 /** The parts of a document of this module. */
 export interface DocumentParts {
@@ -44,4 +47,24 @@ function policyOf(publicUrl: string, framedBy: readonly string[]): readonly stri
     "form-action 'none'",
     `frame-ancestors ${frames.join(' ')}`,
   ];
+}
+
+/**
+ * The document that ends a flow at a provider (docs/reference/http.md#sign-in-by-redirect): it sends the outcome to the
+ * page that started the flow, and closes or returns to that page. Never framed.
+ */
+export async function callbackAnswer(
+  outcome: CallbackOutcome,
+  { settings }: Pick<ConnectionsServices, 'settings'>,
+): Promise<RouteAnswer> {
+  const { callbackScript, style } = await pageAssets();
+  return documentAnswer({
+    status: outcome.ok ? 200 : 400,
+    title: 'Connect',
+    script: callbackScript,
+    style,
+    data: outcome,
+    publicUrl: settings.publicUrl,
+    framedBy: ["'none'"],
+  });
 }

@@ -2,11 +2,29 @@ import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { connectionId, listOf, tags, text, wholeNumber } from '#http/fields.ts';
 import { json } from '#http/responses.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { defineRoute } from '../services.ts';
-import { cursorOf, positionOf } from './list-cursor.ts';
 import { entriesShape, presentEntry } from './presenter.ts';
 import { queryConnections } from './queries.ts';
-import { connectionsLimitDefault } from './search.ts';
+import { connectionsLimitDefault, type ConnectionPosition } from './search.ts';
+import type { Connection } from './state.ts';
+
+const cursorShape = z.tuple([z.number().int().nonnegative(), z.number().int().nonnegative()]);
+
+/** `next_cursor` of `GET /connections`: the list goes on after this connection. */
+export const cursorOf = ({ createdAt, id }: Connection): string =>
+  Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
+
+/** @throws GatewayError `invalid_cursor_value` */
+export function positionOf(cursor: string): ConnectionPosition {
+  try {
+    const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [createdAt, id] = cursorShape.parse(decoded);
+    return { createdAt, id };
+  } catch (cause) {
+    throw new GatewayError('invalid_cursor_value', {}, { cause });
+  }
+}
 
 const noStore = { 'cache-control': 'no-store' };
 

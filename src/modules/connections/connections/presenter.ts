@@ -2,18 +2,56 @@ import { z } from 'zod';
 import { jsonObject } from '#http/fields.ts';
 import { representation } from '#http/representation.ts';
 import { timestamp } from '#http/responses.ts';
-import type { JsonObject } from '#kernel/stable-json.ts';
+import { type JsonObject, isJsonObject, type Json } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { openUrl, urlOfConnection } from '#modules/access/vault/webhook-urls.ts';
-import {
-  maskedCredentials,
-  publicCredentials,
-  withoutRefreshTokens,
-} from '../credentials/public.ts';
 import { openConnectionConfig, openCredentials, openMetadata } from '../credentials/sealing.ts';
 import { plainRows, plainValues } from './fields.ts';
-import type { Connection, EndUser } from './state.ts';
+import type { Connection, EndUser, Credentials } from './state.ts';
+
+const refreshTokenName = /^refresh[ _-]?token$/i;
+
+/**
+ * Credentials as a caller may see them (docs/reference/http.md#connections): none without a credentials scope, and
+ * no refresh token at any depth unless asked for.
+ */
+export function publicCredentials(
+  credentials: Credentials,
+  options: { readonly withCredentials: boolean; readonly withRefreshToken: boolean },
+): JsonObject {
+  if (!options.withCredentials || credentials.type === 'NONE') return {};
+  return options.withRefreshToken ? credentials : withoutRefreshTokens(credentials);
+}
+
+/**
+ * Which credentials there are, and until when: every other value is `***`. The response of the provider to the
+ * authorization (`raw`) is left out.
+ */
+function maskedCredentials(credentials: Credentials): JsonObject {
+  if (credentials.type === 'NONE') return {};
+  const { type: _type, expires_at, raw: _raw, ...secrets }: JsonObject = credentials;
+  const isSet = ([, value]: readonly [string, Json | undefined]): boolean =>
+    value !== null && value !== undefined && value !== '';
+  const masked = Object.entries(secrets).filter(isSet);
+  return {
+    type: credentials.type,
+    ...(typeof expires_at === 'string' ? { expires_at } : {}),
+    ...Object.fromEntries(masked.map(([name]) => [name, '***'])),
+  };
+}
+
+/** The object without keys spelled like "refresh token", at any depth. */
+function withoutRefreshTokens(value: JsonObject): JsonObject {
+  return strip(value) as JsonObject;
+}
+
+function strip(value: Json): Json {
+  if (Array.isArray(value)) return value.map((item) => strip(item as Json));
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([key]) => !refreshTokenName.test(key));
+  return Object.fromEntries(kept.map(([key, item]) => [key, strip(item)]));
+}
 
 export interface ConnectionView {
   /** `masked`: which there are. */

@@ -3,8 +3,7 @@ import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import { connectionEntity, connectionRef } from './entity.ts';
-import type { ConnectionQuery } from './listing.ts';
-import { connectionSearch, connectionTotal } from './search.ts';
+import { type ConnectionQuery, connectionSearch, connectionTotal } from './search.ts';
 import type { Connection } from './state.ts';
 
 /** A page of the environment's connections, newest first; without those being deleted. */

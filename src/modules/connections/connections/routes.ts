@@ -26,12 +26,12 @@ import {
   patchConnection,
   writeMetadata,
   type ProfileInput,
+  renewJwt,
 } from './handlers.ts';
 import { connectValidated, runBeforeDeletion } from './lifecycle.ts';
 import { listRoute } from './list-route.ts';
 import { connectionShape, presentConnection } from './presenter.ts';
 import { findConnection, requireConnection } from './queries.ts';
-import { renewJwt } from './renew-jwt.ts';
 import type { Connection } from './state.ts';
 
 const readScopes = ['environment:connections:read', 'environment:connections:read_credentials'];

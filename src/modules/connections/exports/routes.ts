@@ -1,20 +1,68 @@
+import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { bodyRefused } from '#http/error-response.ts';
 import { jsonObject, text, wholeNumber } from '#http/fields.ts';
 import { data, json, timestamp } from '#http/responses.ts';
-import type { JsonObject } from '#kernel/stable-json.ts';
-import { isoMillis } from '#kernel/time.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import { type JsonObject, isJsonObject } from '#kernel/stable-json.ts';
+import { isoMillis, type Instant } from '#kernel/time.ts';
 import { requireEnvironmentById } from '#modules/access/environments/queries.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import { openUrl, urlOfConnection } from '#modules/access/vault/webhook-urls.ts';
-import { cursorOf, positionOf } from '../connections/list-cursor.ts';
+import { cursorOf, positionOf } from '../connections/list-route.ts';
 import { endUserShape, presentEntry } from '../connections/presenter.ts';
 import { queryConnections } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { openConnectionConfig, openCredentials, openMetadata } from '../credentials/sealing.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { recipientOf, type Recipient } from './envelope.ts';
-import { readGrant, writeGrant } from './grant.ts';
+
+/** The consent of the account to an export of one environment, encrypted to one public key. */
+interface ExportGrant {
+  readonly environmentUid: string;
+  readonly publicKey: JsonObject;
+  readonly expiresAt: Instant;
+}
+
+const prefix = 'svc_export_';
+
+/** The grant as text that the service recognizes later; it is no secret, and nothing is stored. */
+function writeGrant(
+  vault: Pick<Vault, 'fingerprint'>,
+  wanted: Pick<ExportGrant, 'environmentUid' | 'publicKey'>,
+  now: Instant,
+): { readonly text: string; readonly grant: ExportGrant } {
+  const grant = { ...wanted, expiresAt: now + limits.exportGrantMs };
+  const content = Buffer.from(JSON.stringify(grant)).toString('base64url');
+  return { text: `${prefix}${content}.${vault.fingerprint('export-grant', content)}`, grant };
+}
+
+/** @throws GatewayError `forbidden` when it was changed, has expired or is of another environment */
+function readGrant(
+  vault: Pick<Vault, 'fingerprint'>,
+  text: string,
+  environmentUid: string,
+  now: Instant,
+): ExportGrant {
+  const [content = '', mac = ''] = text.startsWith(prefix)
+    ? text.slice(prefix.length).split('.')
+    : [];
+  const own = Buffer.from(vault.fingerprint('export-grant', content));
+  const sent = Buffer.from(mac);
+  const isOurs = own.length === sent.length && timingSafeEqual(own, sent);
+  const grant = isOurs
+    ? (JSON.parse(Buffer.from(content, 'base64url').toString()) as unknown)
+    : null;
+  if (isJsonObject(grant) && grant['environmentUid'] === environmentUid) {
+    const valid = grant as unknown as ExportGrant;
+    if (valid.expiresAt > now) return valid;
+  }
+  const message = 'The grant is not of this environment, or has expired.';
+  const fix = 'Get one with the account key: POST /environments/{environmentId}/exports.';
+  throw new GatewayError('forbidden', { message, fix });
+}
 
 const noStore = { 'cache-control': 'no-store' };
 const limitDefault = 100;

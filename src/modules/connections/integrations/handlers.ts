@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import { commandTo, type CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { EnvironmentDependents } from '#modules/access/environments/dependents.ts';
 import { deleteConnection, type DeletionDeps } from '../connections/deletion.ts';
+import { connectionEntity } from '../connections/entity.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
 import { openIntegrationCredentials, sealIntegrationCredentials } from '../credentials/sealing.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { ConnectionsServices } from '../services.ts';
 import { parseIntegrationCredentials } from './credentials.ts';
-import { integrationRef, type IntegrationEntity } from './entity.ts';
+import { integrationRef, type IntegrationEntity, integrationEntity } from './entity.ts';
 import type { IntegrationSettings, Integration, IntegrationCredentials } from './integration.ts';
 import { requireIntegration } from './queries.ts';
 
@@ -224,4 +226,35 @@ export async function finishIntegrationDeletion(
     ],
     options,
   );
+}
+
+type EnvironmentDeletionDeps = Pick<
+  ConnectionsServices,
+  'control' | 'vault' | 'clock' | 'connectionDependents' | 'integrationDependents'
+>;
+
+/** Integrations with their connections; connections that were made while their integration was being deleted as well. */
+export function integrationsOfEnvironments(deps: EnvironmentDeletionDeps): EnvironmentDependents {
+  const { control } = deps;
+  const { view } = control;
+  return {
+    async remove(environmentUid, options) {
+      for (const { state } of view.list(integrationEntity, [environmentUid])) {
+        const ref = integrationRef(environmentUid, state.uniqueKey);
+        await control.execute(ref, { type: 'MarkDeleting' }, options);
+        await finishIntegrationDeletion(deps, environmentUid, state.uniqueKey, options);
+      }
+      for (const { state } of view.list(connectionEntity, [environmentUid])) {
+        await deleteConnection(deps, state, options);
+      }
+    },
+    async resume(options) {
+      for (const { state } of view.listBy(integrationEntity, 'deleting', 'yes')) {
+        await finishIntegrationDeletion(deps, state.environmentUid, state.uniqueKey, options);
+      }
+      for (const { state } of view.listBy(connectionEntity, 'deleting', 'yes')) {
+        await deleteConnection(deps, state, options);
+      }
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { createEgressPolicy } from '#adapters/http-client/egress.ts';
 import { loadConfig } from '#app/config.ts';
 import { openDemo } from '#app/open-demo.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
-import { definitionProblems } from '#modules/connections/providers/check.ts';
+import { definitionProblems } from '#modules/connections/providers/load-catalogue.ts';
 import { definitionSchema } from '#modules/connections/providers/schema.ts';
 
 const stack = new AsyncDisposableStack();

@@ -7,12 +7,16 @@ import { isExpired } from './failure-text.ts';
 import { failureOfOutcome, listenForFlows, type FlowNotice } from './flow.ts';
 import { formView } from './form-view.ts';
 import { connectHost } from './host.ts';
-import { listView } from './list-view.ts';
-import { expiredView, failedView, loadingView, missingView } from './notice-views.ts';
-import { takePageOptions } from './page-options.ts';
-import { connectedView } from './result-view.ts';
 import { openShell } from './shell.ts';
-import { forgetTab, keepTabState, takeReturn } from './tab-state.ts';
+import { takePageOptions, forgetTab, keepTabState, takeReturn } from './tab-state.ts';
+import {
+  listView,
+  expiredView,
+  failedView,
+  loadingView,
+  missingView,
+  connectedView,
+} from './views.ts';
 
 /** The page is `<service>/connect/ui/`. */
 const base = withoutTrailingSlashes(new URL('../../..', location.href).href);

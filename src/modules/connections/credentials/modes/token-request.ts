@@ -5,6 +5,7 @@ import { parseExactJson } from '#kernel/exact-json.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { HttpFailure, type HttpReply, type OutgoingRequest } from '#ports/http-client.ts';
+import { isOutageStatus } from '../../connections/rules.ts';
 import type { Provider } from '../../providers/definition.ts';
 import {
   interpolate,
@@ -15,8 +16,78 @@ import {
 import { withParams } from '../../providers/url.ts';
 import type { ModeContext } from './mode.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
-import { refusedBy } from './refusal-codes.ts';
-import { xmlOf } from './xml.ts';
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (mark) => escapes[mark] ?? mark);
+
+/** Parameters as XML: one element per key, several for a list; keys that start with `@` are attributes. */
+function xmlOf(params: JsonObject): string {
+  const elements = Object.entries(params).map(([name, value]) => element(name, value));
+  return `<?xml version="1.0" encoding="UTF-8"?>${elements.join('')}`;
+}
+
+function element(name: string, value: Json): string {
+  if (Array.isArray(value)) return value.map((item) => element(name, item as Json)).join('');
+  if (!isJsonObject(value)) return `<${name}>${escaped(plainText(value))}</${name}>`;
+  const entries = Object.entries(value);
+  const attributes = entries
+    .filter(([key]) => key.startsWith('@'))
+    .map(([key, item]) => ` ${key.slice(1)}="${escaped(plainText(item))}"`);
+  const children = entries.filter(([key]) => !key.startsWith('@'));
+  const inner = children.map(([key, item]) => element(key, item)).join('');
+  return `<${name}${attributes.join('')}>${inner}</${name}>`;
+}
+
+/**
+ * Codes with which token endpoints refuse a refresh token or a grant for good: RFC 6749 section 5.2, and the providers'
+ * own (docs/reference/auth-modes.md#refusals).
+ */
+const grantCodes = new Set([
+  'invalid_grant',
+  'invalid_refresh_token', // Slack, https://docs.slack.dev/reference/methods/oauth.v2.access
+  'token_expired', // Slack
+  'token_revoked', // Slack
+  'account_inactive', // Slack
+  'bad_refresh_token', // GitHub, https://docs.github.com/apps/creating-github-apps
+  'bad_verification_code', // GitHub
+  'BAD_REFRESH_TOKEN', // HubSpot, https://developers.hubspot.com/docs/api/oauth/tokens
+  'invalid_token', // RFC 6750 section 3.1
+  'interaction_required', // Microsoft, OpenID Connect Core section 3.1.2.6
+  'consent_required', // Microsoft
+  'invalid_login', // login calls of TWO_STEP
+  'invalid_login_credentials',
+]);
+
+/** Codes that refuse the client of the integration. */
+const clientCodes = new Set([
+  'invalid_client',
+  'unauthorized_client',
+  'invalid_client_id', // Slack
+  'bad_client_secret', // Slack
+  'incorrect_client_credentials', // GitHub
+]);
+
+interface TokenRefusal {
+  readonly status: number;
+  readonly code: string | null;
+  /** JSON or a form: not the page of a proxy in between. */
+  readonly isReadable: boolean;
+}
+
+/** What a token endpoint refused: the grant, the client, or nothing that is known to stay. */
+function refusedBy({ status, code, isReadable }: TokenRefusal): 'grant' | 'client' | null {
+  if (isOutageStatus(status)) return null;
+  if (code !== null && grantCodes.has(code)) return 'grant';
+  if (code !== null && clientCodes.has(code)) return 'client';
+  // 401 is a client, or a login, that is not known (RFC 6749 section 5.2).
+  return status === 401 && isReadable ? 'client' : null;
+}
 
 /** Timeout of a token call; shorter than the lease of a refresh (`limits.refreshLeaseMs`). */
 const tokenTimeoutMs = 10_000;

@@ -3,8 +3,11 @@ import type { EntityDefinitions } from '#control-plane/entity.ts';
 import { ViewStore } from '#control-plane/view-store.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { connectionEntity, connectionRef } from '#modules/connections/connections/entity.ts';
-import type { ConnectionQuery } from '#modules/connections/connections/listing.ts';
-import { connectionSearch, connectionTotal } from '#modules/connections/connections/search.ts';
+import {
+  type ConnectionQuery,
+  connectionSearch,
+  connectionTotal,
+} from '#modules/connections/connections/search.ts';
 import { neverRefreshed, type Connection } from '#modules/connections/connections/state.ts';
 import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
 

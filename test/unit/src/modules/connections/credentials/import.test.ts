@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import { publicCredentials } from '#modules/connections/connections/presenter.ts';
 import { importCredentials } from '#modules/connections/credentials/import.ts';
 import type { ModeContext } from '#modules/connections/credentials/modes/mode.ts';
-import { publicCredentials } from '#modules/connections/credentials/public.ts';
 import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
 
 const now = Date.UTC(2026, 1, 2, 8);

@@ -4,7 +4,7 @@ import { Mask } from '#kernel/mask.ts';
 import {
   callbackErrorIn,
   callbackErrorText,
-} from '#modules/connections/authorizations/callback-error.ts';
+} from '#modules/connections/authorizations/callback.ts';
 
 const maskOf = (...secrets: readonly string[]): Mask => {
   const mask = new Mask();

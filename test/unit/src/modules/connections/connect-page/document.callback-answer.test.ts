@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connectUiSettings } from '#modules/access/connect-ui/connect-ui.ts';
-import { callbackAnswer } from '#modules/connections/connect-page/callback-answer.ts';
+import { callbackAnswer } from '#modules/connections/connect-page/document.ts';
 
 const settings = { publicUrl: 'https://gateway.example/svc/' };
 const services = { settings } as Parameters<typeof callbackAnswer>[1];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sessionCookies } from '#modules/connections/credentials/modes/session-cookies.ts';
+import { sessionCookies } from '#modules/connections/credentials/modes/two-step.ts';
 
 const api = 'https://crm.example/api/v2';
 const login = (...setCookies: string[]) => ({ setCookies, url: 'https://crm.example/api/login' });

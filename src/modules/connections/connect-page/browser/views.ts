@@ -1,7 +1,10 @@
-import type { Integration } from './api.ts';
+import type { TextKey } from '#modules/access/connect-ui/texts/en.ts';
+import type { Integration, Failure, ConnectResult } from './api.ts';
 import type { App, PageLanguage, View } from './app.ts';
 import { h, setAttribute } from './dom.ts';
+import { failureBox } from './failure-box.ts';
 import { logoOf } from './logo.ts';
+import { forgetTab } from './tab-state.ts';
 
 /** Number of integrations from which the search field is shown. */
 const searchFrom = 7;
@@ -68,4 +71,56 @@ function choice(app: App, integration: Integration): HTMLElement {
     logoOf(integration),
     h('span', {}, integration.display_name),
   );
+}
+
+const notice =
+  (title: TextKey, text: TextKey): View =>
+  async ({ t }) => ({ title: t(title), content: [h('p', { class: 'intro' }, t(text))] });
+
+export const expiredView = (): View => notice('expired', 'expiredText');
+export const missingView = (): View => notice('missing', 'missingText');
+export const loadingView =
+  (): View =>
+  async ({ t }) => ({
+    title: t('title'),
+    content: [h('p', { class: 'intro' }, t('loading'))],
+  });
+
+/** A load error with a button to retry. */
+export function failedView(failure: Failure, again: () => void): View {
+  return async ({ t }) => {
+    const box = failureBox(failure, '', t);
+    const button = h(
+      'button',
+      { type: 'button', class: 'primary', on: { click: again } },
+      t('tryAgain'),
+    );
+    return { title: t('title'), content: [box, button], focus: box };
+  };
+}
+
+/** The success page; notifies the waiting page. */
+export function connectedView(app: App, integration: Integration, result: ConnectResult): View {
+  const { connectionId, providerConfigKey, isPending } = result;
+  app.host.notify({ type: 'connect', connectionId, providerConfigKey, isPending });
+  return async ({ t }) => {
+    const name = integration.display_name;
+    const finish = (): void => {
+      forgetTab();
+      app.host.notify({ type: 'close' });
+      window.close();
+    };
+    const button = (label: string, kind: string, run: () => void) =>
+      h('button', { type: 'button', class: kind, on: { click: run } }, label);
+    const isOne = app.integrations.length === 1;
+    return {
+      title: t('connected', { name }),
+      logo: logoOf(integration),
+      content: [
+        h('p', { class: 'intro done' }, t(isPending ? 'pendingText' : 'connectedText', { name })),
+        ...(app.host.isPresent ? [button(t('finish'), 'primary', finish)] : []),
+        ...(isOne ? [] : [button(t('another'), 'plain', () => app.go.list())]),
+      ],
+    };
+  };
 }

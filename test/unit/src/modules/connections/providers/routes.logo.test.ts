@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
-import { logoSvg } from '#modules/connections/providers/logo.ts';
+import { logoSvg } from '#modules/connections/providers/routes.ts';
 import { aProvider } from '#test/support/control.ts';
 
 const file = new URL(
