@@ -2,7 +2,7 @@ import type { Services } from '#api/services.ts';
 import { entitiesOfEnvironment } from '#modules/access/environments/dependents.ts';
 import { integrationsOfEnvironments } from '#modules/connections/integrations/handlers.ts';
 import { createLifecycleFunctions } from '#modules/functions/actions/lifecycle-functions.ts';
-import { functionsOfIntegrations } from '#modules/functions/functions/integration-dependents.ts';
+import { functionsOfIntegrations } from '#modules/functions/functions/handlers.ts';
 import { syncsOfConnections } from '#modules/functions/syncs/connection-dependents.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
 import { alertDestinationEntity } from '#modules/operations/alert-destinations/entity.ts';

@@ -21,7 +21,7 @@ import {
   type PayloadStore,
 } from '#modules/functions/runs/invocation/payload-store.ts';
 import { consumeRunCompletions } from '#modules/functions/runs/invocation/run-completions.ts';
-import { createDeclaredModels } from '#modules/functions/syncs/declared-models.ts';
+import { createDeclaredModels } from '#modules/functions/syncs/queries.ts';
 import { openDeadLetters, type DeadLetters } from '#modules/operations/dead-letters/view.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { collect } from '#modules/operations/metrics/collect.ts';

@@ -8,8 +8,8 @@ import { sealIntegrationCredentials } from '#modules/connections/credentials/sea
 import { integrationEntity } from '#modules/connections/integrations/entity.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { deployBody } from '#modules/functions/functions/deploy-body.ts';
-import { deployFunctions } from '#modules/functions/functions/deploy.ts';
 import { functionRef } from '#modules/functions/functions/entity.ts';
+import { deployFunctions } from '#modules/functions/functions/handlers.ts';
 import {
   createRunsClient,
   type RunsClientDeps,

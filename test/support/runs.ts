@@ -32,8 +32,8 @@ import {
   type FunctionRunnerDeps,
 } from '#modules/functions/runs/runner/function-run.ts';
 import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
-import { createDeclaredModels } from '#modules/functions/syncs/declared-models.ts';
 import { syncRef } from '#modules/functions/syncs/entity.ts';
+import { createDeclaredModels } from '#modules/functions/syncs/queries.ts';
 import type { SyncInstance } from '#modules/functions/syncs/state.ts';
 import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
 import { openDeadLetters } from '#modules/operations/dead-letters/view.ts';

@@ -1,13 +1,267 @@
-import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import { randomUUID } from 'node:crypto';
+import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
+import { commandTo, type CommandRequest } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
+import type { IntegrationDependents } from '#modules/connections/integrations/dependents.ts';
+import { requireIntegration } from '#modules/connections/integrations/queries.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import type { FunctionsServices } from '../services.ts';
 import { areSyncsCurrent, reconcileSyncInstances } from '../syncs/reconcile.ts';
-import { withFiles, type PreviewBody } from './deploy-body.ts';
-import { deployFunctions, planDeployment, type DeployWork } from './deploy.ts';
-import { functionRef } from './entity.ts';
-import type { DeployedFunction } from './function.ts';
+import { breakingChanges, changesOf, type FunctionChange } from './changes.ts';
+import { withFiles, type PreviewBody, deployedParts, type DeployBody } from './deploy-body.ts';
+import {
+  checkFunctions,
+  checkModelOwners,
+  checkStandalone,
+  checkSyncCounts,
+  isInScope,
+} from './deploy-rules.ts';
+import { functionRef, functionEntity } from './entity.ts';
+import type { DeployedFunction, DeployedParts } from './function.ts';
 import type { DeployPlan } from './presenter.ts';
-import { findFunction } from './queries.ts';
+import { findFunction, listFunctions } from './queries.ts';
+import type { FindRecordReaders } from './record-readers.ts';
+
+/** Functions are renamed and deleted with their integration. */
+export const functionsOfIntegrations = ({
+  view,
+}: Pick<ControlPlane, 'view'>): IntegrationDependents => ({
+  refuseMove: () => undefined,
+  moves: ({ environmentUid, uniqueKey }, target) =>
+    view.list(functionEntity, [environmentUid, uniqueKey]).flatMap(({ ref, state }) => [
+      commandTo(ref, { type: 'Leave' }),
+      commandTo(functionRef(environmentUid, target, state.kind, state.name), {
+        type: 'Arrive',
+        deployed: { ...state, integrationKey: target },
+      }),
+    ]),
+  removals: ({ environmentUid, uniqueKey }) =>
+    view
+      .list(functionEntity, [environmentUid, uniqueKey])
+      .map(({ ref }) => commandTo(ref, { type: 'Delete' })),
+});
+
+/** A deployment and its conditions. */
+interface DeployWork {
+  readonly body: DeployBody;
+  /** Standalone: it does not change functions of projects. */
+  readonly isStandalone?: true;
+  /** Throws if the plan must not be executed. */
+  readonly approve?: (plan: DeployPlan) => void;
+  /** Decided together with the functions. */
+  readonly along?: readonly CommandRequest[];
+}
+
+interface Update {
+  readonly parts: DeployedParts;
+  readonly changes: readonly FunctionChange[];
+}
+
+/** The effects of a deployment, in domain terms. */
+interface Difference {
+  readonly created: readonly DeployedParts[];
+  readonly updated: readonly Update[];
+  readonly unchanged: readonly DeployedParts[];
+  readonly deleted: readonly DeployedFunction[];
+  readonly deletedModels: readonly string[];
+}
+
+/**
+ * The plan of `deployFunctions`.
+ * @throws GatewayError `integration_not_found`, `missing_required_fields_on_deploy`, `invalid_body`, …
+ */
+async function planDeployment(
+  deps: PlanDeps,
+  environmentUid: string,
+  body: DeployBody,
+): Promise<DeployPlan> {
+  const difference = await differenceOf(deps.control, environmentUid, { body });
+  return presentPlan(deps, environmentUid, difference);
+}
+
+/**
+ * Lease for the decision, which takes seconds. The following steps may take longer and overlap with another's, because
+ * they are idempotent.
+ */
+const leaseMs = 120_000;
+
+interface PlanDeps {
+  readonly control: ControlPlane;
+  readonly recordReaders: FindRecordReaders;
+}
+
+interface DeployDeps extends PlanDeps {
+  readonly coordination: Coordination;
+  /** Creates, changes and deletes the syncs of the connections; idempotent. */
+  readonly reconcileSyncs: (integrationKeys: readonly string[]) => Promise<void>;
+}
+
+/**
+ * Brings the functions within the scope to what the body says: all of it or nothing. The syncs of the
+ * connections follow, also when an earlier deployment was cut off before that.
+ * @throws GatewayError as `planDeployment`; `concurrent_deployment`; `invalid_request`: a standalone function would
+ *   replace a project's; what `approve` throws
+ */
+export async function deployFunctions(
+  deps: DeployDeps,
+  environmentUid: string,
+  task: DeployWork,
+  options: ExecuteOptions,
+): Promise<DeployPlan> {
+  const { control, coordination } = deps;
+  const lease = await coordination.acquire(`deploy/${environmentUid}`, {
+    ttlMs: leaseMs,
+    token: randomUUID(),
+  });
+  if (lease === null) throw new GatewayError('concurrent_deployment');
+  try {
+    await control.view.caughtUp();
+    const difference = await differenceOf(control, environmentUid, task);
+    const plan = presentPlan(deps, environmentUid, difference);
+    task.approve?.(plan);
+    const commands = [...commandsOf(environmentUid, difference), ...(task.along ?? [])];
+    if (commands.length > 0) await control.askAll(commands, options);
+    await deps.reconcileSyncs(touchedIntegrations(task.body, difference));
+    return plan;
+  } finally {
+    await coordination.release(lease);
+  }
+}
+
+async function differenceOf(
+  control: ControlPlane,
+  environmentUid: string,
+  { body, isStandalone }: DeployWork,
+): Promise<Difference> {
+  const { reconciliationScope: scope, functions } = body;
+  const wanted = functions.map((sent) => deployedParts(environmentUid, sent, isStandalone));
+  checkFunctions(scope, wanted);
+  const scoped = scope.kind === 'environment' ? [] : [scope.integrationId];
+  for (const key of new Set([...scoped, ...wanted.map(({ integrationKey }) => integrationKey)])) {
+    await requireIntegration(control, environmentUid, key, { code: 'integration_not_found' });
+  }
+  const present = new Map(
+    listFunctions(control, environmentUid).map((one) => [keyOf(one), one] as const),
+  );
+  for (const parts of isStandalone === true ? wanted : []) {
+    checkStandalone(present.get(keyOf(parts)) ?? null);
+  }
+  const kept = new Set(wanted.map(keyOf));
+  const deleted = [...present.values()].filter(
+    (one) => one.isStandalone !== true && isInScope(scope, one) && !kept.has(keyOf(one)),
+  );
+  const isGone = new Set(deleted.map(keyOf));
+  const others = [...present.values()].filter(
+    (one) => !kept.has(keyOf(one)) && !isGone.has(keyOf(one)),
+  );
+  const syncsAfter = [...others, ...wanted].filter(({ kind }) => kind === 'sync');
+  checkSyncCounts(syncsAfter);
+  checkModelOwners(syncsAfter);
+  const before = (parts: DeployedParts) => present.get(keyOf(parts));
+  return {
+    created: wanted.filter((parts) => before(parts) === undefined),
+    updated: wanted.flatMap((parts) => {
+      const was = before(parts);
+      if (was === undefined || was.contentHash === parts.contentHash) return [];
+      return [{ parts, changes: changesOf(was, parts) }];
+    }),
+    unchanged: wanted.filter((parts) => before(parts)?.contentHash === parts.contentHash),
+    deleted,
+    deletedModels: modelsLost([...present.values()], syncsAfter),
+  };
+}
+
+type FunctionIdentity = Pick<DeployedParts, 'integrationKey' | 'kind' | 'name' | 'models'>;
+
+const keyOf = ({ integrationKey, kind, name }: FunctionIdentity): string =>
+  `${integrationKey}\n${kind}\n${name}`;
+
+/** Models that a sync has now and no sync of the integration will have. */
+function modelsLost(
+  before: readonly FunctionIdentity[],
+  after: readonly FunctionIdentity[],
+): string[] {
+  const left = new Set(
+    after.flatMap(({ integrationKey, models }) =>
+      models.map((model) => `${integrationKey}\n${model}`),
+    ),
+  );
+  const lost = before
+    .filter(({ kind }) => kind === 'sync')
+    .flatMap(({ integrationKey, models }) =>
+      models.filter((model) => !left.has(`${integrationKey}\n${model}`)),
+    );
+  return [...new Set(lost)].sort();
+}
+
+function commandsOf(environmentUid: string, difference: Difference): CommandRequest[] {
+  const refOf = ({ integrationKey, kind, name }: FunctionIdentity) =>
+    functionRef(environmentUid, integrationKey, kind, name);
+  return [
+    ...difference.deleted.map((one) => commandTo(refOf(one), { type: 'Delete' })),
+    ...[...difference.created, ...difference.updated.map(({ parts }) => parts)].map((parts) =>
+      commandTo(refOf(parts), { type: 'Deploy', parts }),
+    ),
+  ];
+}
+
+function touchedIntegrations(
+  { functions, reconciliationScope }: DeployBody,
+  { deleted }: Difference,
+): string[] {
+  const sent = functions.map((one) =>
+    one.type === 'on-event' ? one.integrationId : one.providerConfigKey,
+  );
+  const scoped =
+    reconciliationScope.kind === 'environment' ? [] : [reconciliationScope.integrationId];
+  return [...new Set([...sent, ...scoped, ...deleted.map((one) => one.integrationKey)])];
+}
+
+function presentPlan(
+  { control, recordReaders }: PlanDeps,
+  environmentUid: string,
+  difference: Difference,
+): DeployPlan {
+  const counts = new Map<string, number>();
+  const connections = (key: string): number => {
+    const existing = counts.get(key);
+    if (existing !== undefined) return existing;
+    const live = connectionsOfIntegration(control, environmentUid, key).filter(
+      ({ isDeleting }) => !isDeleting,
+    );
+    counts.set(key, live.length);
+    return live.length;
+  };
+  const items = (
+    functions: readonly (FunctionIdentity & { readonly autoStart: boolean })[],
+  ): DeployPlan['created'] =>
+    functions.map(({ integrationKey, name, kind, autoStart }) => ({
+      integrationId: integrationKey,
+      name,
+      type: kind,
+      connections: connections(integrationKey),
+      auto_start: autoStart,
+    }));
+  return {
+    created: items(difference.created),
+    updated: difference.updated.flatMap(({ parts, changes }) =>
+      items([parts]).map((item) => ({ ...item, changes })),
+    ),
+    unchanged: items(difference.unchanged),
+    deleted: items(difference.deleted),
+    deletedModels: difference.deletedModels,
+    breaking: difference.updated.flatMap(({ parts: { kind, name, integrationKey }, changes }) =>
+      breakingChanges(kind, changes).map(({ model, fields }) => ({
+        integrationId: integrationKey,
+        function: name,
+        model: model ?? '',
+        fields,
+        readers: recordReaders(environmentUid, integrationKey, model ?? ''),
+      })),
+    ),
+  };
+}
 
 type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records' | 'recordReaders'>;
 

@@ -6,8 +6,7 @@ import { json } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { listIntegrations, requireIntegration } from '#modules/connections/integrations/queries.ts';
-import { defineRoute } from '../services.ts';
-import { checkCliVersion } from './cli-version.ts';
+import { defineRoute, type FunctionsServices } from '../services.ts';
 import { compileSource } from './compile-source.ts';
 import { deployBody, previewBody } from './deploy-body.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
@@ -27,6 +26,38 @@ import {
   removedShape,
 } from './presenter.ts';
 import { listFunctions } from './queries.ts';
+
+/** The oldest supported version of the CLI (docs/reference/http.md#headers). */
+const oldest = '0.67.0';
+
+/**
+ * Refuses a deployment of a CLI that is newer than this service, or too old. Other clients are accepted.
+ * @throws GatewayError `invalid_cli_version`
+ */
+export function checkCliVersion(
+  userAgent: string | undefined,
+  { settings }: Pick<FunctionsServices, 'settings'>,
+): void {
+  const [, sent] = /^svc-cli\/(\d+\.\d+\.\d+)/.exec(userAgent ?? '') ?? [];
+  if (sent === undefined) return;
+  const { version } = settings;
+  if (isBefore(sent, oldest)) throw misfit(sent, `older than ${oldest}: use a newer one.`);
+  if (isBefore(version, sent)) {
+    throw misfit(sent, `newer than the service, which is ${version}: use one of its version.`);
+  }
+}
+
+const misfit = (sent: string, why: string): GatewayError =>
+  new GatewayError('invalid_cli_version', { message: `The command line ${sent} is ${why}` });
+
+function isBefore(one: string, other: string): boolean {
+  const others = other.split('.').map(Number);
+  for (const [at, number] of one.split('.').map(Number).entries()) {
+    const difference = number - (others[at] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
 
 const functionType = z.enum(['sync', 'action', 'on-event']);
 const ofIntegration = z.strictObject({ uniqueKey: integrationKey });

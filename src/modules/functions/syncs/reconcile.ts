@@ -3,16 +3,51 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
-import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
+import {
+  connectionsOfIntegration,
+  findConnection,
+} from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
+import type { ReactorDeps } from '#streams/reactor/reactor.ts';
+import { startReactor } from '#streams/reactor/runner.ts';
+import type { ConnectionChanged } from '#streams/values.ts';
 import { checkpointEntity } from '../checkpoints/entity.ts';
 import { parseFrequency } from '../functions/frequency.ts';
 import type { DeployedFunction } from '../functions/function.ts';
 import { listFunctions } from '../functions/queries.ts';
 import { connectionPathOf, syncRef, syncEntity, type SyncEntity } from './entity.ts';
 import type { SyncInstance } from './state.ts';
+
+const topic = 'svc.connections.v1';
+
+/**
+ * Creates the syncs of every new connection, also when the node that created it crashed right after.
+ * `reconcileSyncInstances` reads the same newest state of the log, so that together they miss no connection.
+ */
+export async function startSyncInstances(
+  deps: ReactorDeps & { readonly control: ControlPlane },
+): Promise<AsyncDisposable> {
+  return startReactor<ConnectionChanged>(deps, {
+    group: 'svc.sync-instances',
+    topic,
+    async handle(change) {
+      if (change.action !== 'created') return;
+      await deps.control.view.caughtUp();
+      const { environment_id, integration, connection_id } = change;
+      const where = [deps.control, environment_id, integration ?? ''] as const;
+      const connection = findConnection(...where, connection_id ?? '');
+      if (connection === null) return;
+      try {
+        await createInstancesFor(deps.control, connection, 'system');
+      } catch (error) {
+        const isGone = error instanceof GatewayError && error.code === 'unknown_connection';
+        if (!isGone) throw error;
+      }
+    },
+  });
+}
 
 export interface ReconcileDeps {
   readonly control: ControlPlane;

@@ -8,14 +8,18 @@ import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import type { ActionRunEntity } from '../../actions/entity.ts';
 import { connectionPathOf, syncEntity, type SyncEntity } from '../../syncs/entity.ts';
-import type { CalledRun, DirectRuns, RunTaker, TakenRun } from '../invocation/direct-runs.ts';
+import type {
+  CalledRun,
+  DirectRuns,
+  RunTaker,
+  TakenRun,
+  EndBody,
+} from '../invocation/direct-runs.ts';
 import { isEnd, isTaken, millis, type RunChanged } from '../ledger/events.ts';
 import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import { EnvironmentLocks } from './environment-lock.ts';
-import { FairLimiter, type FairLimits, type Release } from './fair-limiter.ts';
+import { FairLimiter, type FairLimits, type Release, LoadLimit } from './fair-limiter.ts';
 import { inputOf, onLog, refOfInvoked, invokeRun } from './invoked-run.ts';
-import { LoadLimit } from './load-limit.ts';
-import { localRun } from './local-run.ts';
 import { refOfSync, runSync } from './sync-run.ts';
 
 /** Per process. Each kind has its own slots, so that a flood of one does not block others. */
@@ -298,3 +302,50 @@ function limiterOf({ kind, trigger }: CalledRun): keyof typeof defaultLimits {
 
 const failing = new Set(['failed', 'timed_out', 'interrupted']);
 const nameOf = (change: CalledRun): string => `${change.run_id ?? ''}/${change.attempt}`;
+
+/** The runner's state of a run with a slot. */
+interface RunSlot {
+  readonly runner: string;
+  readonly abort: AbortController;
+  /** Ends the last report when the process must stop. */
+  readonly closing: AbortSignal;
+  readonly over: () => void;
+}
+
+/** A run for a caller in this process. */
+function localRun(deps: RunDeps, run: CalledRun, place: RunSlot): TakenRun {
+  const { runner, abort, closing, over } = place;
+  let end: EndBody | null = null;
+  let hasBegun = false;
+  const { promise: ended, resolve } = Promise.withResolvers<EndBody>();
+  const keepHere = (json: string) => {
+    end = { json, hash: deps.payloads.hash(json) };
+    return Promise.resolve({ place: null, hash: end.hash });
+  };
+  const keepOnLog = onLog(deps, run, closing);
+  const keepBoth = async (json: string) => {
+    const { hash } = await keepHere(json);
+    const { place } = await keepOnLog(json);
+    return { place, hash };
+  };
+  return {
+    runner,
+    get end() {
+      return end;
+    },
+    ended,
+    begin({ input, depth, isKept }) {
+      hasBegun = true;
+      const keepBody = isKept ? keepBoth : keepHere;
+      const supplied = { input: Promise.resolve(input), depth, keepBody };
+      const report = (isTaken: boolean) => {
+        if (isTaken && end !== null) resolve(end);
+      };
+      void invokeRun(deps, run, supplied, abort, closing).then(report).finally(over);
+    },
+    stop: () => abort.abort(new GatewayError('script_aborted')),
+    [Symbol.dispose]: () => {
+      if (!hasBegun) over();
+    },
+  };
+}

@@ -6,7 +6,7 @@ import { connectValidated, runBeforeDeletion } from '#modules/connections/connec
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { actionRunPath } from '#modules/functions/actions/entity.ts';
-import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-hooks.ts';
+import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-functions.ts';
 import { checkpointEntity } from '#modules/functions/checkpoints/entity.ts';
 import { functionRef } from '#modules/functions/functions/entity.ts';
 import { findFunction } from '#modules/functions/functions/queries.ts';

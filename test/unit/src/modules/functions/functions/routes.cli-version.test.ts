@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Services } from '#api/services.ts';
-import { checkCliVersion } from '#modules/functions/functions/cli-version.ts';
+import { checkCliVersion } from '#modules/functions/functions/routes.ts';
 
 const services = { settings: { version: '0.70.2' } as Services['settings'] };
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LoadLimit } from '#modules/functions/runs/runner/load-limit.ts';
+import { LoadLimit } from '#modules/functions/runs/runner/fair-limiter.ts';
 
 it('rises while the thread is idle, falls while it is busy, and stays within its bounds', () => {
   let load = 0;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startSyncInstances } from '#modules/functions/syncs/sync-instances.ts';
+import { startSyncInstances } from '#modules/functions/syncs/reconcile.ts';
 import { silent } from '#test/support/control.ts';
 import { openRunWorld, until } from '#test/support/runs.ts';
 
