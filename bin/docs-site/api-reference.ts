@@ -4,7 +4,7 @@ import { endpoints } from '#api/routes.ts';
 import { openapiDocument } from '#http/openapi/document.ts';
 import { pageDocument } from '#http/page-document.ts';
 import { sitePolicy } from '#modules/operations/docs-site/policy.ts';
-import { referenceBody } from '#modules/operations/reference/page.ts';
+import { referenceBody } from '#modules/operations/reference/routes.ts';
 import { bundlePage, pages, writeCompressed } from '../page-bundles.ts';
 
 /** The gateway that examples name: it listens there by default. */

@@ -7,8 +7,11 @@ import { environmentEntity } from '#modules/access/environments/entity.ts';
 import { connectionRef, type ConnectionEntity } from '#modules/connections/connections/entity.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createDestination } from '#modules/operations/alert-destinations/handlers.ts';
-import { startAlertMonitor, type AlertMonitor } from '#modules/operations/alerts/monitor.ts';
-import type { Observation } from '#modules/operations/alerts/observe.ts';
+import {
+  startAlertMonitor,
+  type AlertMonitor,
+  type Observation,
+} from '#modules/operations/alerts/monitor.ts';
 import { parkTo } from '#modules/operations/dead-letters/park.ts';
 import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { codeOf, startApi, type Api } from '#test/support/api.ts';

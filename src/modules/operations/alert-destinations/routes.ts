@@ -2,16 +2,44 @@ import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { text } from '#http/fields.ts';
 import { askOptions, repeatableOptions } from '#http/options.ts';
-import { json, succeeded } from '#http/responses.ts';
+import { representation } from '#http/representation.ts';
+import { json, succeeded, data, timestamp } from '#http/responses.ts';
+import { isoMillis } from '#kernel/time.ts';
 import { defineRoute } from '../services.ts';
-import { alertKinds, destinationTypes } from './alert-destination.ts';
+import { alertKinds, destinationTypes, type AlertDestination } from './alert-destination.ts';
 import {
   createDestination,
   deleteDestination,
   listDestinations,
   patchDestination,
 } from './handlers.ts';
-import { destinationsShape, oneDestinationShape, presentDestination } from './presenter.ts';
+
+/** URLs are shown without their path, which may contain a token. */
+const shown = representation<AlertDestination>()({
+  id: z.string().describe('Id of the destination.'),
+  display_name: z.string(),
+  type: z.enum(destinationTypes).describe('JSON to a URL, an incoming webhook of Slack, or mail.'),
+  target: [
+    z.string().describe('URL without its path, or e-mail address.'),
+    ({ shownTarget }) => shownTarget,
+  ],
+  alerts: [
+    z
+      .array(z.enum(alertKinds))
+      .nullable()
+      .describe('Names of the alerts that it receives; null: all of them.'),
+    ({ kinds }) => kinds,
+  ],
+  enabled: [z.boolean().describe('Whether alerts are sent to it.'), ({ isEnabled }) => isEnabled],
+  created_at: [timestamp, ({ createdAt }) => isoMillis(createdAt)],
+  updated_at: [timestamp, ({ updatedAt }) => isoMillis(updatedAt)],
+});
+
+const presentDestination = shown.of;
+const destinationShape = shown.schema.meta({ id: 'AlertDestination' });
+
+const oneDestinationShape = data(destinationShape);
+const destinationsShape = data(z.array(destinationShape));
 
 const scopes = ['environment:*'];
 const path = z.strictObject({ id: z.uuid().describe('Id of the destination.') });

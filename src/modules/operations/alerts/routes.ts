@@ -2,16 +2,65 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { takeQuota } from '#http/rate-limit.ts';
-import { json } from '#http/responses.ts';
+import { representation } from '#http/representation.ts';
+import { json, data, timestamp } from '#http/responses.ts';
 import { limits } from '#kernel/limits.ts';
-import { isoMillis } from '#kernel/time.ts';
+import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
-import { alertKinds } from '../alert-destinations/alert-destination.ts';
+import { alertKinds, type AlertKind } from '../alert-destinations/alert-destination.ts';
 import { requireDestination } from '../alert-destinations/handlers.ts';
 import { defineRoute } from '../services.ts';
+import type { Alert } from './alert.ts';
 import { alertRef } from './entity.ts';
-import { alertsShape, presentAlert, presentResult, testedShape } from './presenter.ts';
-import { sendNotice } from './send.ts';
+import { sendNotice, type SendResult } from './send.ts';
+
+/** Null: it has never fired. */
+interface AlertShown {
+  readonly kind: AlertKind;
+  readonly alert: Alert | null;
+}
+
+const shown = representation<AlertShown>()({
+  alert: [z.enum(alertKinds).describe('Name of the alert.'), ({ kind }) => kind],
+  firing: [
+    z.boolean().describe('Whether the state lasts.'),
+    ({ alert }) => (alert?.count ?? 0) > 0,
+  ],
+  count: [z.int().describe('Number of affected subjects.'), ({ alert }) => alert?.count ?? 0],
+  subjects: [
+    z.array(z.string()).describe('The affected subjects; some of them if there are many.'),
+    ({ alert }) => alert?.subjects ?? [],
+  ],
+  since: [
+    timestamp
+      .nullable()
+      .describe('Time from which the state lasts (RFC 3339); null if it does not.'),
+    ({ alert }) => isoMillisOrNull(alert?.since ?? null),
+  ],
+  notified_at: [
+    timestamp.nullable().describe('Time of the last notification (RFC 3339); null without one.'),
+    ({ alert }) => isoMillisOrNull(alert?.noticedAt ?? null),
+  ],
+});
+
+const presentAlert = shown.of;
+
+const alertsShape = data(z.array(shown.schema.meta({ id: 'Alert' })));
+
+const result = representation<SendResult>()({
+  delivered: [
+    z.boolean().describe('Whether the destination accepted it.'),
+    ({ isDelivered }) => isDelivered,
+  ],
+  status: z.int().nullable().describe('Status of the HTTP response; null without one.'),
+  error: [
+    z.string().nullable().describe('Why the delivery failed; null if it did not.'),
+    ({ errorCode }) => errorCode,
+  ],
+});
+
+const presentResult = result.of;
+const testedShape = data(result.schema);
 
 const scopes = ['environment:*'];
 

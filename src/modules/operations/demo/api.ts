@@ -1,7 +1,10 @@
+import { createHmac, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { browserHeaders, isSameOrigin } from '#http/same-origin.ts';
 import type { Clock } from '#kernel/time.ts';
+import { formatWebhookSecret } from '#kernel/webhook-secret.ts';
 import {
   authorizationOf,
   consentPage,
@@ -10,10 +13,121 @@ import {
   welcomePage,
   type DemoAnswer,
 } from './authorize.ts';
-import { DemoContacts } from './contacts.ts';
 import { demoApiKey, demoClientId } from './definitions.ts';
-import { DemoSubscribers } from './subscribers.ts';
 import { DemoTokens, isSame, type IssuedTokens, type KeyedHash } from './tokens.ts';
+
+const subscribersMax = 100;
+const sendMs = 10_000;
+
+/** URLs of this gateway that receive a webhook of each change, signed as Standard Webhooks says. */
+class DemoSubscribers {
+  readonly #secrets = new LRUCache<string, Buffer>({ max: subscribersMax });
+  readonly #clock: Clock;
+  readonly #hash: KeyedHash;
+  readonly #gatewayUrl: () => string;
+
+  constructor(clock: Clock, hash: KeyedHash, gatewayUrl: () => string) {
+    this.#clock = clock;
+    this.#hash = hash;
+    this.#gatewayUrl = gatewayUrl;
+  }
+
+  /**
+   * @returns the secret that signs, the same each time; null: the URL is not one where this gateway receives webhooks.
+   *   Others are refused, because the requests pass no egress guard.
+   */
+  add(text: string): string | null {
+    const own = new URL(this.#gatewayUrl());
+    const url = URL.canParse(text) ? new URL(text) : null;
+    if (url?.origin !== own.origin || !url.pathname.startsWith('/webhook/')) return null;
+    const secret = Buffer.from(this.#hash('demo-webhook', url.href), 'hex');
+    this.#secrets.set(url.href, secret);
+    return formatWebhookSecret(secret);
+  }
+
+  /** Sends to all, once. */
+  publish(type: string, data: object): void {
+    const body = JSON.stringify({ type, data });
+    for (const [url, secret] of this.#secrets) {
+      const id = `msg_${randomUUID()}`;
+      const seconds = String(Math.floor(this.#clock.now() / 1000));
+      const mac = createHmac('sha256', secret).update(`${id}.${seconds}.${body}`).digest('base64');
+      const headers = {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': seconds,
+        'webhook-signature': `v1,${mac}`,
+      };
+      const signal = AbortSignal.timeout(sendMs);
+      const sent = fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+      // The gateway is ending; the next sync reads the change.
+      sent.then((response) => response.body?.cancel()).catch(() => undefined);
+    }
+  }
+}
+
+interface DemoContact {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly company: string;
+  /** ISO 8601. */
+  readonly updated_at: string;
+}
+
+const count = 250;
+const firstNames = ['Ada', 'Bea', 'Cem', 'Dina', 'Elif', 'Finn', 'Greta', 'Hugo', 'Ines', 'Jan'];
+const lastNames = ['Adler', 'Brandt', 'Costa', 'Duval', 'Endo', 'Faber', 'Gomez', 'Hansen'];
+const companies = ['Northwind Mills', 'Blue Harbor', 'Oak & Iron', 'Sunline', 'Paper Crane'];
+const firstChange = Date.UTC(2026, 0, 1);
+
+const pick = (list: readonly string[], at: number): string => list[at % list.length] ?? '';
+
+function contactAt(at: number): DemoContact {
+  const first = pick(firstNames, at);
+  const last = pick(lastNames, Math.floor(at / firstNames.length));
+  const number = String(at + 1).padStart(3, '0');
+  return {
+    id: `contact-${number}`,
+    name: `${first} ${last}`,
+    email: `${first}.${last}.${number}@example.com`.toLowerCase(),
+    company: pick(companies, at * 7),
+    updated_at: new Date(firstChange + at * 60_000).toISOString(),
+  };
+}
+
+/** The same contacts at each start; changes are in memory and end with the process. */
+class DemoContacts {
+  readonly #byId = new Map(
+    Array.from({ length: count }, (_, at) => contactAt(at)).map((one) => [one.id, one] as const),
+  );
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** In the order of their ids. @param after id of the last contact of the page before; null = the first page */
+  page(after: string | null, limit: number): { data: readonly DemoContact[]; next: string | null } {
+    const rest = [...this.#byId.values()].filter(({ id }) => after === null || id > after);
+    const data = rest.slice(0, limit);
+    return { data, next: rest.length > limit ? (data.at(-1)?.id ?? null) : null };
+  }
+
+  find(id: string): DemoContact | null {
+    return this.#byId.get(id) ?? null;
+  }
+
+  rename(contact: DemoContact, name: string): DemoContact {
+    const renamed = { ...contact, name, updated_at: new Date(this.#clock.now()).toISOString() };
+    this.#byId.set(contact.id, renamed);
+    return renamed;
+  }
+
+  delete({ id }: DemoContact): void {
+    this.#byId.delete(id);
+  }
+}
 
 export interface DemoApiOptions {
   readonly clock: Clock;

@@ -1,8 +1,106 @@
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import type { AnyRoute } from '#http/define-route.ts';
 import { data, json } from '#http/responses.ts';
-import { defineRoute } from '../services.ts';
-import { setUpDemo } from './handlers.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { createIntegration } from '#modules/connections/integrations/handlers.ts';
+import { findIntegration } from '#modules/connections/integrations/queries.ts';
+import { deployBody, type DeployBody } from '#modules/functions/functions/deploy-body.ts';
+import { deployWithSyncs } from '#modules/functions/functions/handlers.ts';
+import { defineRoute, type OperationsServices } from '../services.ts';
+import { demoClientId, demoNames, type DemoName } from './definitions.ts';
+
+type Deps = Pick<
+  OperationsServices,
+  'control' | 'vault' | 'coordination' | 'records' | 'recordReaders' | 'providers' | 'demo'
+>;
+
+interface DemoIntegration {
+  readonly unique_key: string;
+  readonly functions: readonly string[];
+}
+
+/**
+ * Creates the integrations of the demo provider in an environment, and deploys their functions. Repeatable: what is
+ * there stays.
+ * @throws GatewayError `not_found`: this gateway has no demo provider; `conflict`: an integration of the name has another
+ *   provider or other functions; as `deployFunctions`
+ */
+async function setUpDemo(
+  services: Deps,
+  environmentUid: string,
+  options: ExecuteOptions,
+): Promise<readonly DemoIntegration[]> {
+  const { demo } = services;
+  if (demo === null) {
+    const message =
+      'The demo provider is only in a gateway on loopback with the embedded log, unless SVC_DEMO is no.';
+    throw new GatewayError('not_found', { message });
+  }
+  const functions = await compiledFunctions();
+  const made: DemoIntegration[] = [];
+  for (const name of demoNames) {
+    await integrate(services, environmentUid, name, options);
+    const body = deploymentFor(name, functions);
+    const work = { body, approve: refuseRemoval(name) };
+    await deployWithSyncs(services, environmentUid, work, options);
+    made.push({
+      unique_key: name,
+      functions: body.functions.map((one) => (one.type === 'on-event' ? one.name : one.syncName)),
+    });
+  }
+  return made;
+}
+
+async function integrate(
+  services: Deps,
+  environmentUid: string,
+  name: DemoName,
+  options: ExecuteOptions,
+): Promise<void> {
+  const { control, providers, demo } = services;
+  const existing = findIntegration(control, environmentUid, name);
+  if (existing !== null) {
+    if (existing.provider === name) return;
+    const message = `The integration "${name}" has the provider "${existing.provider}": delete it, or use its key for the demo in another environment.`;
+    throw new GatewayError('conflict', { message });
+  }
+  const provider = providers.find(name);
+  if (provider === null) throw new GatewayError('not_found');
+  const app = { type: 'OAUTH2', client_id: demoClientId, client_secret: demo?.clientSecret };
+  const credentials = provider.auth_mode === 'OAUTH2' ? { credentials: app } : {};
+  const wanted = { environmentUid, uniqueKey: name, provider, ...credentials };
+  await createIntegration(services, wanted, options);
+}
+
+/** Functions that a project has deployed for the integration are not the demo's to remove. */
+const refuseRemoval =
+  (name: DemoName) =>
+  ({ deleted }: { readonly deleted: readonly { readonly name: string }[] }): void => {
+    if (deleted.length === 0) return;
+    const others = deleted.map((one) => one.name).join(', ');
+    const message = `The integration "${name}" has other functions (${others}): the demo leaves them alone.`;
+    throw new GatewayError('conflict', { message });
+  };
+
+/** The functions are compiled for an integration `demo`. */
+function deploymentFor(name: DemoName, functions: readonly object[]): DeployBody {
+  return deployBody.parse({
+    reconciliationScope: { kind: 'integration', integrationId: name },
+    functions: functions.map((one) =>
+      'integrationId' in one
+        ? { ...one, integrationId: name }
+        : { ...one, providerConfigKey: name },
+    ),
+  });
+}
+
+/** Built by bin/demo-functions.ts, for a gateway from sources as well. */
+async function compiledFunctions(): Promise<readonly object[]> {
+  const file = new URL(import.meta.resolve('#built/src/modules/operations/demo/functions.json'));
+  return JSON.parse(await readFile(file, 'utf8')) as object[];
+}
 
 const show = defineRoute({
   method: 'GET',

@@ -1,12 +1,30 @@
+import { z } from 'zod';
+import { cursorOf } from '#http/cursor.ts';
 import type { Caller } from '#http/define-route.ts';
 import { bodyRefused } from '#http/error-response.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { present } from '#kernel/present.ts';
 import { dayMicros, microsOf, type Micros } from '#kernel/time.ts';
 import type { OperationsServices } from '../services.ts';
-import { messageCursor, operationCursor } from './cursor.ts';
 import { presentMessage, presentOperation } from './presenter.ts';
-import { findMessages, findOperations, operationsOf } from './queries.ts';
+import { findMessages, findOperations, operationsOf, type OperationPlace } from './queries.ts';
+
+const number = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+const operationPlace = cursorOf(z.tuple([number, z.string().max(512)]));
+
+/** After this operation, in the order of the list. */
+const operationCursor = {
+  text: ({ startedAt, operationId }: OperationPlace): string =>
+    operationPlace.text([startedAt, operationId]),
+  parse(text: string): OperationPlace {
+    const [startedAt, operationId] = operationPlace.parse(text);
+    return { startedAt, operationId };
+  },
+};
+
+/** Position of a message within its operation. */
+const messageCursor = cursorOf(number);
 
 type Deps = Pick<OperationsServices, 'control' | 'tables' | 'clock'>;
 

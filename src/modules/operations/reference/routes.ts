@@ -1,3 +1,4 @@
+import { setImmediate as breath } from 'node:timers/promises';
 import { z } from 'zod';
 import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
 import { jsonObject } from '#http/fields.ts';
@@ -6,10 +7,9 @@ import { assetAnswer, cachedForever, pageBundle } from '#http/page-bundle.ts';
 import { pageDocument } from '#http/page-document.ts';
 import { content, json } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
+import { objectOf, type JsonObject, isJsonObject, type Json } from '#kernel/stable-json.ts';
 import { sitePolicy } from '../docs-site/policy.ts';
 import { defineRoute, type OperationsServices } from '../services.ts';
-import { listOf, operationsOf, referenceBody, textOf, type Operation } from './page.ts';
 
 const bundle = pageBundle('api-reference');
 
@@ -152,4 +152,224 @@ ${sections.join('\n')}`;
 function lineOf({ method, path, operation }: Operation, base: string): string {
   const link = `${base}/docs/api#${textOf(operation['operationId'])}`;
   return `- [${method.toUpperCase()} ${path}](${link}): ${textOf(operation['summary'])}`;
+}
+
+/**
+ * The document for people, as the body of a page: one section per tag, one entry per operation; yields to other
+ * requests in between.
+ * @param home path to the documentation; `openapi.json` is one folder up
+ */
+export async function referenceBody(document: JsonObject, home: string): Promise<string> {
+  const sections: string[] = [];
+  const links: string[] = [];
+  const operations = operationsOf(document);
+  for (const one of listOf(document['tags'])) {
+    const tag = objectOf(one);
+    const [name, text] = [textOf(tag['name']), textOf(tag['description'])];
+    const id = `tag-${name.toLowerCase().replaceAll(' ', '-')}`;
+    const entries: string[] = [];
+    for (const operation of operations.filter((found) => found.tag === name)) {
+      entries.push(operationEntry(operation, document));
+      await breath();
+    }
+    links.push(`<li><a href="#${id}">${escaped(name)}</a></li>`);
+    const heading = `<h2>${escaped(name)}</h2>${paragraphs(text)}`;
+    sections.push(`<section id="${id}">${heading}${entries.join('')}</section>`);
+  }
+  const { version, description } = objectOf(document['info']);
+  return `<nav aria-label="Operations"><p><a href="${home}">Documentation</a></p>
+<label for="search">Search the API</label>
+<input id="search" type="search" placeholder="Path, field, error …">
+<p id="found" role="status"></p><ul>${links.join('')}</ul></nav>
+<main><h1>svc API ${escaped(textOf(version))}</h1>${paragraphs(textOf(description))}
+<p>As a document: <a href="../openapi.json">openapi.json</a></p>${sections.join('')}</main>
+`;
+}
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly tag: string;
+  readonly operation: JsonObject;
+}
+
+const operationsOf = (document: JsonObject): readonly Operation[] =>
+  Object.entries(objectOf(document['paths'])).flatMap(([path, item]) =>
+    Object.entries(objectOf(item)).map(([method, found]) => {
+      const operation = objectOf(found);
+      return { method, path, tag: textOf(listOf(operation['tags'])[0]), operation };
+    }),
+  );
+
+const listOf = (value: Json | undefined): readonly Json[] =>
+  Array.isArray(value) ? (value as readonly Json[]) : [];
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** Paragraphs of plain text with `code` spans. */
+const paragraphs = (text: string): string =>
+  text
+    .split('\n\n')
+    .map((part) => `<p>${escaped(part).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`)
+    .join('');
+
+function operationEntry({ method, path, operation }: Operation, document: JsonObject): string {
+  const { operationId: id, summary, deprecated, requestBody } = operation;
+  const mark = deprecated === true ? ' <em>deprecated</em>' : '';
+  return `<details id="${escaped(textOf(id))}"><summary><code class="${method}">${method.toUpperCase()}</code> <code>${escaped(path)}</code>${mark}
+<span>${escaped(textOf(summary))}</span></summary>
+${paragraphs(textOf(operation['description']))}
+${parametersTable(listOf(operation['parameters']), document)}
+${isJsonObject(requestBody) ? bodyOf('Request', requestBody, document) : ''}
+${responsesOf(objectOf(operation['responses']), document)}</details>`;
+}
+
+const code = (text: string): string => `<code>${escaped(text)}</code>`;
+
+function parametersTable(parameters: readonly Json[], document: JsonObject): string {
+  const rows = parameters.map((parameter) => {
+    const { name, in: location, required, schema, description } = objectOf(parameter);
+    const { default: standard } = objectOf(schema);
+    const standing = standard === undefined ? '' : `, default ${JSON.stringify(standard)}`;
+    const type = typeText(objectOf(schema), document) + standing;
+    const where = `${textOf(location)}${required === true ? ', required' : ''}`;
+    return rowOf([code(textOf(name)), where, escaped(type), paragraphs(textOf(description))]);
+  });
+  return tableOf(['Parameter', 'In', 'Type', 'Meaning'], rows);
+}
+
+const rowOf = (cells: readonly string[]): string =>
+  `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+
+const tableOf = (head: readonly string[], rows: readonly string[]): string =>
+  rows.length === 0
+    ? ''
+    : `<div class="fields" tabindex="0"><table><thead><tr>${head.map((cell) => `<th>${cell}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+
+/** A row for each field at every depth, by its path; a list has `[]`, a map `{}` in it. */
+function fieldRows(schema: JsonObject, document: JsonObject, parent = ''): string[] {
+  const { properties, required, items, additionalProperties: others } = schemaOf(schema, document);
+  const choices = [schema['anyOf'] ?? schema['oneOf'] ?? []].flat();
+  const needed = listOf(required);
+  const own = Object.entries(objectOf(properties)).flatMap(([name, member]) => {
+    const field = objectOf(member);
+    const path = parent === '' ? name : `${parent}.${name}`;
+    const mark = needed.includes(name) ? 'yes' : '';
+    const { description } = { ...schemaOf(field, document), ...field };
+    const type = escaped(typeName(field, document));
+    const row = rowOf([code(path), type, mark, paragraphs(textOf(description))]);
+    return [row, ...fieldRows(field, document, path)];
+  });
+  const inner = [
+    ...choices.map((choice: Json) => [choice, ''] as const),
+    [items ?? null, '[]'] as const,
+    [others ?? null, '{}'] as const,
+  ];
+  return [
+    ...own,
+    ...inner.flatMap(([part, mark]) =>
+      isJsonObject(part) ? fieldRows(part, document, parent + mark) : [],
+    ),
+  ];
+}
+
+/** The type in a word: fields have rows of their own. */
+function typeName(schema: JsonObject, document: JsonObject): string {
+  const { type, items } = schemaOf(schema, document);
+  if (type === 'object') return 'object';
+  return isJsonObject(items) ? `list of ${typeName(items, document)}` : typeText(schema, document);
+}
+
+const schemaOf = (schema: JsonObject, document: JsonObject): JsonObject => {
+  const { $ref: reference, ...beside } = schema as Record<string, Json>;
+  return typeof reference === 'string'
+    ? { ...namedSchema(reference, document), ...beside }
+    : schema;
+};
+
+function bodyOf(title: string, bodySchema: JsonObject, document: JsonObject): string {
+  const parts = Object.entries(objectOf(bodySchema['content'])).map(([type, media]) => {
+    const { schema, example } = objectOf(media);
+    const rows = [...new Set(fieldRows(objectOf(schema), document))];
+    const fieldsTable = tableOf(['Field', 'Type', 'Required', 'Meaning'], rows);
+    const shown = example === undefined ? '' : `<pre tabindex="0">${pretty(example)}</pre>`;
+    return `<h4>${escaped(title)} <small>${escaped(type)}</small></h4>${fieldsTable}${shown}`;
+  });
+  return parts.join('');
+}
+
+const pretty = (value: Json): string => escaped(JSON.stringify(value, null, 2));
+
+function responsesOf(responses: JsonObject, document: JsonObject): string {
+  return Object.entries(responses)
+    .map(([status, response]) => {
+      const existing = referred(objectOf(response), document);
+      const text = paragraphs(textOf(existing['description']));
+      const isSuccess = /^[23]|default/.test(status);
+      return `<h3>${escaped(status)}</h3>${text}${isSuccess ? bodyOf('Response', existing, document) : ''}`;
+    })
+    .join('');
+}
+
+/** Resolves a reference such as `#/components/responses/Forbidden`. */
+function referred(value: JsonObject, document: JsonObject): JsonObject {
+  const { $ref: reference } = value;
+  if (typeof reference !== 'string') return value;
+  const [, , group = '', name = ''] = reference.split('/');
+  return objectOf(objectOf(objectOf(document['components'])[group])[name]);
+}
+
+/**
+ * A schema as a TypeScript type.
+ * @param depth indentation of nested lines
+ */
+function typeText(schema: JsonObject, document: JsonObject, depth = 0): string {
+  const { $ref: reference, enum: values, type, items } = schema;
+  if (typeof reference === 'string') return named(reference, document, depth);
+  if ('const' in schema) return JSON.stringify(schema['const']);
+  if (Array.isArray(values)) return values.map((one) => JSON.stringify(one)).join(' | ');
+  const choices = schema['anyOf'] ?? schema['oneOf'];
+  if (Array.isArray(choices)) {
+    return choices.map((one: Json) => typeText(objectOf(one), document, depth)).join(' | ');
+  }
+  if (Array.isArray(type)) return type.join(' | ');
+  if (type === 'array') return `Array<${typeText(objectOf(items), document, depth)}>`;
+  if (type === 'object') return objectText(schema, document, depth);
+  return typeof type === 'string' ? type + formatText(schema) : 'any';
+}
+
+function formatText({ format, minimum, maximum, minLength, maxLength }: JsonObject): string {
+  const [least, most] = [minimum ?? minLength, maximum ?? maxLength];
+  const isKnown = typeof most === 'number' && most < Number.MAX_SAFE_INTEGER;
+  const range = isKnown ? ` (${typeof least === 'number' ? least : 0} to ${most})` : '';
+  return (typeof format === 'string' ? ` (${format})` : '') + range;
+}
+
+/** Expanded inline: no schema of the document is recursive. */
+function named(reference: string, document: JsonObject, depth: number): string {
+  return typeText(namedSchema(reference, document), document, depth);
+}
+
+function namedSchema(reference: string, document: JsonObject): JsonObject {
+  const name = reference.slice(reference.lastIndexOf('/') + 1);
+  return objectOf(objectOf(objectOf(document['components'])['schemas'])[name]);
+}
+
+function objectText(schema: JsonObject, document: JsonObject, depth: number): string {
+  const { properties, required, additionalProperties: others } = schema;
+  const needed = Array.isArray(required) ? required : [];
+  const margin = '  '.repeat(depth + 1);
+  const lines = Object.entries(objectOf(properties)).map(([name, member]) => {
+    const mark = needed.includes(name) ? '' : '?';
+    return `${margin}${name}${mark}: ${typeText(objectOf(member), document, depth + 1)}`;
+  });
+  if (isJsonObject(others)) lines.push(`${margin}[any]: ${typeText(others, document, depth + 1)}`);
+  return lines.length === 0 ? 'object' : `{\n${lines.join('\n')}\n${'  '.repeat(depth)}}`;
 }

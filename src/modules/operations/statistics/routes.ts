@@ -2,8 +2,116 @@ import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { data, json } from '#http/responses.ts';
 import { connectionTotals } from '#modules/connections/connections/queries.ts';
-import { defineRoute } from '../services.ts';
-import { seriesNames, seriesOf, type Steps } from './queries.ts';
+import { runs } from '#modules/functions/runs/ledger/projection.ts';
+import type { SqlParams } from '#ports/projection-store.ts';
+import { timestamp } from '#ports/where.ts';
+import { tableOf } from '#streams/projector/active-generation.ts';
+import type { ProjectionTables } from '#streams/projector/define.ts';
+import { logs } from '../logs/projection.ts';
+import { defineRoute, type OperationsServices } from '../services.ts';
+
+type Deps = Pick<OperationsServices, 'control' | 'tables'>;
+
+/** Consecutive steps of time, of which the last is going on. Epoch seconds; the first is a multiple of the step. */
+interface Steps {
+  readonly first: number;
+  readonly stepSeconds: number;
+  readonly count: number;
+}
+
+const isRun = (kind: string, ...actions: readonly string[]): string =>
+  `kind = '${kind}' AND action IN (${actions.map((action) => `'${action}'`).join(', ')})`;
+const changedRecords = `sum(arraySum(counts -> JSONExtractUInt(counts, 'added')
+  + JSONExtractUInt(counts, 'updated') + JSONExtractUInt(counts, 'deleted'),
+  JSONExtractArrayRaw(step, 'counts')))`;
+const isSent = "operation_type LIKE 'webhook:%' AND operation_type != 'webhook:incoming'";
+
+/** By the name of the series: what is counted of the ends of runs. */
+const ofRuns = {
+  sync_runs_succeeded: `countIf(${isRun('sync', 'succeeded')})`,
+  sync_runs_failed: `countIf(${isRun('sync', 'failed', 'timed_out')})`,
+  action_runs_succeeded: `countIf(${isRun('action', 'succeeded')})`,
+  action_runs_failed: `countIf(${isRun('action', 'failed', 'timed_out')})`,
+  records_changed: changedRecords,
+} as const;
+
+/** The same of operations of the log. An attempt to deliver a webhook that is tried again is neither. */
+const ofOperations = {
+  proxy_requests: "countIf(operation_type = 'proxy:call')",
+  proxy_failed: "countIf(operation_type = 'proxy:call' AND state != 'success')",
+  webhooks_delivered: `countIf(${isSent} AND state = 'success')`,
+  webhooks_failed: `countIf(${isSent} AND state = 'failed')`,
+  webhooks_received: "countIf(operation_type = 'webhook:incoming' AND run_id = '')",
+  authorizations_succeeded:
+    "countIf(operation_type = 'auth:create_connection' AND state = 'success')",
+  authorizations_failed: "countIf(operation_type = 'auth:create_connection' AND state = 'failed')",
+} as const;
+
+const seriesNames = [
+  ...(Object.keys(ofRuns) as (keyof typeof ofRuns)[]),
+  ...(Object.keys(ofOperations) as (keyof typeof ofOperations)[]),
+];
+type SeriesName = (typeof seriesNames)[number];
+
+/** A number for each step. */
+type Series = Readonly<Record<SeriesName, readonly number[]>>;
+
+/**
+ * What happened in an environment, in each step of time. Rows that an interrupted projector wrote twice count twice.
+ * @throws GatewayError `projection_unavailable`
+ */
+async function seriesOf(deps: Deps, environmentUid: string, steps: Steps): Promise<Series> {
+  const ended = "action IN ('succeeded', 'failed', 'timed_out', 'cancelled', 'interrupted')";
+  const noted = `(operation_type IN ('proxy:call', 'auth:create_connection') OR operation_type LIKE 'webhook:%')`;
+  const [ends, operations] = await Promise.all([
+    counted(deps, environmentUid, steps, { table: runs, condition: ended, of: ofRuns }),
+    counted(deps, environmentUid, steps, { table: logs, condition: noted, of: ofOperations }),
+  ]);
+  const series = seriesNames.map((name): readonly [SeriesName, readonly number[]] => [
+    name,
+    Array.from({ length: steps.count }, (_, at) => {
+      const values = { ...ends.get(at), ...operations.get(at) } as Record<string, string>;
+      return Number(values[name] ?? 0);
+    }),
+  ]);
+  // It has every name of `seriesNames`.
+  return Object.fromEntries(series) as Series;
+}
+
+/** By the number of the step. */
+async function counted(
+  { control, tables }: Deps,
+  environmentUid: string,
+  { first, stepSeconds, count }: Steps,
+  {
+    table,
+    condition,
+    of,
+  }: {
+    readonly table: ProjectionTables;
+    readonly condition: string;
+    readonly of: Readonly<Record<string, string>>;
+  },
+): Promise<ReadonlyMap<number, Readonly<Record<string, string>>>> {
+  const columns = Object.entries(of).map(([name, sql]) => `${sql} AS ${name}`);
+  const params: SqlParams = {
+    environment: environmentUid,
+    from: first * 1e6,
+    to: (first + count * stepSeconds) * 1e6,
+    first,
+    step: stepSeconds,
+  };
+  const rows = await tables.queryRows<Record<string, string>>(
+    `SELECT intDiv(toUnixTimestamp(occurred_at) - {first:Int64}, {step:Int64}) AS at, ${columns.join(', ')}
+     FROM ${tableOf(control.view, table)}
+     WHERE environment_id = {environment:String} AND ${condition}
+       AND occurred_at >= ${timestamp('from')} AND occurred_at < ${timestamp('to')}
+     GROUP BY at`,
+    params,
+    'heavy',
+  );
+  return new Map(rows.map((row) => [Number(row['at']), row]));
+}
 
 /** About a hundred steps each. */
 const ranges = {
