@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { isoMicros, systemClock } from '#kernel/time.ts';
-import { createActiveSource } from '#modules/records/projection/active-source.ts';
 import { records } from '#modules/records/projection/definition.ts';
+import { createActiveSource } from '#modules/records/projection/generations.ts';
 import { createHighWatermarks } from '#modules/records/read/high-watermarks.ts';
 import { createRecordReader } from '#modules/records/read/read-ahead.ts';
 import type { PageQuery, RecordReader, TableSource } from '#modules/records/read/reader.ts';

@@ -1,23 +1,137 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { pause } from '#kernel/retry.ts';
 import type { EventLog, Batch as LogBatch } from '#ports/event-log.ts';
-import type { QueryClass } from '#ports/projection-store.ts';
+import type { QueryClass, ProjectionStore } from '#ports/projection-store.ts';
 import type { Codec } from '#ports/schemas.ts';
-import type { Start } from '#streams/projector/positions.ts';
-import { Positions, startPositions } from '#streams/projector/positions.ts';
-import type { Publication } from '#streams/projector/publication.ts';
-import { createPublication } from '#streams/projector/publication.ts';
+import { type Start, Positions, startPositions } from '#streams/projector/positions.ts';
+import { type Publication, createPublication } from '#streams/projector/publication.ts';
 import { TableProjector, type TableProjectorDeps } from '#streams/projector/table-projector.ts';
 import type { RecordChange } from '../model/events.ts';
 import type { HighWatermarks } from '../read/high-watermarks.ts';
-import { Batch, type Range } from './batch.ts';
-import type { Cleanup } from './cleanup.ts';
-import { createCleanup, purgedPartitions } from './cleanup.ts';
-import { records, type RecordTableSet } from './definition.ts';
-import { Gathering } from './gathering.ts';
+import type { RecordTables } from '../read/tables.ts';
+import { Batch, type Range, type LooseTombstone } from './batch.ts';
+import { type Cleanup, createCleanup, purgedPartitions } from './cleanup.ts';
+import { records, type RecordTableSet, type StreamPlace } from './definition.ts';
 import { createInserter, type Inserter } from './inserter.ts';
-import { RowBuilder } from './row-builder.ts';
-import { buryTombstones } from './tombstones.ts';
+import { RowBuilder, placeholder } from './row-builder.ts';
+
+const tombstonesPerQuery = 500;
+
+/**
+ * Adds rows that cancel those of tombstones without their purge (the purge was compacted away, or read long before):
+ * rare, so it may query the table.
+ * @throws GatewayError `projection_unavailable`: the batch is unchanged
+ */
+async function buryTombstones(
+  store: ProjectionStore,
+  batch: Batch,
+  { byId }: Pick<RecordTables, 'byId'>,
+): Promise<void> {
+  const byStream = Map.groupBy(batch.tombstones, ({ place: streamPlace }) => streamPlace.number);
+  const found: { readonly place: StreamPlace; readonly rows: readonly LiveRow[] }[] = [];
+  for (const tombstones of byStream.values()) {
+    for (let at = 0; at < tombstones.length; at += tombstonesPerQuery) {
+      found.push(await liveRows(store, byId, tombstones.slice(at, at + tombstonesPerQuery)));
+    }
+  }
+  for (const { place, rows } of found) {
+    for (const { record_id: recordId, position, version } of rows) {
+      // Of the same version the row inserted last counts.
+      const change = {
+        ...placeholder({ recordId, model: '', variant: '' }, Number(version), 0),
+        action: 'purged' as const,
+        position: Number(position),
+      };
+      records.write(batch.writer, change, { place, offset: 0 });
+    }
+  }
+}
+
+interface LiveRow {
+  readonly record_id: string;
+  readonly position: string;
+  readonly version: string;
+}
+
+async function liveRows(
+  store: ProjectionStore,
+  byId: string,
+  tombstones: readonly LooseTombstone[],
+): Promise<{ place: StreamPlace; rows: LiveRow[] }> {
+  const streamPlace = tombstones[0]?.place ?? { partition: 0, number: '0' };
+  const rows = await store.queryRows<LiveRow>(
+    `SELECT record_id, position, version FROM ${byId} FINAL
+     WHERE log_partition = {partition:UInt16} AND stream_id = {stream:UInt64}
+       AND record_id IN {ids:Array(String)}`,
+    {
+      partition: streamPlace.partition,
+      stream: streamPlace.number,
+      ids: tombstones.map(({ recordId }) => recordId),
+    },
+  );
+  return { place: streamPlace, rows };
+}
+
+/** With fewer changes than this, an insert waits only a moment for more. */
+const lingerBelowChanges = 1_000;
+/**
+ * Changes within `rushMs` that come faster than single inserts can handle: an insert has a fixed cost, that of some
+ * thousand rows, and so has each part that it leaves to be merged. Waiting for `gatherMs` makes inserts of thousands.
+ */
+const rushChanges = 400;
+const rushMs = 250;
+const gatherMs = 500;
+/** When nothing more has come for this long, the rush is over: its readers wait no longer. */
+const quietMs = 100;
+/**
+ * While tables without readers are filled from the log, inserts become as large as possible. After that, inserts are
+ * delayed less: a projector that waits for each insert never catches up with the writers.
+ */
+const fillGatherMs = 2_000;
+
+interface RecentInsert {
+  /** When the insert began. */
+  readonly at: number;
+  readonly changes: number;
+}
+
+/**
+ * Decides how long a batch waits for more changes before it is inserted. Times are milliseconds of a monotonic clock,
+ * `changes` those of the open batch.
+ */
+export class Gathering {
+  #recent: readonly RecentInsert[] = [];
+  #begunAt = 0;
+  #grewAt = 0;
+  #changes = 0;
+
+  /** Notes that an insert of so many changes begins. */
+  inserting(at: number, changes: number): void {
+    this.#recent = [...this.#since(at - rushMs), { at, changes }];
+  }
+
+  /** Begins to gather; false when the batch is worth an insert as it is: what comes alone is readable at once. */
+  begin(at: number, changes: number): boolean {
+    this.#begunAt = at;
+    this.#grewAt = at;
+    this.#changes = changes;
+    if (changes >= lingerBelowChanges) return true;
+    const before = this.#since(at - rushMs).reduce((sum, recent) => sum + recent.changes, 0);
+    return before > 0 && before + changes >= rushChanges;
+  }
+
+  /** Whether the batch has waited long enough. */
+  isOver(at: number, changes: number, isFilling: boolean): boolean {
+    if (changes > this.#changes) this.#grewAt = at;
+    this.#changes = changes;
+    if (isFilling) return at - this.#begunAt >= fillGatherMs;
+    return at - this.#begunAt >= gatherMs || at - this.#grewAt >= quietMs;
+  }
+
+  #since(at: number): readonly RecentInsert[] {
+    return this.#recent.filter((recent) => recent.at > at);
+  }
+}
 
 /** One insert: 20,000 changes write up to 40,000 rows. Above the bytes the engine might cut it in two. */
 const largest = { changesMax: 20_000, bytesMax: 32 * 1024 ** 2 };

@@ -12,8 +12,18 @@ import type { OwnerServices } from '../deps.ts';
 import { isKeyGone } from '../encryption/at-rest-encryption.ts';
 import { newRun, putRun, snapshot, type StreamState } from '../state/stream-state.ts';
 import type { Streams } from '../state/streams.ts';
-import { remove, save, update, revert } from './decide-records.ts';
-import { barrier, close, empty, lookup, prune, strategy } from './decide-stream.ts';
+import {
+  remove,
+  save,
+  update,
+  revert,
+  barrier,
+  close,
+  empty,
+  lookup,
+  prune,
+  strategy,
+} from './decide-records.ts';
 import { decide, isKeyless, kindOf, refused, type Rules, type Handlers } from './decide.ts';
 import { deletedKeys, passEnd, passStart } from './delete-tracking.ts';
 import { preview } from './retention.ts';

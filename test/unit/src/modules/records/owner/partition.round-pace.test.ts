@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RoundPace } from '#modules/records/owner/round-pace.ts';
+import { RoundPace } from '#modules/records/owner/partition.ts';
 
 test('a round waits for more commands only shortly after one of many records', () => {
   const pace = new RoundPace();

@@ -8,7 +8,7 @@ import {
   type RecordChange,
 } from '#modules/records/model/events.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
-import { ChangeDecoder } from '#modules/records/projection/change-decoder.ts';
+import { ChangeDecoder } from '#modules/records/projection/row-builder.ts';
 import { seedOfRun } from '#test/support/random.ts';
 
 const seed = seedOfRun();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeRow } from '#modules/records/history/history-queries.ts';
-import { planOf } from '#modules/records/history/revert-plan.ts';
+import { planOf } from '#modules/records/history/revert-stream.ts';
 
 type Step = 'added' | 'updated' | 'deleted' | 'pruned' | 'purged';
 

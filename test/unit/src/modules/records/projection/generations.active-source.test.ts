@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createActiveSource } from '#modules/records/projection/active-source.ts';
+import { createActiveSource } from '#modules/records/projection/generations.ts';
 import type { TableSource } from '#modules/records/read/reader.ts';
 
 const unused = () => Promise.reject(new Error('not used here'));

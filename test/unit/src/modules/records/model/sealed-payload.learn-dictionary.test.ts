@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { learnDictionary } from '#modules/records/model/learn-dictionary.ts';
+import { learnDictionary } from '#modules/records/model/sealed-payload.ts';
 
 const texts = (count: number) =>
   Array.from({ length: count }, (_, i) =>

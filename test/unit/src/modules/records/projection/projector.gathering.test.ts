@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { Gathering } from '#modules/records/projection/gathering.ts';
+import { Gathering } from '#modules/records/projection/projector.ts';
 import { TestProjection } from '#test/support/projection.ts';
 import { RecordModel } from '#test/support/record-model.ts';
 import { idsOf, question, storeOfFile } from '#test/support/record-pages.ts';
