@@ -12,7 +12,7 @@ import {
   typedTopicsOfIntegrations,
 } from '#modules/operations/typed-topics/dependents.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
-import { announceAuthorizations } from '#modules/webhooks/webhooks-out/authorization-outcomes.ts';
+import { announceAuthorizations } from '#modules/webhooks/webhooks-out/auth-webhook.ts';
 
 type Deps = Pick<
   Services,

@@ -1,29 +1,148 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { CommandOf } from '#control-plane/entity.ts';
 import type { AnyRoute } from '#http/define-route.ts';
 import { connectionId, integrationKey, text, webAddress } from '#http/fields.ts';
 import { askOptions, repeatableOptions } from '#http/options.ts';
-import { json, succeeded } from '#http/responses.ts';
+import { representation } from '#http/representation.ts';
+import { json, succeeded, data, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5 } from '#kernel/ids.ts';
+import { present } from '#kernel/present.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
-import { openUrl, urlOfEndpoint, urlOfEnvironment } from '#modules/access/vault/webhook-urls.ts';
+import {
+  openUrl,
+  urlOfEndpoint,
+  urlOfEnvironment,
+  sealUrl,
+} from '#modules/access/vault/webhook-urls.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
 import { sentShape } from '../webhooks-out/presenter.ts';
-import {
-  createEndpoint,
-  deleteEndpoint,
-  ownAddresses,
-  patchEndpoint,
-  requireOwnAddress,
-} from './handlers.ts';
-import { endpointsShape, oneEndpointShape, presentEndpoint } from './presenter.ts';
+import { webhookEndpointRef, type WebhookEndpointEntity } from './entity.ts';
 import { listEndpoints, requireEndpoint } from './queries.ts';
-import type { WebhookEndpoint } from './webhook-endpoint.ts';
+import type { WebhookEndpoint, EndpointSettings } from './webhook-endpoint.ts';
+
+type Deps = Pick<WebhooksServices, 'control' | 'vault'>;
+
+/** The fields that a caller sets, with the address in plain text. */
+type WantedEndpoint = Omit<EndpointSettings, 'url'> & { readonly url: string };
+
+/** @throws GatewayError `resource_capped`, `invalid_body` (a connection without its integration) */
+export async function createEndpoint(
+  { control, vault }: Deps,
+  environmentUid: string,
+  wanted: WantedEndpoint,
+  options: ExecuteOptions,
+): Promise<WebhookEndpoint> {
+  const { idempotencyKey } = options;
+  // A repeated request must create the same endpoint.
+  const id = idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
+  const url = await sealUrl(vault, urlOfEndpoint(environmentUid, id), wanted.url);
+  const body: CommandOf<WebhookEndpointEntity> = {
+    type: 'Create',
+    id,
+    environmentUid,
+    ...wanted,
+    url,
+  };
+  const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
+  const ref = webhookEndpointRef(environmentUid, id);
+  const made = await control.execute(ref, body, { requestHash, ...options });
+  if (made === null) throw new GatewayError('server_error');
+  return made;
+}
+
+/**
+ * Changes the given fields.
+ * @throws GatewayError `not_found`, `invalid_body`
+ */
+export async function patchEndpoint(
+  { control, vault }: Deps,
+  environmentUid: string,
+  id: string,
+  wanted: { readonly [Field in keyof WantedEndpoint]?: WantedEndpoint[Field] | undefined },
+  options: ExecuteOptions,
+): Promise<WebhookEndpoint> {
+  await requireEndpoint(control, environmentUid, id);
+  const { url, ...others } = wanted;
+  const owner = urlOfEndpoint(environmentUid, id);
+  const sealed = url === undefined ? {} : { url: await sealUrl(vault, owner, url) };
+  const body: CommandOf<WebhookEndpointEntity> = {
+    type: 'Patch',
+    changes: { ...present(others), ...sealed },
+  };
+  const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
+  const ref = webhookEndpointRef(environmentUid, id);
+  const changed = await control.execute(ref, body, { requestHash, ...options });
+  if (changed === null) throw new GatewayError('not_found');
+  return changed;
+}
+
+/** @throws GatewayError `not_found` */
+export async function deleteEndpoint(
+  { control }: Deps,
+  environmentUid: string,
+  id: string,
+  options: ExecuteOptions,
+): Promise<void> {
+  await requireEndpoint(control, environmentUid, id);
+  await control.execute(webhookEndpointRef(environmentUid, id), { type: 'Delete' }, options);
+}
+
+/** The addresses that are settings of the environment itself. */
+const ownAddresses = ['primary', 'secondary'] as const;
+
+/** @throws GatewayError `not_found` when the environment has no such address */
+function requireOwnAddress(
+  { control }: Pick<Deps, 'control'>,
+  environmentUid: string,
+  name: (typeof ownAddresses)[number],
+): void {
+  const environment = control.view.find(environmentRef(environmentUid));
+  if (environment !== null && environment.webhookUrls[name] !== null) return;
+  const message = `The environment has no ${name} webhook address.`;
+  throw new GatewayError('not_found', { message });
+}
+
+type EndpointShown = Omit<WebhookEndpoint, 'environmentUid' | 'url'> & {
+  /** In clear. */
+  readonly url: string;
+  readonly managedBy: 'environment' | 'endpoint';
+};
+
+const shown = representation<EndpointShown>()({
+  id: z
+    .string()
+    .describe('Id of the endpoint; `primary` and `secondary` are those of the environment.'),
+  display_name: z.string(),
+  url: z.string().describe('Address to which webhooks are sent.'),
+  kinds: z
+    .array(z.enum(webhookKinds))
+    .nullable()
+    .describe('Kinds of webhook that it receives; null: all of them.'),
+  provider_config_key: [
+    z.string().nullable().describe('Only webhooks of this integration; null: of all.'),
+    ({ integrationKey }) => integrationKey,
+  ],
+  connection_id: z.string().nullable().describe('Only webhooks of this connection; null: of all.'),
+  enabled: [z.boolean().describe('Whether webhooks are sent to it.'), ({ isEnabled }) => isEnabled],
+  managed_by: z
+    .enum(['environment', 'endpoint'])
+    .describe('Whether the settings of the environment or this API manage it.'),
+  created_at: [timestamp, ({ createdAt }) => isoMillis(createdAt)],
+  updated_at: [timestamp, ({ updatedAt }) => isoMillis(updatedAt)],
+});
+
+const presentEndpoint = shown.of;
+const endpointShape = shown.schema.meta({ id: 'WebhookEndpoint' });
+
+const oneEndpointShape = data(endpointShape);
+const endpointsShape = data(z.array(endpointShape));
 
 const scopes = ['environment:*'];
 const path = z.strictObject({ id: z.uuid().describe('Id of the endpoint.') });
@@ -47,7 +166,7 @@ const settings = {
   enabled: z.boolean().describe('Whether webhooks are sent to it.'),
 };
 
-async function present({ vault }: WebhooksServices, endpoint: WebhookEndpoint) {
+async function presentOpened({ vault }: WebhooksServices, endpoint: WebhookEndpoint) {
   const owner = urlOfEndpoint(endpoint.environmentUid, endpoint.id);
   const url = await openUrl(vault, owner, endpoint.url);
   return presentEndpoint({ ...endpoint, url, managedBy: 'endpoint' });
@@ -83,7 +202,7 @@ const list = defineRoute({
     const { control } = services;
     const environment = control.view.find(environmentRef(environmentUid));
     const endpoints = listEndpoints(control, environmentUid);
-    const shown = await Promise.all(endpoints.map((endpoint) => present(services, endpoint)));
+    const shown = await Promise.all(endpoints.map((endpoint) => presentOpened(services, endpoint)));
     const own = environment === null ? [] : await presentOwn(services, environment);
     return { status: 200, body: { data: [...own, ...shown] } };
   },
@@ -117,7 +236,7 @@ const create = defineRoute({
       isEnabled: body.enabled ?? true,
     };
     const made = await createEndpoint(services, caller.environmentUid, wanted, askOptions(input));
-    return { status: 201, body: { data: await present(services, made) } };
+    return { status: 201, body: { data: await presentOpened(services, made) } };
   },
 });
 
@@ -145,7 +264,7 @@ const patch = defineRoute({
     const { environmentUid } = caller;
     const options = askOptions(input);
     const changed = await patchEndpoint(services, environmentUid, params.id, changes, options);
-    return { status: 200, body: { data: await present(services, changed) } };
+    return { status: 200, body: { data: await presentOpened(services, changed) } };
   },
 });
 

@@ -1,7 +1,6 @@
 import type { OperationLogs } from '#ports/operation-log.ts';
 import type { WebhookOut } from '../events.ts';
-import { operationOf } from './operation.ts';
-import type { SentAttempt } from './send.ts';
+import { operationOf, type SentAttempt } from './send.ts';
 
 /** The state of a delivery after the entry; `retry` = another attempt follows. */
 export type Outcome = 'delivered' | 'retry' | 'failed' | 'cancelled';

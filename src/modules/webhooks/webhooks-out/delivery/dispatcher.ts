@@ -12,9 +12,7 @@ import { lineOf, type Delivery, type DeliveryName, type EndpointRef } from '../d
 import type { DeliveryAction, WebhookOut } from '../events.ts';
 import { deliveryMessage } from '../outbox.ts';
 import { Backlog } from './backlog.ts';
-import { endpointsOf } from './changed-endpoints.ts';
-import type { Circuit } from './circuit.ts';
-import { Circuits } from './circuits.ts';
+import { type Circuit, Circuits } from './circuits.ts';
 import { noteAttempt, type Outcome } from './delivery-log.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
 import { configuredTarget, sendOnce, targetOf, type SendDeps, type SentAttempt } from './send.ts';
@@ -381,4 +379,22 @@ const nameOf = ({ messageId, endpointId }: DeliveryName): string => `${messageId
 function jitterOf({ message_id }: WebhookOut, waitMs: number): number {
   const drawn = Number.parseInt(message_id.slice(-2), 16);
   return Number.isNaN(drawn) ? 0 : Math.round((waitMs * drawn) / 255 / 20);
+}
+
+/** The endpoints whose URL the entity holds. */
+function endpointsOf({ kind, path }: EntityRef): readonly EndpointRef[] {
+  const [environment_id = '', second = '', third = ''] = path;
+  const ofNone = { environment_id, integration: null, connection_id: null };
+  switch (kind) {
+    case 'environment':
+      return ['primary', 'secondary'].map((endpoint_id) => ({ ...ofNone, endpoint_id }));
+    case 'webhook-endpoint':
+      return [{ ...ofNone, endpoint_id: second }];
+    case 'connection':
+      return [
+        { environment_id, endpoint_id: 'connection', integration: second, connection_id: third },
+      ];
+    default:
+      return [];
+  }
 }

@@ -1,4 +1,4 @@
-import type { Circuit } from './circuit.ts';
+import type { Circuit } from './circuits.ts';
 import { whenAborted } from './when-aborted.ts';
 
 /** Concurrent attempts to one endpoint: a hanging endpoint occupies only these. */

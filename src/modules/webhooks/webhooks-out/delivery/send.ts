@@ -12,7 +12,6 @@ import type { EndpointRef } from '../delivery-store.ts';
 import { addressContext, deliveryContext, headersContext, type WebhookOut } from '../events.ts';
 import { urlOf } from '../outbox.ts';
 import { signDelivery } from '../signature.ts';
-import { operationOf } from './operation.ts';
 
 export interface SendDeps {
   readonly control: ControlPlane;
@@ -115,4 +114,15 @@ function forwarded(vault: Vault, created: WebhookOut): Readonly<Record<string, s
   if (headers === null) return {};
   const text = Buffer.from(vault.openBytes(uid, headers, headersContext(uid, id))).toString();
   return JSON.parse(text) as Record<string, string>;
+}
+
+/**
+ * Names of docs/reference/webhooks-out.md#operations-in-the-log.
+ * @param body null when it was not decrypted
+ */
+export function operationOf({ event_kind: kind }: WebhookOut, body: Uint8Array | null): string {
+  if (kind !== 'auth') return kind;
+  const payload = body === null ? null : (JSON.parse(Buffer.from(body).toString()) as object);
+  const isCreation = payload !== null && 'operation' in payload && payload.operation === 'creation';
+  return isCreation ? 'connection_create' : 'connection_refresh';
 }
