@@ -18,10 +18,14 @@ import {
   useRouter,
 } from 'wouter-preact';
 import { ApiError } from '#client/index.ts';
-import { AccountPages, accountRoutes } from './pages/account-pages.tsx';
-import { EnvironmentPages, environmentRoutes } from './pages/environment-pages.tsx';
 import { lazy } from './pages/lazy.tsx';
 import { NotFound } from './pages/not-found.tsx';
+import {
+  AccountPages,
+  accountRoutes,
+  EnvironmentPages,
+  environmentRoutes,
+} from './pages/page-routes.tsx';
 import {
   AccessProvider,
   accountKeyOf,

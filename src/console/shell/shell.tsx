@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useState, useEffect } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { failureOf } from '../data/failure.ts';
 import { IconButton } from '../design/button.tsx';
@@ -12,8 +12,13 @@ import { accountKeyOf, environmentKeysOf, sectionOf, useSession } from '../sessi
 import { covers, removeKey, signOut, type SessionKey } from '../session/session.ts';
 import { AddKey, sessionQuery } from '../session/sign-in.tsx';
 import { accountPages, environmentPages, type NavigationItem } from './navigation.ts';
-import type { ThemeChoice } from './theme-choice.ts';
-import { useTheme } from './theme.ts';
+import {
+  type ThemeChoice,
+  applyTheme,
+  prefersDark,
+  readChoice,
+  storeChoice,
+} from './theme-choice.ts';
 
 interface ShellProps {
   /** The environment that the page is about, or that was last chosen. */
@@ -214,4 +219,19 @@ function SessionMenu(): JSX.Element {
       ]}
     />
   );
+}
+
+function useTheme(): readonly [ThemeChoice, (choice: ThemeChoice) => void] {
+  const [choice, setChoice] = useState(readChoice);
+  useEffect(() => {
+    applyTheme(choice);
+    const follow = (): void => applyTheme(choice);
+    prefersDark.addEventListener('change', follow);
+    return () => prefersDark.removeEventListener('change', follow);
+  }, [choice]);
+  const choose = (next: ThemeChoice): void => {
+    storeChoice(next);
+    setChoice(next);
+  };
+  return [choice, choose];
 }

@@ -1,12 +1,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AuditEvent } from '#client/index.ts';
-import { useList } from '../../data/read.ts';
+import type { AuditEvent, Answer, Client } from '#client/index.ts';
+import { useList, useChange, useRead } from '../../data/read.ts';
 import { useParts } from '../../data/route.ts';
 import { useUrlState } from '../../data/url-state.ts';
-import { StateBadge } from '../../design/badge.tsx';
+import { StateBadge, Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
+import { CopyButton } from '../../design/copy-button.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
@@ -14,9 +15,8 @@ import { LinkTabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { FilterText } from '../../shell/filter.tsx';
-import { ListState } from '../../shell/loaded.tsx';
+import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { Chains } from './chains.tsx';
 
 const tabs = [
   { id: 'events', label: 'Events' },
@@ -116,3 +116,151 @@ const columnsOf = (show: (event: AuditEvent) => void): readonly Column<AuditEven
     ),
   },
 ];
+
+type Chain = Answer<'GET /audit/chains'>['data'][number];
+
+/** The chain of each environment and of the account: whether it is whole, and its events as a file. */
+function Chains(): JSX.Element {
+  const query = useRead('GET /audit/chains', {});
+  return (
+    <div class="stack">
+      <p class="muted">
+        Each event contains the hash of the one before it, and the owner of an environment keeps the
+        last hash apart from the events. Verify computes every hash in this browser.
+      </p>
+      <LoadedState query={query}>
+        {({ data }) => (
+          <Table
+            label="Chains"
+            rows={data}
+            keyOf={({ environment }) => environment}
+            columns={[
+              { title: 'Environment', cell: (chain) => nameOf(chain) },
+              { title: 'Events', fit: 'end', cell: ({ length }) => length.toLocaleString('en') },
+              { title: '', fit: 'tight', cell: (chain) => <ChainActions chain={chain} /> },
+              {
+                title: 'Last hash',
+                fit: 'tight',
+                cell: ({ hash }) => (
+                  <span class="row mono" title={hash}>
+                    {hash.slice(0, hashShown)}…
+                    <CopyButton text={hash} label="Copy the hash" />
+                  </span>
+                ),
+              },
+            ]}
+          />
+        )}
+      </LoadedState>
+    </div>
+  );
+}
+
+/** Enough to compare by eye; the button copies all. */
+const hashShown = 12;
+
+const nameOf = ({ environment, name }: Chain): string => name ?? environment;
+
+function ChainActions({ chain }: { readonly chain: Chain }): JSX.Element {
+  const verify = useChange((client) => firstBroken(client, chain));
+  const save = useChange((client) => exportOf(client, chain.environment), {
+    onDone: (events) => download(events, `audit-${nameOf(chain)}.ndjson`),
+  });
+  return (
+    <span class="row">
+      {verify.data === null && <Badge tone="good">whole</Badge>}
+      {typeof verify.data === 'number' && <Badge tone="bad">changed at {verify.data}</Badge>}
+      <Button
+        isSmall
+        icon="shield"
+        title={`Verify the chain of ${nameOf(chain)}`}
+        isBusy={verify.isPending}
+        onPress={() => verify.mutate()}
+      >
+        Verify
+      </Button>
+      <Button
+        isSmall
+        icon="list"
+        title={`Export the chain of ${nameOf(chain)} as NDJSON`}
+        isBusy={save.isPending}
+        onPress={() => save.mutate()}
+      >
+        Export
+      </Button>
+    </span>
+  );
+}
+
+/** Offers the content as a file. */
+function download(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+const pageSize = 2_000;
+const encoder = new TextEncoder();
+
+/** The export of a chain, from its oldest event on: pages of lines of JSON (docs/audit.md). @throws ApiError */
+async function* pagesOf(client: Client, environment: string): AsyncGenerator<readonly string[]> {
+  for (let from = 1; ;) {
+    const text = await client.request('GET /audit/export', {
+      query: { environment, from, limit: pageSize },
+    });
+    const lines = text.split('\n').filter((line) => line !== '');
+    yield lines;
+    if (lines.length < pageSize) return;
+    from = entryOf(lines.at(-1) ?? '').seq + 1;
+  }
+}
+
+/** The whole chain as lines of JSON. @throws ApiError */
+async function exportOf(client: Client, environment: string): Promise<Blob> {
+  const parts: string[] = [];
+  for await (const lines of pagesOf(client, environment)) parts.push(`${lines.join('\n')}\n`);
+  return new Blob(parts, { type: 'application/x-ndjson' });
+}
+
+/** An event of the export; the hash covers the other fields and the hash before. */
+interface Entry {
+  readonly seq: number;
+  readonly chain_hash: string;
+}
+
+/** The service guarantees the shape. */
+const entryOf = (line: string): Entry => JSON.parse(line) as Entry;
+
+/**
+ * Computes each hash of the chain again, and compares the one at its end with that of the owner. Older events may have
+ * expired: the first remaining one is taken as valid.
+ * @returns the first event that does not match; null when the chain is whole
+ * @throws ApiError
+ */
+async function firstBroken(client: Client, chain: Chain): Promise<number | null> {
+  let before: Entry | null = null;
+  let isEndSeen = chain.length === 0;
+  for await (const lines of pagesOf(client, chain.environment)) {
+    for (const line of lines) {
+      const entry = entryOf(line);
+      const isNext: boolean =
+        before === null
+          ? entry.seq > 1 || (await hashOf(entry, '0'.repeat(64))) === entry.chain_hash
+          : entry.seq === before.seq + 1 &&
+            (await hashOf(entry, before.chain_hash)) === entry.chain_hash;
+      const isOtherEnd = entry.seq === chain.length && entry.chain_hash !== chain.hash;
+      if (!isNext || isOtherEnd) return entry.seq;
+      isEndSeen ||= entry.seq === chain.length;
+      before = entry;
+    }
+  }
+  return isEndSeen ? null : chain.length;
+}
+
+async function hashOf({ chain_hash: _own, ...covered }: Entry, previous: string): Promise<string> {
+  const sorted = Object.entries(covered).sort(([left], [right]) => (left < right ? -1 : 1));
+  const text = `${previous}\n${JSON.stringify(Object.fromEntries(sorted))}`;
+  const digest = await crypto.subtle.digest('SHA-256', encoder.encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

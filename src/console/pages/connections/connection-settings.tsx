@@ -10,8 +10,7 @@ import { FailureNotice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
-import type { ConnectionName } from './connection-name.ts';
-import { useConnection, type ShownConnection } from './use-connection.ts';
+import { type ConnectionName, useConnection, type ShownConnection } from './use-connection.ts';
 import { useSyncs } from './use-syncs.ts';
 
 export function ConnectionSettings({ name }: { readonly name: ConnectionName }): JSX.Element {

@@ -1,14 +1,23 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { dayMs } from '../../data/local-time.ts';
+import { useChange, useRead } from '../../data/read.ts';
 import { useParts, pathOf } from '../../data/route.ts';
+import { Badge, StateBadge } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { KeyValues } from '../../design/key-values.tsx';
+import { Empty, Notice } from '../../design/states.tsx';
+import { Table } from '../../design/table.tsx';
 import { LinkTabs } from '../../design/tabs.tsx';
+import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { RunsTable } from '../runs/runs-table.tsx';
-import { Authentication } from './authentication.tsx';
-import type { ConnectionName } from './connection-name.ts';
 import { ConnectionSettings } from './connection-settings.tsx';
 import { ConnectionRecords } from './records.tsx';
 import { Syncs } from './syncs.tsx';
+import { type ConnectionName, useConnection, type ShownConnection } from './use-connection.ts';
 
 interface ConnectionTab {
   readonly id: string;
@@ -73,5 +82,155 @@ export function Connection(): JSX.Element {
       />
       {current?.content({ integration, connection })}
     </Page>
+  );
+}
+
+/** How the connection authenticates, how long it lasts, and each refresh with its outcome. */
+function Authentication({ name }: { readonly name: ConnectionName }): JSX.Element {
+  const { can, path } = useAccess();
+  const query = useConnection(name);
+  return (
+    <LoadedState query={query}>
+      {(connection) => (
+        <div class="stack">
+          {connection.errors
+            .filter(({ type }) => type === 'auth')
+            .map(({ log_id: id }) => (
+              <Notice key={id} tone="bad">
+                The provider refused the credentials.{' '}
+                <Link href={path(pathOf('logs', id))}>The log of the failure</Link>
+              </Notice>
+            ))}
+          <div class="card">
+            <div class="card-head">
+              <h2>Credentials</h2>
+              <Actions name={name} connection={connection} />
+            </div>
+            <div class="card-body">
+              <Facts connection={connection} />
+            </div>
+          </div>
+          {can('environment:logs:read') && <Refreshes name={name} />}
+        </div>
+      )}
+    </LoadedState>
+  );
+}
+
+const hidden = '••••••••';
+
+function Facts({ connection }: { readonly connection: ShownConnection }): JSX.Element {
+  const { type, expiresAt, fields, end_user: user } = connection;
+  return (
+    <KeyValues
+      rows={[
+        ['Provider', connection.provider],
+        ['Mode', type ?? 'none'],
+        ...fields.map((field) => [field, <span key={field}>{hidden}</span>] as const),
+        ['Expires', expiresAt === null ? 'never' : <Time at={expiresAt} />],
+        ['End user', [user?.display_name, user?.email, user?.id].filter(Boolean).join(' · ')],
+        ['Organization', user?.organization?.display_name ?? user?.organization?.id ?? null],
+        ['Created', <Time key="created" at={connection.created_at} />],
+        ['Last fetched', <Time key="fetched" at={connection.last_fetched_at} />],
+      ]}
+    />
+  );
+}
+
+interface ActionsProps {
+  readonly name: ConnectionName;
+  readonly connection: ShownConnection;
+}
+
+function Actions({ name, connection }: ActionsProps): JSX.Element {
+  const { can } = useAccess();
+  const { integration, connection: id } = name;
+  const refresh = useChange(
+    async (client) => {
+      await client.request('GET /connections/{connectionId}', {
+        params: { connectionId: id },
+        query: { provider_config_key: integration, force_refresh: true, credentials: 'masked' },
+      });
+    },
+    { done: 'The credentials were refreshed' },
+  );
+  const reconnect = useChange(
+    (client) =>
+      client.request('POST /connect/sessions/reconnect', {
+        body: { connection_id: id, integration_id: integration },
+      }),
+    { onDone: ({ data }) => void window.open(data.connect_link, '_blank', 'noopener') },
+  );
+  return (
+    <div class="row">
+      {connection.expiresAt !== null && (
+        <Button icon="refresh" isBusy={refresh.isPending} onPress={() => refresh.mutate()}>
+          Refresh now
+        </Button>
+      )}
+      {can('environment:connect_sessions:write') && (
+        <Button icon="link" isBusy={reconnect.isPending} onPress={() => reconnect.mutate()}>
+          Reconnect
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Refreshes({ name }: { readonly name: ConnectionName }): JSX.Element {
+  const { path } = useAccess();
+  const week = 7 * dayMs;
+  const now = new Date();
+  now.setMinutes(0, 0, 0);
+  const period = {
+    from: new Date(now.getTime() - week).toISOString(),
+    to: new Date(now.getTime() + 3_600_000).toISOString(),
+  };
+  const query = useRead('POST /logs/operations', {
+    body: {
+      types: ['auth'],
+      integrations: [name.integration],
+      connections: [name.connection],
+      period,
+      limit: 50,
+    },
+  });
+  return (
+    <>
+      <h2>Authorizations and refreshes of the last 7 days</h2>
+      <LoadedState query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="Nothing in the last 7 days" />
+          ) : (
+            <Table
+              label="Authorizations and refreshes"
+              rows={data}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  title: 'What',
+                  cell: ({ id, operation }) => (
+                    <Link href={path(pathOf('logs', id))}>{operation.action}</Link>
+                  ),
+                },
+                {
+                  title: 'Outcome',
+                  fit: 'tight',
+                  cell: ({ state }) => <StateBadge state={state} />,
+                },
+                { title: 'Message', cell: ({ message }) => <span class="clip">{message}</span> },
+                {
+                  title: 'Trigger',
+                  fit: 'tight',
+                  cell: ({ operation }) => <Badge>{operation.type}</Badge>,
+                },
+                { title: 'At', fit: 'tight', cell: ({ createdAt }) => <Time at={createdAt} /> },
+              ]}
+            />
+          )
+        }
+      </LoadedState>
+    </>
   );
 }

@@ -10,8 +10,8 @@ import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
-import type { ConnectionName } from './connection-name.ts';
 import { SyncMenu } from './sync-menu.tsx';
+import type { ConnectionName } from './use-connection.ts';
 import { useSyncs } from './use-syncs.ts';
 
 export function Syncs({ name }: { readonly name: ConnectionName }): JSX.Element {

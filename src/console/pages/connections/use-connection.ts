@@ -1,7 +1,12 @@
 import { useQuery, type UseQueryResult } from '@tanstack/preact-query';
 import type { Answer } from '#client/index.ts';
 import { useAccess } from '../../session/context.tsx';
-import type { ConnectionName } from './connection-name.ts';
+
+/** The two names that every request about a connection takes. */
+export interface ConnectionName {
+  readonly integration: string;
+  readonly connection: string;
+}
 
 type Connection = Answer<'GET /connections/{connectionId}'>;
 

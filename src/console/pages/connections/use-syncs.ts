@@ -1,7 +1,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/preact-query';
 import { ApiError, type Client, type SyncStatus } from '#client/index.ts';
 import { useAccess } from '../../session/context.tsx';
-import type { ConnectionName } from './connection-name.ts';
+import type { ConnectionName } from './use-connection.ts';
 
 /** The syncs of a connection; none when no sync is deployed for the integration, which the API refuses as unknown. */
 export function useSyncs(

@@ -1,15 +1,24 @@
 import type { JSX } from 'preact';
-import { useRead } from '../../data/read.ts';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import type { Environment as EnvironmentState, Input } from '#client/index.ts';
+import { counted } from '../../data/counted.ts';
+import { failureOf } from '../../data/failure.ts';
+import { useRead, useChange } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
+import { Button } from '../../design/button.tsx';
+import { Check, Select, TextField } from '../../design/field.tsx';
+import { KeyValues } from '../../design/key-values.tsx';
+import { FailureNotice, Empty } from '../../design/states.tsx';
+import { Table } from '../../design/table.tsx';
 import { LinkTabs } from '../../design/tabs.tsx';
+import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { ConnectPage } from './connect-page.tsx';
-import { EnvironmentDeletion } from './environment-deletion.tsx';
-import { EnvironmentSettings } from './environment-settings.tsx';
 import { Keys } from './keys.tsx';
-import { Retention } from './retention.tsx';
 
 const tabs = [
   { id: 'keys', label: 'Keys', scope: 'account:environments:api_keys:list' },
@@ -57,5 +66,218 @@ export function Environment(): JSX.Element {
         )}
       </LoadedState>
     </Page>
+  );
+}
+
+type Patch = NonNullable<Input<'PATCH /environments/{environmentId}'>['body']>;
+
+type WebhookEvent = Extract<keyof EnvironmentState, `on_${string}`>;
+
+/** An event of the API without a label does not compile. */
+const eventLabels: Readonly<Record<WebhookEvent, string>> = {
+  on_auth_creation: 'A connection was created',
+  on_auth_refresh_error: 'A refresh of credentials failed',
+  on_sync_completion_always: 'A sync ended without changes',
+  on_sync_error: 'A sync failed',
+  on_async_action_completion: 'An asynchronous action ended',
+};
+const webhookEvents = Object.keys(eventLabels) as readonly WebhookEvent[];
+
+interface SettingsProps {
+  readonly environment: EnvironmentState;
+}
+
+/** Each part is saved with the button at the end; only what was changed is sent. */
+function EnvironmentSettings({ environment }: SettingsProps): JSX.Element {
+  const { can } = useAccess();
+  const [patch, setPatch] = useState<Patch>({});
+  const set = (changed: Patch): void => setPatch({ ...patch, ...changed });
+  const save = useChange(
+    (client) =>
+      client.request('PATCH /environments/{environmentId}', {
+        params: { environmentId: environment.id },
+        body: patch,
+      }),
+    { done: 'The settings were saved', onDone: () => setPatch({}), showsFailure: true },
+  );
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
+      <Webhooks environment={environment} patch={patch} set={set} />
+      <Records environment={environment} patch={patch} set={set} />
+      {save.error !== null && <FailureNotice failure={failureOf(save.error)} />}
+      {can('account:environments:update') && (
+        <div>
+          <Button
+            type="submit"
+            tone="primary"
+            isDisabled={Object.keys(patch).length === 0}
+            isBusy={save.isPending}
+          >
+            Save the settings
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+const Webhooks = ({ environment, patch, set }: PartProps): JSX.Element => (
+  <div class="card padded stack">
+    <h2>Webhooks</h2>
+    <TextField
+      label="Webhook address"
+      type="url"
+      value={patch.webhook_url ?? environment.webhook_url ?? ''}
+      onInput={(webhook_url) => set({ webhook_url })}
+    />
+    <TextField
+      label="Second webhook address"
+      type="url"
+      value={patch.webhook_url_secondary ?? environment.webhook_url_secondary ?? ''}
+      onInput={(webhook_url_secondary) => set({ webhook_url_secondary })}
+    />
+    {webhookEvents.map((name) => (
+      <Check
+        key={name}
+        label={eventLabels[name]}
+        isChecked={patch[name] ?? environment[name]}
+        onChange={(isChecked) => set({ [name]: isChecked })}
+      />
+    ))}
+  </div>
+);
+
+interface PartProps extends SettingsProps {
+  readonly patch: Patch;
+  readonly set: (changed: Patch) => void;
+}
+
+function Records({ environment, patch, set }: PartProps): JSX.Element {
+  const retention = { ...environment.retention, ...patch.retention };
+  return (
+    <div class="card padded stack">
+      <h2>Records</h2>
+      <TextField
+        label="Prune payloads after (days without a run)"
+        type="number"
+        value={String(retention.prune_after_days)}
+        onInput={(days) => set({ retention: { ...retention, prune_after_days: Number(days) } })}
+      />
+      <TextField
+        label="Delete records after (days without a run)"
+        type="number"
+        value={String(retention.delete_after_days)}
+        onInput={(days) => set({ retention: { ...retention, delete_after_days: Number(days) } })}
+      />
+      <Select
+        label="Validation of input, output and records"
+        value={patch.validation ?? environment.validation}
+        choices={['off', 'warn', 'error'].map((value) => ({ value, label: value }))}
+        onChange={(value) => {
+          const validation = (['off', 'warn', 'error'] as const).find((one) => one === value);
+          if (validation !== undefined) set({ validation });
+        }}
+      />
+    </div>
+  );
+}
+
+interface DeletionProps {
+  readonly environment: EnvironmentState;
+}
+
+function EnvironmentDeletion({ environment: { id, name } }: DeletionProps): JSX.Element {
+  const { path } = useAccess();
+  const [, navigate] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const remove = useChange(
+    (client) =>
+      client.request('DELETE /environments/{environmentId}', { params: { environmentId: id } }),
+    {
+      done: `${name} was deleted`,
+      onDone: () => navigate(path('/environments')),
+      showsFailure: true,
+    },
+  );
+  return (
+    <div class="card padded row spread">
+      <p>A deleted environment takes its integrations, connections, records and keys with it.</p>
+      <Button tone="danger" onPress={() => setOpen(true)}>
+        Delete the environment…
+      </Button>
+      {isOpen && (
+        <ConfirmChange
+          title="Delete the environment?"
+          verb="Delete the environment"
+          isDangerous
+          typed={name}
+          change={remove}
+          onClose={() => setOpen(false)}
+        >
+          <p>
+            All integrations, connections, records, functions, webhooks and keys of <b>{name}</b>{' '}
+            are deleted. It cannot be undone.
+          </p>
+        </ConfirmChange>
+      )}
+    </div>
+  );
+}
+
+/** What retention would prune and delete now. */
+function Retention({ environment }: { readonly environment: EnvironmentState }): JSX.Element {
+  const query = useRead('GET /environments/{environmentId}/retention', {
+    params: { environmentId: environment.id },
+  });
+  return (
+    <LoadedState query={query}>
+      {({ data }) => (
+        <div class="stack">
+          <div class="card padded">
+            <KeyValues
+              rows={[
+                ['Payloads are pruned', `${data.prune_after_days} days after the last run`],
+                ['Records are deleted', `${data.delete_after_days} days after the last run`],
+                ['Pruned now', counted(data.prune.records, 'record')],
+                ['Deleted now', counted(data.delete.records, 'record')],
+              ]}
+            />
+          </div>
+          {data.streams.length === 0 ? (
+            <Empty title="Retention has nothing to do" />
+          ) : (
+            <Table
+              label="Streams that retention touches"
+              rows={data.streams}
+              keyOf={(row) => JSON.stringify(row)}
+              columns={[
+                { title: 'Action', fit: 'tight', cell: ({ action }) => action },
+                {
+                  title: 'Connection',
+                  cell: ({ provider_config_key: integration, connection_id: id }) => (
+                    <span class="clip">
+                      {integration} / {id}
+                    </span>
+                  ),
+                },
+                { title: 'Model', cell: ({ model }) => model },
+                { title: 'Records', fit: 'end', cell: ({ records }) => records },
+                {
+                  title: 'Last run',
+                  fit: 'tight',
+                  cell: ({ last_run_at: at }) => <Time at={at} />,
+                },
+              ]}
+            />
+          )}
+        </div>
+      )}
+    </LoadedState>
   );
 }

@@ -1,11 +1,13 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { Link } from 'wouter-preact';
-import type { Answer } from '#client/index.ts';
-import { useRead } from '../../data/read.ts';
+import { useEffect } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import type { Answer, ConnectToken } from '#client/index.ts';
+import { useRead, useChange } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Chart, type Series } from '../../design/chart.tsx';
-import { Empty } from '../../design/states.tsx';
+import { Empty, Notice } from '../../design/states.tsx';
 import {
   AccessProvider,
   accountKeyOf,
@@ -15,7 +17,7 @@ import {
 } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { DemoProgress, useTryDemo } from './try-demo.tsx';
+import { useSyncs } from '../connections/use-syncs.ts';
 
 const ranges = ['1h', '24h', '7d'] as const;
 type Range = (typeof ranges)[number];
@@ -222,3 +224,51 @@ const ChartCard = ({ title, href, children }: ChartCardProps): JSX.Element => (
     {children}
   </section>
 );
+
+const integration = 'demo-oauth';
+
+/** Sets the demo up and opens the connect page for it, in a window of its own. */
+const useTryDemo = () =>
+  useChange(
+    async (client) => {
+      await client.request('POST /demo');
+      const body = { end_user: { id: 'console-user' }, allowed_integrations: [integration] };
+      return (await client.request('POST /connect/sessions', { body })).data;
+    },
+    { onDone: ({ connect_link: link }) => void window.open(link, '_blank', 'noopener') },
+  );
+
+/** Waits for the connection and its first records, and shows them. */
+function DemoProgress({ session }: { readonly session: ConnectToken }): JSX.Element {
+  const query = { integrationId: [integration], credentials: 'none', limit: 1 } as const;
+  const { data } = useRead('GET /connections', { query }, { everyMs: 1_000 });
+  const connection = data?.connections[0]?.connection_id;
+  if (connection !== undefined) return <FirstRecords connection={connection} />;
+  return (
+    <Notice tone="good">
+      <p>
+        The demo is set up. Connect its account in the window that is open; the records then appear
+        here.
+      </p>
+      <a href={session.connect_link} target="_blank" rel="noopener noreferrer">
+        Open it again
+      </a>
+    </Notice>
+  );
+}
+
+function FirstRecords({ connection }: { readonly connection: string }): JSX.Element {
+  const { path } = useAccess();
+  const [, navigate] = useLocation();
+  const { data: syncs = [] } = useSyncs({ integration, connection }, { isLive: true });
+  // While it runs, the records are only a part. A failed sync leads to its page of the connection.
+  const ended = syncs.find(
+    ({ latestExecutionStatus: status }) => status === 'SUCCESS' || status === 'ERROR',
+  );
+  const tab = ended?.latestExecutionStatus === 'ERROR' ? 'syncs' : 'records';
+  useEffect(() => {
+    if (ended === undefined) return;
+    navigate(path(`${pathOf('connections', integration, connection)}/${tab}`));
+  }, [ended === undefined]);
+  return <Notice tone="good">Connected. The first sync is running…</Notice>;
+}

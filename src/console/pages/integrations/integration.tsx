@@ -8,14 +8,16 @@ import { Button } from '../../design/button.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { Check, TextField } from '../../design/field.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
+import { Dialog } from '../../design/overlay.tsx';
 import { Empty, FailureNotice } from '../../design/states.tsx';
 import { LinkTabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { AppCredentials } from './app-credentials.tsx';
+import { AppFields, credentialsOf, hasApp, type App } from './app-fields.tsx';
 import { Functions } from './functions.tsx';
 
 interface IntegrationTab {
@@ -206,5 +208,108 @@ function Deletion({ integration }: PartProps): JSX.Element {
         </ConfirmChange>
       )}
     </div>
+  );
+}
+
+interface AppProps {
+  readonly integration: string;
+}
+
+/** Of the app at the provider; nothing for providers that need none. */
+function AppCredentials({
+  integration,
+  provider,
+}: AppProps & { readonly provider: string }): JSX.Element | null {
+  const { can } = useAccess();
+  const [isShown, setShown] = useState(false);
+  const [isReplacing, setReplacing] = useState(false);
+  const { data } = useRead('GET /providers/{provider}', { params: { provider } });
+  const mode = data?.data.auth_mode ?? '';
+  if (!hasApp(mode)) return null;
+  return (
+    <div class="card">
+      <div class="card-head">
+        <h2>App credentials</h2>
+        <div class="row">
+          {can('environment:integrations:read_credentials') && (
+            <Button icon="key" onPress={() => setShown(!isShown)}>
+              {isShown ? 'Hide' : 'Reveal (audited)'}
+            </Button>
+          )}
+          {can('environment:integrations:update') && (
+            <Button icon="refresh" onPress={() => setReplacing(true)}>
+              Replace…
+            </Button>
+          )}
+        </div>
+      </div>
+      {isShown ? (
+        <Secrets integration={integration} />
+      ) : (
+        <p class="card-body muted">Client ids, secrets and keys are stored sealed.</p>
+      )}
+      {isReplacing && (
+        <Replacement integration={integration} mode={mode} onClose={() => setReplacing(false)} />
+      )}
+    </div>
+  );
+}
+
+/** Read on a press only: the service audits each reading. */
+function Secrets({ integration }: AppProps): JSX.Element {
+  const query = useRead('GET /integrations/{uniqueKey}', {
+    params: { uniqueKey: integration },
+    query: { include: ['credentials'] },
+  });
+  return (
+    <div class="card-body">
+      <LoadedState query={query}>
+        {({ data: { credentials } }) =>
+          credentials === null || credentials === undefined ? (
+            <p class="muted">This integration has no credentials of an app.</p>
+          ) : (
+            <KeyValues
+              rows={Object.entries(credentials).map(
+                ([name, value]) =>
+                  [
+                    name,
+                    <span key={name} class="mono">
+                      {value}
+                    </span>,
+                  ] as const,
+              )}
+            />
+          )
+        }
+      </LoadedState>
+    </div>
+  );
+}
+
+interface ReplacementProps extends AppProps {
+  readonly mode: string;
+  readonly onClose: () => void;
+}
+
+function Replacement({ integration, mode, onClose }: ReplacementProps): JSX.Element {
+  const [app, setApp] = useState<App>({});
+  const replace = useChange(
+    (client) =>
+      client.request('PATCH /integrations/{uniqueKey}', {
+        params: { uniqueKey: integration },
+        body: { credentials: credentialsOf(mode, app) },
+      }),
+    { done: 'The credentials were replaced', onDone: onClose, showsFailure: true },
+  );
+  return (
+    <Dialog title={`Replace the app credentials of ${integration}`} onClose={onClose}>
+      <ChangeForm change={replace} verb="Replace the credentials">
+        <p class="muted">
+          Connections keep their tokens; refreshes and new authorizations use the new credentials at
+          once.
+        </p>
+        <AppFields mode={mode} app={app} onChange={setApp} />
+      </ChangeForm>
+    </Dialog>
   );
 }

@@ -9,7 +9,10 @@ import { Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
-import { isOver, type RunDetail } from './run-detail.ts';
+
+export type RunDetail = Answer<'GET /runs/{id}'>['data'];
+
+const isOver = ({ status }: RunDetail): boolean => status !== 'queued' && status !== 'running';
 
 /** What can be done about a run: cancel it, run the same again, take its writes back. */
 export function RunActions({ run }: { readonly run: RunDetail }): JSX.Element {

@@ -1,9 +1,22 @@
 import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
 import type { Input } from '#client/index.ts';
-import { dayMs } from '../../data/local-time.ts';
+import { dayMs, localTimeOf } from '../../data/local-time.ts';
+import { useRead } from '../../data/read.ts';
+import { pathOf, useParts } from '../../data/route.ts';
 import { useUrlState } from '../../data/url-state.ts';
+import { StateBadge, Badge, type Tone } from '../../design/badge.tsx';
+import { Json } from '../../design/code.tsx';
+import { CopyButton } from '../../design/copy-button.tsx';
+import { KeyValues } from '../../design/key-values.tsx';
+import { Notice, Empty } from '../../design/states.tsx';
+import { Table, type Column } from '../../design/table.tsx';
+import { duration, Time, exact } from '../../design/time.tsx';
+import { useAccess, accountKeyOf, useAccessOf, useSession } from '../../session/context.tsx';
 import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { RunActions, type RunDetail } from './run-actions.tsx';
 import { RunsTable } from './runs-table.tsx';
 
 const kinds = ['sync', 'action', 'on-event', 'webhook', 'dryrun', 'revert'] as const;
@@ -70,4 +83,209 @@ export function Runs(): JSX.Element {
       <RunsTable query={query} />
     </Page>
   );
+}
+
+export function Run(): JSX.Element {
+  const { path } = useAccess();
+  const [, id = ''] = useParts();
+  const query = useRead('GET /runs/{id}', { params: { id } }, { everyMs: 2_000 });
+  const run = query.data?.data;
+  return (
+    <Page
+      title={run === undefined ? 'Run' : run.function}
+      crumbs={[['Runs', path('/runs')]]}
+      actions={run !== undefined && <RunActions run={run} />}
+    >
+      <LoadedState query={query}>
+        {({ data }) => (
+          <div class="stack">
+            {data.error !== null && (
+              <Notice tone="bad">
+                <p>{data.error.message}</p>
+                <p class="mono">{data.error.code}</p>
+              </Notice>
+            )}
+            <div class="card padded">
+              <Facts run={data} />
+            </div>
+            <h2>Timeline</h2>
+            <Timeline run={data} />
+            <Positions run={data} />
+            {data.checkpoint_to !== null && (
+              <>
+                <h2>Checkpoint</h2>
+                <Json
+                  label="Checkpoint"
+                  value={{ from: data.checkpoint_from, to: data.checkpoint_to }}
+                />
+              </>
+            )}
+          </div>
+        )}
+      </LoadedState>
+    </Page>
+  );
+}
+
+function Facts({ run }: { readonly run: RunDetail }): JSX.Element {
+  const { path } = useAccess();
+  const { provider_config_key: integration, connection_id: connection } = run;
+  return (
+    <KeyValues
+      rows={[
+        ['State', <StateBadge key="state" state={run.status} />],
+        ['Kind', run.kind],
+        ['Version', run.function_version],
+        [
+          'Connection',
+          <Link key="connection" href={path(pathOf('connections', integration, connection))}>
+            {integration} / {connection}
+          </Link>,
+        ],
+        ['Trigger', run.trigger],
+        ['Attempt', run.attempt],
+        ['Queued', <Time key="queued" at={run.queued_at} />],
+        ['Started', <Time key="started" at={run.started_at} />],
+        ['Duration', duration(run.duration_ms)],
+        ...Object.entries(run.counts).map(
+          ([model, counts]) =>
+            [
+              model,
+              `${counts.added} added, ${counts.updated} updated, ${counts.deleted} deleted, ${counts.unchanged} unchanged`,
+            ] as const,
+        ),
+        [
+          'Run id',
+          <span key="id" class="row">
+            <span class="mono">{run.id}</span>
+            <CopyButton text={run.id} label="Copy the run id" />
+          </span>,
+        ],
+        [
+          'Log',
+          <Link key="log" href={path(pathOf('logs', run.log_id))}>
+            Messages of this run
+          </Link>,
+        ],
+      ]}
+    />
+  );
+}
+
+type Entry = RunDetail['timeline'][number];
+
+function Timeline({ run }: { readonly run: RunDetail }): JSX.Element {
+  if (run.timeline.length === 0)
+    return <Empty title="Nothing yet">The run has not done anything that is recorded.</Empty>;
+  const start = new Date(run.queued_at).getTime();
+  const rows = run.timeline.map((entry, index) => ({ entry, index }));
+  return (
+    <Table
+      label="Timeline"
+      rows={rows}
+      keyOf={({ index }) => String(index)}
+      columns={columnsOf(start, run.attempt > 1)}
+    />
+  );
+}
+
+interface Row {
+  readonly entry: Entry;
+  readonly index: number;
+}
+
+const columnsOf = (start: number, hasAttempts: boolean): readonly Column<Row>[] => [
+  {
+    title: 'After',
+    fit: 'end',
+    cell: ({ entry }) => (
+      <span class="muted" title={exact(new Date(entry.at))}>
+        {duration(Math.max(0, new Date(entry.at).getTime() - start))}
+      </span>
+    ),
+  },
+  ...(hasAttempts
+    ? [{ title: 'Attempt', fit: 'end' as const, cell: ({ entry }: Row) => entry.attempt }]
+    : []),
+  {
+    title: 'What',
+    fit: 'tight',
+    cell: ({ entry }) => <Badge tone={toneOf(entry)}>{entry.what.replaceAll('_', ' ')}</Badge>,
+  },
+  { title: 'Details', cell: ({ entry }) => <Details entry={entry} /> },
+  { title: 'Duration', fit: 'end', cell: ({ entry }) => duration(entry.duration_ms) },
+];
+
+function toneOf({ what, status, level }: Entry): Tone {
+  if (level === 'error' || what === 'failed' || (status !== undefined && status >= 400))
+    return 'bad';
+  if (level === 'warn') return 'warn';
+  if (what === 'succeeded') return 'good';
+  return what === 'request' ? 'info' : 'plain';
+}
+
+function Details({ entry }: { readonly entry: Entry }): JSX.Element {
+  const { method, path, status, model, count, message } = entry;
+  if (what(entry) === 'request')
+    return (
+      <span class="clip mono" title={path}>
+        {method} {path} <b>{status ?? 'no response'}</b>
+      </span>
+    );
+  const saved = model === undefined ? '' : `${model} ${count?.toLocaleString('en') ?? ''}`;
+  return (
+    <span class="clip" title={message}>
+      {[saved, message].filter((text) => text !== '' && text !== undefined).join(' · ')}
+    </span>
+  );
+}
+
+const what = ({ what: name, method }: Entry): string => (method === undefined ? name : 'request');
+
+type RunEvent = RunDetail['events'][number];
+
+/** Where the run wrote on the topics, with links to the messages for those who may read them. */
+function Positions({ run }: { readonly run: RunDetail }): JSX.Element {
+  const account = useAccessOf(accountKeyOf(useSession()));
+  const canRead = account?.can('account:topics:read_messages') === true;
+  return (
+    <>
+      <h2>Events</h2>
+      <Table
+        label="Events"
+        rows={run.events}
+        keyOf={({ topic, model, partition }) => `${topic} ${model ?? ''} ${partition}`}
+        columns={[
+          { title: 'Topic', cell: ({ topic }) => <span class="clip mono">{topic}</span> },
+          { title: 'Model', cell: ({ model }) => model ?? '–' },
+          { title: 'Messages', fit: 'end', cell: ({ count }) => count.toLocaleString('en') },
+          {
+            title: 'Position',
+            fit: 'tight',
+            cell: (written) =>
+              canRead ? (
+                <Link href={account.path(messagesOf(written, run))}>{positionOf(written)}</Link>
+              ) : (
+                positionOf(written)
+              ),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function positionOf({ partition, first_offset: first, last_offset: last }: RunEvent): string {
+  if (first === null) return `${partition}/ up to ${last}`;
+  return first === last ? `${partition}/${last}` : `${partition}/${first} to ${last}`;
+}
+
+/** The messages from the first one on; where it is not known, from the start of the run on. */
+function messagesOf({ topic, partition, first_offset: first }: RunEvent, run: RunDetail): string {
+  const from: Record<string, string> =
+    first === null
+      ? { by: 'since', since: localTimeOf(new Date(run.started_at ?? run.queued_at)) }
+      : { by: 'offset', offset: String(first) };
+  const search = new URLSearchParams({ partition: String(partition), ...from });
+  return `${pathOf('topics', topic, 'messages')}?${search.toString()}`;
 }
