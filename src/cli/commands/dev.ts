@@ -1,15 +1,21 @@
-import { writeFileSync } from 'node:fs';
+import { writeFileSync, readdirSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError } from '#client/index.ts';
+import { ApiError, type Client } from '#client/index.ts';
 import { defineCommand } from '../command.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
-import type { CompileResult, ProjectCompiler } from '../compiler/compile.ts';
+import type { CompileResult, ProjectCompiler, CompiledFunction } from '../compiler/compile.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
 import type { Context } from '../context.ts';
-import { HotDeployment } from '../dev/hot-deploy.ts';
-import { FileWatch } from '../dev/watch-files.ts';
+import {
+  deployRequest,
+  flowConfig,
+  previewRequest,
+  type PreviewRequest,
+} from '../deploy/package.ts';
+import { isDestructive } from '../deploy/plan.ts';
+import { generatedFolders } from '../project-layout.ts';
 import { requireProject } from '../project.ts';
 import { refusalText } from '../refusal-text.ts';
 import { tsconfigText } from '../scaffold.ts';
@@ -150,4 +156,104 @@ function report({ output }: Context, isJson: boolean, round: Round): void {
   for (const file of changed) output.note(output.paint('gray', `built ${file}`));
   for (const file of deployed) output.note(output.paint('gray', `deployed ${file}`));
   output.result(output.paint('green', `no error (${milliseconds} ms)`));
+}
+
+/**
+ * Deploys functions to a gateway as they change. Adds and updates only: removal is left to `svc deploy`, which
+ * asks.
+ */
+export class HotDeployment {
+  readonly #client: Client;
+  /** What was deployed from here, by function. */
+  readonly #sent = new Map<string, string>();
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Resolves with the functions that were new or changed for the gateway. @throws ApiError */
+  async bring(functions: readonly CompiledFunction[]): Promise<CompiledFunction[]> {
+    const fresh = functions.filter((one) => this.#sent.get(nameOf(one)) !== contentOf(one));
+    if (fresh.length === 0) return [];
+    const scope = { kind: 'environment' } as const;
+    const isWhole = fresh.length === functions.length;
+    if (isWhole && (await this.#removesNothing(previewRequest(scope, functions)))) {
+      const whole = deployRequest(scope, functions);
+      await this.#client.request('POST /functions/deployments/bundle', { body: whole });
+      for (const one of fresh) this.#sent.set(nameOf(one), contentOf(one));
+      return fresh;
+    }
+    for (const one of fresh) {
+      const { integrationKey: integrationId, name, kind: type } = one.entry;
+      const body = deployRequest({ kind: 'function', integrationId, name, type }, [one]);
+      await this.#client.request('POST /functions/deployments/bundle', { body });
+      this.#sent.set(nameOf(one), contentOf(one));
+    }
+    return fresh;
+  }
+
+  async #removesNothing(body: PreviewRequest): Promise<boolean> {
+    const path = 'POST /functions/deployments/bundle/preview';
+    return !isDestructive(await this.#client.request(path, { body }));
+  }
+}
+
+const nameOf = ({ entry }: CompiledFunction): string => entry.file;
+const contentOf = (one: CompiledFunction): string => JSON.stringify(flowConfig(one));
+
+/** Calls the listener whenever a TypeScript file below the folder is created, changed, renamed or removed. */
+class FileWatch implements Disposable {
+  readonly #onChange: () => void;
+  readonly #folders = new Map<string, FSWatcher>();
+
+  constructor(root: string, onChange: () => void) {
+    this.#onChange = onChange;
+    this.#add(root);
+  }
+
+  /** One watcher per folder: a recursive one would also watch installed packages. */
+  #add(folder: string): void {
+    if (this.#folders.has(folder)) return;
+    const watcher = watch(folder, (event, name) => this.#notified(folder, event, name));
+    watcher.on('error', () => this.#drop(folder));
+    this.#folders.set(folder, watcher);
+    for (const entry of this.#entriesOf(folder)) {
+      if (entry.isDirectory() && !generatedFolders.has(entry.name))
+        this.#add(join(folder, entry.name));
+    }
+  }
+
+  #notified(folder: string, event: string, name: string | null): void {
+    if (name?.endsWith('.ts') === true) this.#onChange();
+    else if (event === 'rename') this.#rescan(folder);
+  }
+
+  /** A folder appeared or disappeared, with unwatched files in it. */
+  #rescan(folder: string): void {
+    const before = this.#folders.size;
+    for (const entry of this.#entriesOf(folder)) {
+      if (entry.isDirectory() && !generatedFolders.has(entry.name))
+        this.#add(join(folder, entry.name));
+    }
+    if (this.#folders.size !== before) this.#onChange();
+  }
+
+  #entriesOf(folder: string) {
+    try {
+      return readdirSync(folder, { withFileTypes: true });
+    } catch {
+      // It was removed again: nothing is left to watch.
+      this.#drop(folder);
+      return [];
+    }
+  }
+
+  #drop(folder: string): void {
+    this.#folders.get(folder)?.close();
+    this.#folders.delete(folder);
+  }
+
+  [Symbol.dispose](): void {
+    for (const folder of [...this.#folders.keys()]) this.#drop(folder);
+  }
 }

@@ -1,3 +1,4 @@
+import { showRows } from '../columns.ts';
 import { defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import {
@@ -71,3 +72,24 @@ function line({ output }: Context, { what, state, reported: fields, mend }: Find
   const head = `${output.paint(colors[state], state.padEnd(4))}  ${what.padEnd(18)}  ${fields}`;
   return mend === undefined ? head : `${head}\n      ${mend}`;
 }
+
+export const config = defineCommand({
+  name: 'config',
+  usage: '',
+  summary: 'Show the settings of the command line, and where each comes from',
+  about: `The variables that the commands read: from the process, from .env of the project, or their default. Keys are shown by
+their last four characters. The settings of the service are listed in docs/generated/configuration.md.`,
+  options: { json: ['--json', 'the settings as JSON: {name, value, source}'] },
+  help: `Examples
+  svc config
+  svc config --json`,
+
+  async run({ values }, context) {
+    const heads = ['setting', 'value', 'source'];
+    await showRows(context, values.json, context.environment.settings(), heads, (one) => [
+      one.name,
+      one.value ?? '',
+      one.source,
+    ]);
+  },
+});

@@ -5,7 +5,7 @@ import type { CompiledFunction } from '../compiler/compile.ts';
 import { mayPrompt, stopOnInterrupt, type Context } from '../context.ts';
 import type { DryConnections } from '../dryrun/connections.ts';
 import { Journal } from '../dryrun/journal.ts';
-import { saveMocks } from '../dryrun/save.ts';
+import { saveMocks } from '../dryrun/saved-mocks.ts';
 import type { DryRunRequest, DryRunSession } from '../dryrun/session.ts';
 import { dryRunFailure, isOk, showEnd } from '../dryrun/show.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
@@ -187,7 +187,7 @@ async function replay(context: Context, values: Values, words: readonly string[]
   );
   if (another !== undefined) throw ambiguous(name, [fn, another]);
   using stopping = stopOnInterrupt(context);
-  const { replaySaved } = await import('../dryrun/replay.ts');
+  const { replaySaved } = await import('../dryrun/saved-mocks.ts');
   const finished = await replaySaved(context.root, sandbox, fn, stopping.signal);
   if (stopping.signal.aborted) throw interrupted();
   await showEnd(context, finished, showingOf(values, mayPrompt(context, values.interactive)));

@@ -1,9 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Answer, Client, Input, WebhookMessage } from '#client/index.ts';
+import { systemClock } from '#kernel/time.ts';
 import { readWebhookSecret } from '#kernel/webhook-secret.ts';
+import { signDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
-import { forward, type ForwardResult } from '../listen/forward.ts';
-import { webhookFeed, type HeardWebhook } from '../listen/webhook-feed.ts';
 import { uncheckedWord } from '../options.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
 
@@ -80,4 +82,92 @@ function answerText({ paint }: Context['output'], forwarded: ForwardResult | nul
   if ('error' in forwarded) return paint('red', forwarded.error);
   const isTaken = forwarded.status >= 200 && forwarded.status < 300;
   return paint(isTaken ? 'green' : 'red', String(forwarded.status));
+}
+
+/** Same as the service's timeout for an application. */
+const timeoutMs = 20_000;
+
+/** The outcome: a status, or why there is none. */
+type ForwardResult = { readonly status: number } | { readonly error: string };
+
+/** Sends the webhook in the form of the service; without a key it is not signed. */
+async function forward(
+  url: string,
+  { id, payload }: Pick<HeardWebhook, 'id' | 'payload'>,
+  signingKey: string | null,
+  signal: AbortSignal,
+): Promise<ForwardResult> {
+  const body = Buffer.from(JSON.stringify(payload));
+  const message = { id, body, at: systemClock.now() };
+  const signed =
+    signingKey === null
+      ? { 'webhook-id': id }
+      : signDelivery({ current: signingKey, previous: null }, message);
+  try {
+    const { status } = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...signed },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    return { status };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return { error: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+const askEveryMs = 1_000;
+/** The order in which two nodes record webhooks may differ from the order of their times. */
+const overlapMs = 10_000;
+const pageSize = 1000;
+
+type HeardWebhook = Answer<'GET /webhook-messages/{id}'>['data'];
+
+type Query = NonNullable<Input<'GET /webhook-messages'>['query']>;
+type WebhookFilter = Pick<Query, 'kind' | 'provider_config_key' | 'connection_id'>;
+
+/** New webhooks of the service, each once, until the signal aborts. @throws ApiError */
+async function* webhookFeed(
+  client: Client,
+  filter: WebhookFilter,
+  signal: AbortSignal,
+): AsyncGenerator<HeardWebhook> {
+  const query = { ...filter, limit: 1 };
+  const [newest] = (await client.request('GET /webhook-messages', { query })).data;
+  let since = newest?.created_at;
+  let existing = await idsSince(client, filter, since);
+  const isOver = (): boolean => signal.aborted;
+  while (!isOver()) {
+    await pause(askEveryMs, undefined, { signal }).catch(() => undefined);
+    if (isOver()) return;
+    const found = await all(client, { ...filter, since });
+    const fresh = [...new Set(found.map(({ id }) => id).reverse())].filter(
+      (id) => !existing.has(id),
+    );
+    existing = new Set(found.map(({ id }) => id));
+    const last = found[0]?.created_at;
+    if (last !== undefined) since = new Date(Date.parse(last) - overlapMs).toISOString();
+    for (const id of fresh) {
+      yield (await client.request('GET /webhook-messages/{id}', { params: { id } })).data;
+    }
+  }
+}
+
+async function idsSince(
+  client: Client,
+  filter: WebhookFilter,
+  newest: string | undefined,
+): Promise<Set<string>> {
+  if (newest === undefined) return new Set();
+  const since = new Date(Date.parse(newest) - overlapMs).toISOString();
+  return new Set((await all(client, { ...filter, since })).map(({ id }) => id));
+}
+
+/** Newest first, of all pages. */
+async function all(client: Client, filter: Query): Promise<WebhookMessage[]> {
+  const query = { ...filter, limit: pageSize };
+  const pages = await Array.fromAsync(client.pages('GET /webhook-messages', { query }));
+  return pages.flatMap(({ data }) => data);
 }

@@ -1,11 +1,11 @@
 import type { Answer, Client, Input } from '#client/index.ts';
 import { printable } from '#kernel/printable.ts';
+import { confirm } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { uncheckedWords } from '../options.ts';
-import { revertRun } from '../revert-run.ts';
 import { inEnvironment, listOptions, listQuery, serviceHelp } from '../service-command.ts';
 
 const options = {
@@ -179,4 +179,50 @@ function detailOf(one: ShownRun['timeline'][number]): string {
     ...(one.message === undefined ? [] : [one.message]),
     ...(one.duration_ms === undefined ? [] : [`in ${one.duration_ms} ms`]),
   ].join(' ');
+}
+
+type Revert = Answer<'POST /runs/{id}/revert'>['data'];
+
+/** Prints what would be reverted, asks, and reverts it. @throws CommandFailure without confirmation */
+async function revertRun(
+  context: Context,
+  client: Client,
+  params: { readonly id: string },
+  options: {
+    readonly 'dry-run'?: boolean;
+    readonly yes?: boolean;
+    readonly json?: boolean;
+  },
+): Promise<void> {
+  const revert = async (isDry: boolean): Promise<Revert> =>
+    (await client.request('POST /runs/{id}/revert', { params, body: { dry_run: isDry } })).data;
+  const planned = await revert(true);
+  const isDry = options['dry-run'] === true;
+  if (isDry || options.json !== true) await show(context, planned, options.json);
+  if (isDry) return;
+  await confirm(context, options, 'Revert these changes?');
+  const done = await revert(false);
+  if (options.json === true) await show(context, done, true);
+  else context.output.result(`Reverted, as the run ${done.revert_run_id ?? ''}.`);
+}
+
+async function show(context: Context, revert: Revert, isJson: boolean | undefined): Promise<void> {
+  const { output } = context;
+  if (isJson === true) {
+    output.result(JSON.stringify(revert));
+    return;
+  }
+  const kinds = ['deleted', 'updated', 'restored', 'unchanged', 'left'] as const;
+  await showRows(
+    context,
+    false,
+    Object.entries(revert.counts),
+    ['model', ...kinds],
+    ([model, counts]) => [model, ...kinds.map((kind) => counts[kind])],
+  );
+  for (const { model, id, reason, run_id: runId } of revert.left) {
+    output.note(
+      `Left alone: ${model} ${printable(id)} (${reason}${runId === null ? '' : ` by ${runId}`})`,
+    );
+  }
 }

@@ -1,9 +1,9 @@
-import type { JsonObject } from '#kernel/stable-json.ts';
+import type { JsonObject, Json } from '#kernel/stable-json.ts';
 import type { FunctionKind } from '#modules/functions/functions/function.ts';
+import type { RunFailure } from '#ports/sandbox.ts';
 import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
-import type { Journal } from './journal.ts';
-import { failureBody, failureLines, outputText, syncMessages } from './report.ts';
+import type { Journal, Batch } from './journal.ts';
 import type { DryRunResult } from './session.ts';
 
 /** Messages of a sync shown before a prompt for more. */
@@ -72,3 +72,77 @@ async function showMessages(
     context.output.result(message);
   }
 }
+
+const pretty = (value: Json | undefined): string => JSON.stringify(value, null, 2);
+const verbs = { save: 'save', update: 'update', delete: 'delete' } as const;
+
+/** What a sync would have stored, as readable text: first the counts, then a message per call. */
+function syncMessages(journal: Pick<Journal, 'batches' | 'count'>): string[] {
+  const counts = {
+    updated: journal.count('update'),
+    added: journal.count('save'),
+    deleted: journal.count('delete'),
+  };
+  return [
+    `The dry run would produce the following results: ${JSON.stringify(counts)}`,
+    ...journal.batches.flatMap(batchMessages),
+  ];
+}
+
+function batchMessages({ kind, model, variant, records }: Batch): string[] {
+  const suffix = variant === 'base' ? '' : ` (variant: ${variant})`;
+  const verb = verbs[kind];
+  return [
+    `A batch ${verb} call would ${verb} the following data to the ${model} model${suffix}:`,
+    ...records.map(pretty),
+  ];
+}
+
+/** The output of an action as readable text. */
+const outputText = (output: Json | undefined): string =>
+  output === undefined || output === null ? 'no output' : pretty(output);
+
+/** Why a dry run failed, as readable text (docs/reference/cli.md#dry-runs). */
+function failureLines({ failure, violation }: DryRunResult): string[] {
+  const head = 'An error occurred during execution';
+  if (violation !== null) {
+    const { code, lines, value } = violation;
+    return [head, code, ...lines.map((line) => `  ${line}`), pretty(value)];
+  }
+  if (failure === null) return [];
+  const { type, payload } = failureBody(failure);
+  return [head, type, pretty(payload)];
+}
+
+/** Type and payload as in the response to a trigger of a deployed function. */
+function failureBody(failure: RunFailure): {
+  readonly type: string;
+  readonly payload: JsonObject;
+} {
+  const { kind, name, message, code, payload, upstream, stack } = failure;
+  switch (kind) {
+    case 'action_error':
+      return { type: 'action_script_runtime_error', payload: (payload ?? {}) as JsonObject };
+    case 'http':
+      return {
+        type: 'script_http_error',
+        payload: { status: upstream?.status ?? null, body: upstream?.body ?? payload ?? null },
+      };
+    case 'network':
+      return { type: 'script_network_error', payload: { name, message, code: code ?? null } };
+    case 'error':
+    case 'invalid':
+    case 'aborted':
+    case 'timeout':
+    case 'memory':
+    case 'output_too_large':
+    case 'limit':
+    case 'interrupted': {
+      const lines = stack?.split('\n').slice(0, stackLinesMax) ?? [];
+      const trace = lines.length === 0 ? {} : { stacktrace: lines.map((line) => line.trim()) };
+      return { type: code ?? 'script_internal_error', payload: { name, message, ...trace } };
+    }
+  }
+}
+
+const stackLinesMax = 5;

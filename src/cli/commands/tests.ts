@@ -1,13 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { join, dirname } from 'node:path';
 import { defineCommand, type Options } from '../command.ts';
 import type { Entry } from '../compiler/entries.ts';
 import { CompileError } from '../compiler/problem.ts';
-import { mayPrompt, type Context } from '../context.ts';
+import { mayPrompt, type Context, stopOnInterrupt } from '../context.ts';
 import { alignTestRunner } from '../dependencies.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
-import { hasMocks, testConfiguration, testPath, testText } from '../generate/tests.ts';
+import { mocksPath } from '../mocks/mocks.ts';
 import { requireProject } from '../project.ts';
+import { runNode } from '../run-program.ts';
 import { prepareProject } from './compile.ts';
 
 const options = {
@@ -91,5 +93,92 @@ async function writeConfiguration(
     if (asks && !/^y(es)?$/i.test(await context.prompt(`Replace ${file} y/n? `))) continue;
     writeFileSync(path, text);
     output.result(`Wrote ${file}`);
+  }
+}
+
+/** Path of the test of a function within its project. */
+const testPath = ({ integrationKey, name }: Entry): string =>
+  `${integrationKey}/tests/${integrationKey}-${name}.test.ts`;
+
+const hasMocks = (root: string, { integrationKey, name }: Entry): boolean =>
+  existsSync(join(root, mocksPath(integrationKey, name)));
+
+/** The test that replays a function's saved mocks. */
+function testText(entry: Entry): string {
+  return `import { replay } from 'svc/testing';
+import { expect, it } from 'vitest';
+
+it('${entry.integrationKey} ${entry.name} does what was saved', async () => {
+  const run = await replay(import.meta.url, { kind: '${entry.kind}', name: '${entry.name}' });
+  expect(run.failure).toBeNull();
+${expectations[entry.kind]}});
+`;
+}
+
+const records = `  expect(run.batchSave).toEqual(run.mocks.svc.batchSave);
+  expect(run.batchUpdate).toEqual(run.mocks.svc.batchUpdate);
+  expect(run.batchDelete).toEqual(run.mocks.svc.batchDelete);
+`;
+
+const expectations = {
+  sync: records,
+  action: '  expect(run.output).toEqual(run.mocks.output);\n',
+  'on-event': '',
+} as const;
+
+/** Configuration files for running the tests, by path; created when missing. */
+const testConfiguration: Readonly<Record<string, string>> = {
+  'vite.config.ts': `import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['*/tests/*.test.ts'],
+    setupFiles: ['./vitest.setup.ts'],
+    // One process for all: the sandbox is opened once.
+    isolate: false,
+    fileParallelism: false,
+  },
+});
+`,
+  'vitest.setup.ts': `import { vi } from 'vitest';
+
+// The first test waits for the sandbox.
+vi.setConfig({ testTimeout: 60_000 });
+`,
+};
+
+export const test = defineCommand({
+  name: 'test',
+  usage: '[files...]',
+  summary: 'Run the tests of the project',
+  about: `Runs the project's vitest on the Node of this program, which the sandbox of functions needs: the tests run
+whatever Node is on the PATH. Words choose the test files whose path contains one of them.`,
+  options: { watch: ['--watch', 'run again when a file has changed, until Ctrl-C'] },
+  help: `Exit codes
+  0 every test passed   1 a test failed, or vitest is not installed
+
+Examples
+  svc test
+  svc test crm-contacts`,
+
+  async run({ positionals, values }, context) {
+    const { root } = context;
+    requireProject(root);
+    using stopping = stopOnInterrupt(context);
+    const mode = values.watch === true ? 'watch' : 'run';
+    const code = await runNode(root, [runner(root), mode, ...positionals], {
+      signal: stopping.signal,
+    });
+    if (code !== 0) throw new CommandFailure('Not all tests passed.');
+  },
+});
+
+/** The script of the project's vitest. @throws CommandFailure */
+function runner(root: string): string {
+  try {
+    const manifest = createRequire(join(root, 'package.json')).resolve('vitest/package.json');
+    return join(dirname(manifest), 'vitest.mjs');
+  } catch {
+    throw new CommandFailure('vitest is not installed: svc generate:tests adds it to the project.');
   }
 }

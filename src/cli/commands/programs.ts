@@ -1,0 +1,119 @@
+import { defineCommand } from '../command.ts';
+import { stopOnInterrupt } from '../context.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+
+export const serve = defineCommand({
+  name: 'serve',
+  usage: '',
+  summary: 'Run the gateway on this machine, until a signal',
+  about: `Runs the gateway with the settings of its variables (docs/generated/configuration.md). Its data is in
+SVC_DATA_DIR, by default .svc-data in the current folder. The first start prints the keys, once.`,
+  options: {
+    smoke: ['--smoke', 'exit as soon as a gateway with data of its own has synced records'],
+  },
+  help: `Exit codes
+  0 stopped by a signal   1 could not start: the message says why
+
+Examples
+  svc serve
+  SVC_PORT=8080 SVC_DATA_DIR=/var/lib/svc svc serve`,
+
+  async run({ values }, context) {
+    using stopping = stopOnInterrupt(context);
+    const options = values.smoke === true ? ['--smoke'] : [];
+    const code = await context.runProgram('main', options, stopping.signal);
+    if (code !== 0) throw new CommandFailure('The gateway did not end by a signal.');
+  },
+});
+
+export const keys = defineCommand({
+  name: 'keys',
+  usage: '',
+  summary: 'Create a new account key after the last one was lost',
+  about: `Works on the log directly, on the machine of the service and with its settings (SVC_DATA_DIR, SVC_LOG_URL,
+SVC_REGISTRY_URL, SVC_PARTITIONS …), while no process of the service runs on the data folder. It needs the root key:
+root.key in the data folder, or SVC_ENCRYPTION_KEY.
+
+The event account_key.recover is appended to the audit trail of the account. Lost keys stay valid:
+delete them (DELETE /account/api-keys/{id}).`,
+  words: {
+    recover: 'create an account key and print it on stdout, once',
+  },
+  options: {},
+  help: `Exit codes
+  0 done   1 failed: the message says why
+
+Examples
+  SVC_DATA_DIR=./.svc-data svc keys recover`,
+
+  async run(_input, context) {
+    const code = await context.runProgram('keys', []);
+    if (code !== 0) throw new CommandFailure('No key was created.');
+  },
+});
+
+export const log = defineCommand({
+  name: 'log',
+  usage: '',
+  summary:
+    'Export the log of the service, import it into an empty one, give it more partitions, or accept its loss',
+  about: `Works on the log directly, on the machine of the service and with its settings (SVC_DATA_DIR, SVC_LOG_URL,
+SVC_REGISTRY_URL, SVC_PARTITIONS …), while no process of the service runs. The root key is not part of the files:
+carry root.key or SVC_ENCRYPTION_KEY over by another way.`,
+  words: {
+    'export <folder>': 'write everything into the folder, which must be empty or missing',
+    'import <folder>': 'fill the log from the folder; the log must be empty',
+    'repartition <n> [prefix]':
+      'copy the log to one with n partitions, a multiple of the present number; of Kafka, to topics with the prefix',
+    'accept-loss':
+      'go on with a log that lacks acknowledged messages: what was derived from them is removed',
+  },
+  options: {},
+  help: `Exit codes
+  0 done   1 failed: the message says why
+
+Examples
+  SVC_DATA_DIR=./old svc log export ./backup
+  SVC_DATA_DIR=./new svc log import ./backup
+  svc log repartition 8`,
+
+  async run({ word, positionals }, context) {
+    const code = await context.runProgram('log', [word, ...positionals]);
+    if (code !== 0) throw new CommandFailure(`The ${word} failed.`);
+  },
+});
+
+export const upgrade = defineCommand({
+  name: 'upgrade',
+  usage: '',
+  summary: 'Say whether this version can open the data of another one',
+  about: `Reads the log and the data folder of the settings of the service (SVC_DATA_DIR, SVC_LOG_URL,
+SVC_REGISTRY_URL …) and changes nothing; the service may be running. Each part opens as it is, upgrades at
+the start, rebuilds from the log, or is refused: a later version has written what this one cannot open.`,
+  words: { check: 'check the installation of the settings' },
+  options: {
+    gateway: ['--gateway', 'check the running gateway at SVC_HOSTPORT, by its version and schemas'],
+    json: ['--json', '{version, findings: [{part, outcome, detail}]} on stdout'],
+  },
+  help: `Variables
+  SVC_ACCOUNT_KEY   with --gateway: also compare the tables of the projections
+  SVC_HOSTPORT      address of the service (http://localhost:3003)
+
+Exit codes
+  0 this version can open it   1 failed: the message says why   4 it cannot
+
+Examples
+  svc upgrade check --gateway
+  SVC_DATA_DIR=./.svc-data svc upgrade check`,
+
+  async run({ values }, context) {
+    const code = await context.runProgram('upgrade', [
+      ...(values.json === true ? ['--json'] : []),
+      ...(values.gateway === true ? [context.environment.host] : []),
+    ]);
+    if (code === exitCodes.refused) {
+      throw new CommandFailure('The data needs a later version.', { exitCode: exitCodes.refused });
+    }
+    if (code !== 0) throw new CommandFailure('The check failed.');
+  },
+});
