@@ -70,6 +70,12 @@ module.exports = {
       { path: '^test/' },
     ),
     forbid(
+      'no-generator-in-product',
+      'The product runs without what builds it and writes its documentation.',
+      { path: '^(src|streams)/' },
+      { path: '^bin/' },
+    ),
+    forbid(
       'cli-is-a-client',
       'The command line speaks HTTP; it shares definitions of functions and the pure rules of their calls.',
       { path: '^src/cli' },

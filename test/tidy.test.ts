@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { clientOperations, operationsFile, pages } from '#app/generate.ts';
-import { topicValues, valuesFile } from '#app/topic-values.ts';
+import { clientOperations, operationsFile, pages } from '#bin/generate/generate.ts';
+import { topicValues, valuesFile } from '#bin/generate/topic-values.ts';
 import { topics } from '#streams/topics.ts';
 import { rowsOfFunctions, sectionsOfRows } from '#test/support/contract/rows.ts';
 

@@ -1,7 +1,7 @@
 import { dayMs } from './time.ts';
 
 /**
- * Limits that docs/reference/limits.md promises; src/app/limits-page.ts describes each one there. Changing one
+ * Limits that docs/reference/limits.md promises; bin/generate/limits-page.ts describes each one there. Changing one
  * changes behavior. The names end in units.
  */
 export const limits = {

@@ -1,5 +1,5 @@
 /** The tables of `docs/capacity.md`, from the figures and the model. */
-import { code, table } from '#app/markdown.ts';
+import { code, table } from '#bin/generate/markdown.ts';
 import {
   assumptions,
   followedRunsMax,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { load as parseYaml } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { overlaySchemaFile, overlaySchemaPage } from '#app/generate.ts';
+import { overlaySchemaFile, overlaySchemaPage } from '#bin/generate/generate.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import { overlayValidator } from '#modules/connections/providers/overlay-schema.ts';
 import { definitionSchema } from '#modules/connections/providers/schema.ts';

@@ -1,4 +1,4 @@
-import { loadConfig, settings } from './config.ts';
+import { loadConfig, settings } from '#app/config.ts';
 
 type SettingName = keyof typeof settings;
 

@@ -1,5 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { endpoints } from '#api/routes.ts';
+import { loadConfig } from '#app/config.ts';
+import { release, version } from '#app/version.ts';
 import { commands } from '#cli/command-list.ts';
 import { outputTo } from '#cli/output.ts';
 import { ownPackage } from '#cli/package.ts';
@@ -9,13 +11,11 @@ import { clientTypes } from '#http/openapi/typescript.ts';
 import { overlaySchema } from '#modules/connections/providers/overlay-schema.ts';
 import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
 import { metricDefinitions } from '#ports/metrics.ts';
-import { loadConfig } from './config.ts';
 import { configurationPage } from './configuration-page.ts';
 import { code, table, withBlocks } from './markdown.ts';
 import { providerWebhooksPage } from './provider-webhooks-page.ts';
 import { referenceBlocks } from './reference-blocks.ts';
 import { topicValues, valuesFile } from './topic-values.ts';
-import { release, version } from './version.ts';
 
 /**
  * The pages of `docs/generated/` and the tables of `docs/reference/`, generated from the tables that the code uses.
@@ -68,7 +68,7 @@ export async function clientOperations(): Promise<string> {
   return clientTypes(await openapiDocument(endpoints, { version: version(), publicUrl: '' }));
 }
 
-export const operationsFile = new URL('../client/operations.ts', import.meta.url);
+export const operationsFile = new URL('../../src/client/operations.ts', import.meta.url);
 
 /** `docs/generated/cli.md`: the help of the command line, which each command declares. */
 function cliPage(hint: string): string {
