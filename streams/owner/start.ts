@@ -9,9 +9,8 @@ import {
 } from '#control-plane/message-codec.ts';
 import type { Ports } from '#control-plane/ports.ts';
 import { partitionOf } from '#kernel/partition.ts';
-import { dayMs } from '#kernel/time.ts';
+import { dayMs, type Clock } from '#kernel/time.ts';
 import { HeldPartitions } from '../held-partitions.ts';
-import { watchClockSteps } from './clock-steps.ts';
 import { ownersGroup } from './decide-command.ts';
 import { ownPartition, type OnLogIncomplete } from './own-partition.ts';
 import { PartitionOwner, type OwnerDeps } from './partition-owner.ts';
@@ -166,4 +165,21 @@ async function trim({ log, clock }: OwnerDeps, partition: number, decided: numbe
 
 function disposable(store: ControlStateStore): { readonly store: ControlStateStore } & Disposable {
   return { store, [Symbol.dispose]: () => store.close() };
+}
+
+const lookEveryMs = 1_000;
+/** A smaller difference is the imprecision of timers and the slewing of a synchronized clock. */
+const stepMinMs = 500;
+
+/** Calls `stepped` within a second after the clock was set, or the machine was suspended: timers do not notice either. */
+function watchClockSteps(clock: Clock, stepped: () => void): Disposable {
+  const ahead = (): number => clock.now() - performance.now();
+  let before = ahead();
+  const timer = setInterval(() => {
+    const now = ahead();
+    if (Math.abs(now - before) < stepMinMs) return;
+    before = now;
+    stepped();
+  }, lookEveryMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }

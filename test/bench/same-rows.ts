@@ -5,7 +5,7 @@
  */
 import { createClient, type ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createChdbConnection } from 'chdb/connection';
-import { createStatement } from '#adapters/projection-store/ddl.ts';
+import { createStatement } from '#adapters/projection-store/clickhouse.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import { report, seconds } from './measure.ts';
 

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
-import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type { ClickHouseSettings } from '@clickhouse/client';
+import { ClickHouseLogLevel, createClient, type ClickHouseSettings } from '@clickhouse/client';
 import type { Insert } from '#ports/projection-store.ts';
 import {
   drain,
@@ -9,7 +8,8 @@ import {
   type Connection,
   type RunOptions,
 } from './connection.ts';
-import type { ServerAddress } from './server-address.ts';
+import { engineCode } from './engine-errors.ts';
+import { type ServerAddress, UnusableServer } from './server-address.ts';
 
 /** The server completes the response before its first byte: an error then has its status, and never truncates rows. */
 const answerSettings: ClickHouseSettings = { wait_end_of_query: 1 };
@@ -99,3 +99,133 @@ function insertStatement(insert: Insert): string {
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
+
+/** The oldest version with every setting used here; the tests run the SQL on 26.7. */
+const oldestVersion = '25.8';
+
+/** Settings that determine what is stored and read: a server without one of them would ignore it silently. */
+const neededSettings = [
+  'insert_deduplication_token',
+  'insert_quorum_parallel',
+  'select_sequential_consistency',
+  'deduplicate_blocks_in_dependent_materialized_views',
+  'use_skip_indexes_if_final_exact_mode',
+];
+const neededTableSettings = [
+  'allow_experimental_replacing_merge_with_cleanup',
+  'non_replicated_deduplication_window',
+];
+
+/** Codes of authentication failures. */
+const refusedUser = new Set(['192', '193', '194', '516']);
+const accessDenied = '497';
+
+/**
+ * Checks that the server can hold the tables, and creates a missing database. `system` is a connection to the
+ * database `system`, which every server has.
+ * @throws UnusableServer that names the required change; other errors: the server is away, try again
+ */
+export async function checkServer(
+  system: Connection,
+  { origin, user, database }: ServerAddress,
+  cluster: string | null,
+): Promise<void> {
+  try {
+    await checkVersion(system, origin);
+    await checkSettings(system, origin);
+    if (cluster !== null) await checkCluster(system, origin, cluster);
+    await makeDatabase(system, database, cluster);
+  } catch (error) {
+    const code = engineCode(error);
+    if (refusedUser.has(code)) {
+      throw new UnusableServer(`${origin} refuses the user "${user}" or its password`);
+    }
+    if (code === accessDenied) {
+      const { message } = error as Error;
+      throw new UnusableServer(`${origin} does not let the user "${user}" do it all: ${message}`);
+    }
+    throw error;
+  }
+}
+
+async function checkVersion(system: Connection, origin: string): Promise<void> {
+  const [version = ''] = await column(system, 'SELECT version()');
+  if (!isAtLeast(version, oldestVersion)) {
+    throw new UnusableServer(
+      `${origin} is ClickHouse ${version}; it must be ${oldestVersion} or newer`,
+    );
+  }
+}
+
+/** Compares year and month of a release. */
+export function isAtLeast(version: string, oldest: string): boolean {
+  const [year = 0, month = 0] = version.split('.').map(Number);
+  const [oldestYear = 0, oldestMonth = 0] = oldest.split('.').map(Number);
+  return year > oldestYear || (year === oldestYear && month >= oldestMonth);
+}
+
+async function checkSettings(system: Connection, origin: string): Promise<void> {
+  const existing = await column(
+    system,
+    `SELECT name FROM system.settings WHERE name IN {names:Array(String)}
+     UNION ALL SELECT name FROM system.merge_tree_settings WHERE name IN {names:Array(String)}`,
+    { names: [...neededSettings, ...neededTableSettings] },
+  );
+  const missing = [...neededSettings, ...neededTableSettings].filter(
+    (name) => !existing.includes(name),
+  );
+  if (missing.length > 0) {
+    throw new UnusableServer(`${origin} lacks the settings ${missing.join(', ')}`);
+  }
+}
+
+/** Every node must hold every row: with shards each reader would see another part. */
+async function checkCluster(system: Connection, origin: string, cluster: string): Promise<void> {
+  const shards = await column(
+    system,
+    'SELECT DISTINCT toString(shard_num) FROM system.clusters WHERE cluster = {cluster:String}',
+    { cluster },
+  );
+  if (shards.length === 1) return;
+  if (shards.length > 1) {
+    throw new UnusableServer(
+      `the cluster "${cluster}" of ${origin} has ${shards.length} shards; use one of a single shard`,
+    );
+  }
+  const existing = await column(system, 'SELECT DISTINCT cluster FROM system.clusters ORDER BY 1');
+  throw new UnusableServer(
+    `${origin} knows no cluster "${cluster}"; it knows ${existing.join(', ') || 'none'}`,
+  );
+}
+
+async function makeDatabase(
+  system: Connection,
+  database: string,
+  cluster: string | null,
+): Promise<void> {
+  const found = await column(
+    system,
+    'SELECT name FROM system.databases WHERE name = {database:String}',
+    { database },
+  );
+  if (found.length > 0) return;
+  await system.run(databaseStatement(database, cluster));
+}
+
+export function databaseStatement(database: string, cluster: string | null): string {
+  const where = cluster === null ? '' : ` ON CLUSTER \`${cluster}\``;
+  return `CREATE DATABASE IF NOT EXISTS \`${database}\`${where}`;
+}
+
+/** The first column of the result as text. */
+async function column(
+  system: Connection,
+  sql: string,
+  params: Record<string, string | readonly string[]> = {},
+): Promise<string[]> {
+  const text = await system.run(`${sql} FORMAT TabSeparatedRaw`, { params, isRead: true });
+  return text
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
+}

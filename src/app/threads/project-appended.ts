@@ -7,6 +7,7 @@ import type { ProjectionStore } from '#ports/projection-store.ts';
 import {
   startAppendedProjector,
   type AppendedProjectorDeps,
+  verifyAppended,
 } from '#streams/projector/appended-projector.ts';
 import type { AnyAppendedProjection } from '#streams/projector/appended.ts';
 import { followProjection } from '#streams/projector/consume-projections.ts';
@@ -14,7 +15,6 @@ import type { TableFeed, FeedOptions } from '#streams/projector/generation-feed.
 import { startGenerations, type ActiveGeneration } from '#streams/projector/generations.ts';
 import { projectorGroup, startSharedProjector } from '#streams/projector/shared-projector.ts';
 import { createSharedPublication } from '#streams/projector/shared-publication.ts';
-import { verifyAppended } from '#streams/projector/verify-appended.ts';
 import { appendedProjections } from '../projections.ts';
 import { counted, nothingFed, reachOfOwn } from './project-records.ts';
 import type { ThreadData } from './thread-context.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { GatewayError } from '#kernel/errors.ts';
 import { systemClock, type Clock } from '#kernel/time.ts';
@@ -17,10 +18,9 @@ import type {
 import type { Schemas } from '#ports/schemas.ts';
 import { connect, type Peer } from '../../threads/rpc.ts';
 import { openSchemas, type Registry } from '../avro-codec.ts';
-import { followPlaces, readPlace } from './consume.ts';
 import { isLogCorruption, type OnCorruption } from './corruption.ts';
 import { EncodeQueue } from './encode-queue.ts';
-import { LogReader } from './log-reader.ts';
+import { LogReader, type Cursor, type LogPartition } from './log-reader.ts';
 import { Member } from './member.ts';
 import type {
   PartitionAssignment,
@@ -29,6 +29,73 @@ import type {
   PartitionRevocation,
 } from './protocol.ts';
 import { Watcher } from './watcher.ts';
+
+interface PartitionPosition {
+  readonly partition: LogPartition;
+  readonly offset: number;
+}
+
+interface FollowContext {
+  readonly reader: LogReader;
+  readonly watcher: Watcher;
+  readonly maxBytes: number;
+}
+
+const openCursor = ({ partition, offset }: PartitionPosition): Cursor => ({
+  partition,
+  position: offset,
+  pending: [],
+  afterPending: offset,
+});
+
+/**
+ * Merges the partitions round robin, one batch of each that has messages; reads only on demand. Yields to other
+ * work of the thread between batches.
+ */
+async function* followPlaces(
+  from: readonly PartitionPosition[],
+  { reader, watcher, maxBytes }: FollowContext,
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
+  const ends = await watcher.watch(from.map(({ partition }) => partition.id));
+  using bell = watcher.bell(signal);
+  // Round robin: a partition that returned a batch goes to the end of the queue.
+  const cursors = from.map(openCursor);
+  while (!signal.aborted) {
+    bell.reset();
+    const index = cursors.findIndex((cursor) => hasMore(cursor, ends.get(cursor.partition.id)));
+    if (index < 0) {
+      await bell.rung();
+      continue;
+    }
+    const [cursor] = cursors.splice(index, 1) as [Cursor];
+    cursors.push(cursor);
+    await breathe();
+    // The signal may have aborted during the pause.
+    if ((signal as { aborted: boolean }).aborted) return;
+    const batch = reader.fetch(cursor, maxBytes);
+    if (batch !== null) yield batch;
+  }
+}
+
+const hasMore = (cursor: Cursor, end = 0): boolean =>
+  cursor.pending.length > 0 || cursor.position < end;
+
+/** Reads from the offset to `end`, the end at the time of the call. */
+async function* readPlace(
+  from: PartitionPosition,
+  end: number,
+  { reader, maxBytes }: Omit<FollowContext, 'watcher'>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Batch> {
+  const cursor = openCursor(from);
+  while (hasMore(cursor, end) && signal?.aborted !== true) {
+    const batch = reader.fetch(cursor, maxBytes, end);
+    if (batch === null) return;
+    yield batch;
+    await breathe();
+  }
+}
 
 interface EmbeddedLogClientOptions {
   readonly directory: string;

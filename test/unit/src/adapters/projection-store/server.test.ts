@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { ClickHouseLogLevel, createClient, type ClickHouseSettings } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
-import { isAtLeast } from '#adapters/projection-store/server-check.ts';
+import { isAtLeast } from '#adapters/projection-store/server.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
 import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
 

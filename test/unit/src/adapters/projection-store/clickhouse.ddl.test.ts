@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
-import { createStatement, dropStatement } from '#adapters/projection-store/ddl.ts';
-import { databaseStatement } from '#adapters/projection-store/server-check.ts';
+import {
+  openClickHouseStore,
+  createStatement,
+  dropStatement,
+} from '#adapters/projection-store/clickhouse.ts';
+import { databaseStatement } from '#adapters/projection-store/server.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import type { MigrationStep, ProjectionStore } from '#ports/projection-store.ts';
 import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';

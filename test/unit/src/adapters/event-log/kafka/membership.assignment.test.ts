@@ -4,7 +4,7 @@ import {
   decodeAssignment,
   encodeAssignment,
   encodeClaim,
-} from '#adapters/event-log/kafka/assignment.ts';
+} from '#adapters/event-log/kafka/membership.ts';
 
 const member = (memberId: string, held: readonly number[], generation = 1) => ({
   memberId,

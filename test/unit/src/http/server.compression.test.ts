@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { encodedAnswer } from '#http/compression.ts';
+import { encodedAnswer } from '#http/server.ts';
 
 const body = { records: Array.from({ length: 1000 }, (_, id) => ({ id, name: `Record ${id}` })) };
 const text = JSON.stringify(body);

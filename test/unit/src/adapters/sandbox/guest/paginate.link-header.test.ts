@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { linkTarget } from '#adapters/sandbox/guest/link-header.ts';
+import { linkTarget } from '#adapters/sandbox/guest/paginate.ts';
 
 it.each([
   ['<https://a.test/2>; rel="next"', 'https://a.test/2'],
