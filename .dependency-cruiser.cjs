@@ -1,9 +1,16 @@
 /** Each wing of `src/modules` may import those before it. */
 const wings = ['access', 'connections', 'records', 'functions', 'webhooks', 'proxy', 'operations'];
 
-/** Rooms of a noun, with the rooms that each may import. */
+/** Rooms of a folder, with the rooms that each may import. */
 const rooms = {
-  records: {
+  'src/app': {
+    config: [],
+    process: ['config'],
+    threads: ['config', 'process'],
+    roles: ['config', 'process', 'threads'],
+    tools: ['config', 'process'],
+  },
+  'src/modules/records': {
     model: [],
     write: ['model'],
     owner: ['model'],
@@ -12,7 +19,7 @@ const rooms = {
     history: ['model', 'write', 'read', 'projection'],
     api: ['model', 'write', 'read', 'projection', 'history'],
   },
-  'functions/runs': {
+  'src/modules/functions/runs': {
     ledger: [],
     runtime: ['ledger'],
     invocation: ['ledger', 'runtime'],
@@ -115,15 +122,15 @@ module.exports = {
           { path: `^src/modules/(${wings.slice(at + 1).join('|')})/` },
         ),
       ),
-    ...Object.entries(rooms).flatMap(([noun, floors]) =>
+    ...Object.entries(rooms).flatMap(([folder, floors]) =>
       Object.entries(floors).map(([room, before]) =>
         forbid(
-          `${noun}-${room}-knows-its-floor`,
+          `${folder.replace(/^src\/(modules\/)?/, '')}-${room}-knows-its-floor`,
           'A room imports only rooms before it.',
-          { path: `^src/modules/${noun}/${room}/` },
+          { path: `^${folder}/${room}/` },
           {
-            path: `^src/modules/${noun}/(${Object.keys(floors).join('|')})/`,
-            pathNot: `^src/modules/${noun}/(${[room, ...before].join('|')})/`,
+            path: `^${folder}/(${Object.keys(floors).join('|')})/`,
+            pathNot: `^${folder}/(${[room, ...before].join('|')})/`,
           },
         ),
       ),

@@ -1,5 +1,5 @@
-import { readConfig } from '#app/config.ts';
-import { recoverAccountKey } from '#app/recover-key.ts';
+import { readConfig } from '#app/config/config.ts';
+import { recoverAccountKey } from '#app/tools/recover-key.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError } from '#kernel/errors.ts';
 

@@ -1,7 +1,7 @@
-import { acceptLoss } from '#app/accept-loss.ts';
-import { readConfig } from '#app/config.ts';
-import { repartitionLog } from '#app/repartition.ts';
-import { isDirection, transferLog } from '#app/transfer.ts';
+import { readConfig } from '#app/config/config.ts';
+import { acceptLoss } from '#app/tools/accept-loss.ts';
+import { repartitionLog } from '#app/tools/repartition.ts';
+import { isDirection, transferLog } from '#app/tools/transfer.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError } from '#kernel/errors.ts';
 

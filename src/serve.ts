@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { compose, type RunningService } from '#app/compose.ts';
-import { readConfig, readShownSettings } from '#app/config.ts';
-import { createLogger } from '#app/logger.ts';
+import { readConfig, readShownSettings } from '#app/config/config.ts';
+import { createLogger } from '#app/process/logger.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { ThreadFailure } from '#kernel/thread-failure.ts';
 
@@ -15,7 +15,7 @@ const stopWithinMs = 25_000;
 async function serve(): Promise<void> {
   const config = readConfig();
   if (process.argv.includes('--smoke')) {
-    const { smoke } = await import('#app/smoke.ts');
+    const { smoke } = await import('#app/tools/smoke.ts');
     console.log(`The gateway works: it synced ${await smoke(config)} records.`);
     return;
   }

@@ -1,6 +1,6 @@
-import { readConfig } from '#app/config.ts';
-import { checkGateway, checkInstallation, type Finding } from '#app/upgrade-check.ts';
-import { version } from '#app/version.ts';
+import { readConfig } from '#app/config/config.ts';
+import { version } from '#app/config/version.ts';
+import { checkGateway, checkInstallation, type Finding } from '#app/tools/upgrade-check.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError } from '#kernel/errors.ts';
 

@@ -7,7 +7,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadAll } from 'js-yaml';
-import { roles } from '#app/config-rules.ts';
+import { roles } from '#app/config/config-rules.ts';
 import { cached } from '#test/services/cache.ts';
 import { announce, isOnPath, run, ServiceUnavailable } from '#test/services/commands.ts';
 import { versions } from '#test/services/versions.ts';

@@ -1,4 +1,4 @@
-import { loadConfig, settings } from '#app/config.ts';
+import { loadConfig, settings } from '#app/config/config.ts';
 
 type SettingName = keyof typeof settings;
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { endpoints } from '#api/routes.ts';
-import { loadConfig } from '#app/config.ts';
-import { release, version } from '#app/version.ts';
+import { loadConfig } from '#app/config/config.ts';
+import { release, version } from '#app/config/version.ts';
 import { commands } from '#cli/command-list.ts';
 import { outputTo } from '#cli/output.ts';
 import { ownPackage } from '#cli/package.ts';

@@ -3,17 +3,17 @@ import {
   type TableQuestions,
 } from '#adapters/projection-store/store-rpc.ts';
 import { trimWhenQuiet } from '#adapters/threads/trim-memory.ts';
-import { mustBeFree } from './bind-address.ts';
-import type { Config } from './config.ts';
-import { foldersOf } from './folders.ts';
-import { LogCorruption } from './log-corruption.ts';
-import { watchLogLiveness, type LogLiveness } from './log-liveness.ts';
-import { coordinationAccess, openCoordination } from './open-coordination.ts';
-import type { MainLog, OpenedLog } from './open-log.ts';
-import type { OpenedRoles } from './open-roles.ts';
-import { openProcessContext, type ProcessContext } from './process-context.ts';
-import { startThreads } from './start-threads.ts';
+import type { Config } from './config/config.ts';
+import { mustBeFree } from './process/bind-address.ts';
+import { foldersOf } from './process/folders.ts';
+import { LogCorruption } from './process/log-corruption.ts';
+import { watchLogLiveness, type LogLiveness } from './process/log-liveness.ts';
+import { coordinationAccess, openCoordination } from './process/open-coordination.ts';
+import type { MainLog, OpenedLog } from './process/open-log.ts';
+import { openProcessContext, type ProcessContext } from './process/process-context.ts';
+import type { OpenedRoles } from './roles/open-roles.ts';
 import type { RunningThread } from './threads/start-thread.ts';
+import { startThreads } from './threads/start-threads.ts';
 
 /** The running service; parts are closed in reverse order. */
 export interface RunningService extends AsyncDisposable, OpenedRoles {
@@ -43,7 +43,9 @@ async function open(
 ): Promise<RunningService> {
   // Mistakes in the overlay are found before anything is written.
   const providers =
-    config.providers === null ? null : (await import('./open-roles.ts')).loadProviders(config);
+    config.providers === null
+      ? null
+      : (await import('./roles/open-roles.ts')).loadProviders(config);
   await mustBeFree(config);
   // Nothing is written before this line: a start that fails because of its settings leaves nothing behind.
   await using stack = new AsyncDisposableStack();
@@ -51,7 +53,7 @@ async function open(
   // Most of the code of this thread is loaded while the others start.
   const [threads, { openRoles }] = await Promise.all([
     startThreads(stack, context),
-    import('./open-roles.ts'),
+    import('./roles/open-roles.ts'),
   ]);
   const failed = Promise.race(threads.all.map((thread) => thread.failed));
   failed.catch(() => undefined);

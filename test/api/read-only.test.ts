@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes, streamRoutes } from '#api/routes.ts';
-import { topicSpecs } from '#app/topics.ts';
+import { topicSpecs } from '#app/process/topics.ts';
 import { isWriting } from '#http/pipeline.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Call, Row } from '#test/support/access/row.ts';

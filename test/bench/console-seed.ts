@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadConfig } from '#app/config.ts';
+import { loadConfig } from '#app/config/config.ts';
 import type { PublicMessage } from '#control-plane/entity.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';

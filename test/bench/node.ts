@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { loadConfig } from '#app/config.ts';
+import { loadConfig } from '#app/config/config.ts';
 import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
 import { patchEnvironment } from '#modules/access/environments/handlers.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';

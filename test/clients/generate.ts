@@ -7,7 +7,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { endpoints } from '#api/routes.ts';
-import { version } from '#app/version.ts';
+import { version } from '#app/config/version.ts';
 import { openapiDocument } from '#http/openapi/document.ts';
 import { cached, cachePath } from '#test/services/cache.ts';
 import { announce, requireJava, run, ServiceUnavailable } from '#test/services/commands.ts';

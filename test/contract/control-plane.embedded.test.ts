@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { definitions } from '#app/entities.ts';
+import { definitions } from '#app/process/entities.ts';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import {
   commandTo,

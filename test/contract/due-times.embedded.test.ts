@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { definitions } from '#app/entities.ts';
+import { definitions } from '#app/process/entities.ts';
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { commandsTopic } from '#control-plane/message-codec.ts';
 import { partitionOf } from '#kernel/partition.ts';

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { topicSpecs } from '#app/topics.ts';
+import { topicSpecs } from '#app/process/topics.ts';
 import type { Cleanup, EventLog } from '#ports/event-log.ts';
 import { ownPrefix, serviceUrl } from '#test/services/url.ts';
 import { brokersOf, openTestLog } from '#test/support/kafka-open.ts';

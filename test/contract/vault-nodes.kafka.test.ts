@@ -2,7 +2,7 @@ import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
 import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
 import { Names } from '#adapters/event-log/kafka/names.ts';
-import { topicSpecs } from '#app/topics.ts';
+import { topicSpecs } from '#app/process/topics.ts';
 import { systemClock } from '#kernel/time.ts';
 import { fillerKey, keysTopic } from '#modules/access/vault/key-log.ts';
 import { openVault, type OpenVault } from '#modules/access/vault/open-vault.ts';

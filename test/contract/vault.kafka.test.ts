@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
-import { topicSpecs } from '#app/topics.ts';
+import { topicSpecs } from '#app/process/topics.ts';
 import { minuteMs, systemClock } from '#kernel/time.ts';
 import { keysTopic } from '#modules/access/vault/key-log.ts';
 import type { WrappedKey } from '#modules/access/vault/key-ring.ts';

@@ -2,7 +2,7 @@ import { createHttpClient } from '#adapters/http-client/undici.ts';
 import { startApiServer } from '#api/request-pipeline.ts';
 import { routes, streamRoutes } from '#api/routes.ts';
 import type { Services } from '#api/services.ts';
-import { createDependents } from '#app/dependents.ts';
+import { createDependents } from '#app/roles/dependents.ts';
 import { createPublisher } from '#control-plane/publisher.ts';
 import type { HttpServer } from '#http/server.ts';
 import { systemClock, type Clock } from '#kernel/time.ts';

@@ -6,7 +6,7 @@ import pino, { type Logger } from 'pino';
 import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
 import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '#adapters/event-log/embedded/open.ts';
-import { definitions } from '#app/entities.ts';
+import { definitions } from '#app/process/entities.ts';
 import { createControlPlane } from '#control-plane/client.ts';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { FoundEntity } from '#control-plane/control-plane.ts';

@@ -1,4 +1,4 @@
-import { createDependents } from '#app/dependents.ts';
+import { createDependents } from '#app/roles/dependents.ts';
 import { systemClock } from '#kernel/time.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import type { ControlNode } from './control.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { loadConfig } from '#app/config.ts';
-import { foldersOf } from '#app/folders.ts';
-import { LogCorruption } from '#app/log-corruption.ts';
-import { createLogger } from '#app/logger.ts';
-import { openMainLog, type OpenedLog } from '#app/open-log.ts';
+import { loadConfig } from '#app/config/config.ts';
+import { foldersOf } from '#app/process/folders.ts';
+import { LogCorruption } from '#app/process/log-corruption.ts';
+import { createLogger } from '#app/process/logger.ts';
+import { openMainLog, type OpenedLog } from '#app/process/open-log.ts';
 import { systemClock } from '#kernel/time.ts';
 import { services, serviceNames } from '#test/services/catalogue.ts';
 

@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '#app/config.ts';
+import { loadConfig } from '#app/config/config.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';

@@ -1,7 +1,7 @@
 /** What the children of the system tests have in common: a composed node, and all that it holds of a stream. */
 import { writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '#app/config.ts';
+import { loadConfig } from '#app/config/config.ts';
 import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import { patchEnvironment } from '#modules/access/environments/handlers.ts';

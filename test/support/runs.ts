@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Services } from '#api/services.ts';
-import { createDependents } from '#app/dependents.ts';
-import { projections } from '#app/projections.ts';
-import { findRecordReaders } from '#app/record-readers.ts';
+import { projections } from '#app/process/projections.ts';
+import { createDependents } from '#app/roles/dependents.ts';
+import { findRecordReaders } from '#app/roles/record-readers.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { createPublisher, type Publisher } from '#control-plane/publisher.ts';
 import { systemClock, type Clock } from '#kernel/time.ts';

@@ -1,6 +1,6 @@
 import type { Services } from '#api/services.ts';
 import { compose, type RunningService } from '#app/compose.ts';
-import type { Config } from '#app/config.ts';
+import type { Config } from '#app/config/config.ts';
 
 /** A composed process whose roles need services and tables. */
 export interface WholeNode extends RunningService {

@@ -40,7 +40,7 @@ interface ActiveRun {
 }
 
 const program = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
-/** Niceness of processes for background runs; below that of the owners (src/app/start-threads.ts). */
+/** Niceness of processes for background runs; below that of the owners (src/app/threads/start-threads.ts). */
 const backgroundNiceness = 10;
 const watchEveryMs = 50;
 /** Beyond a run's own limits: how long the child may take to end it. */

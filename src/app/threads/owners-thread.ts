@@ -4,7 +4,7 @@ import { followRetention } from '#modules/records/owner/decisions/retention-poli
 import { startRecordOwners } from '#modules/records/owner/start.ts';
 import type { OnLogIncomplete } from '#streams/owner/own-partition.ts';
 import { startControlOwners } from '#streams/owner/start.ts';
-import { definitions } from '../entities.ts';
+import { definitions } from '../process/entities.ts';
 import { startSealing } from './sealing.ts';
 import { serveThread } from './serve-thread.ts';
 import type { LogGap } from './start-thread.ts';

@@ -15,7 +15,7 @@ import type { TableFeed, FeedOptions } from '#streams/projector/generation-feed.
 import { startGenerations, type ActiveGeneration } from '#streams/projector/generations.ts';
 import { projectorGroup, startSharedProjector } from '#streams/projector/shared-projector.ts';
 import { createSharedPublication } from '#streams/projector/shared-publication.ts';
-import { appendedProjections } from '../projections.ts';
+import { appendedProjections } from '../process/projections.ts';
 import { counted, nothingFed, reachOfOwn } from './project-records.ts';
 import type { ThreadData } from './thread-context.ts';
 import type { CorruptionWatch } from './watch-corruption.ts';

@@ -2,10 +2,10 @@ import { workerData } from 'node:worker_threads';
 import { connect, type Methods, type Peer } from '#adapters/threads/rpc.ts';
 import { trimWhenQuiet } from '#adapters/threads/trim-memory.ts';
 import { systemClock } from '#kernel/time.ts';
-import { createLogger } from '../logger.ts';
-import { openThreadLog } from '../open-log.ts';
-import { openTracing } from '../open-tracing.ts';
-import { startOnLog } from '../start-on-log.ts';
+import { createLogger } from '../process/logger.ts';
+import { openThreadLog } from '../process/open-log.ts';
+import { openTracing } from '../process/open-tracing.ts';
+import { startOnLog } from '../process/start-on-log.ts';
 import { openThreadContext, type ThreadContext, type ThreadData } from './thread-context.ts';
 import { lowerThreadPriority } from './thread-priority.ts';
 

@@ -1,7 +1,7 @@
 import type { Peer } from '#adapters/threads/rpc.ts';
 import { startPeer } from '#adapters/threads/start-peer.ts';
 import { ThreadFailure } from '#kernel/thread-failure.ts';
-import { transferOf } from '../open-log.ts';
+import { transferOf } from '../process/open-log.ts';
 import type { ThreadData } from './thread-context.ts';
 
 export interface RunningThread extends AsyncDisposable {

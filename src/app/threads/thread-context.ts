@@ -6,13 +6,13 @@ import type { Ports } from '#control-plane/ports.ts';
 import { systemClock } from '#kernel/time.ts';
 import { openVault, type OpenVault } from '#modules/access/vault/open-vault.ts';
 import type { RootKey } from '#modules/access/vault/root-keys.ts';
-import { createFaultPoint, type FaultPoint } from '../fault-points.ts';
-import type { Folders } from '../folders.ts';
-import { observeLog } from '../observe-log.ts';
-import type { CoordinationAccess } from '../open-coordination.ts';
-import type { LogAccess } from '../open-log.ts';
-import type { TracingAccess } from '../open-tracing.ts';
-import type { Start } from '../start-on-log.ts';
+import { createFaultPoint, type FaultPoint } from '../process/fault-points.ts';
+import type { Folders } from '../process/folders.ts';
+import { observeLog } from '../process/observe-log.ts';
+import type { CoordinationAccess } from '../process/open-coordination.ts';
+import type { LogAccess } from '../process/open-log.ts';
+import type { TracingAccess } from '../process/open-tracing.ts';
+import type { Start } from '../process/start-on-log.ts';
 
 /**
  * Which partitions of the records a process projects: all for itself (embedded tables), those that the group of

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { load as parse } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { roles } from '#app/config-rules.ts';
-import { loadConfig, settings } from '#app/config.ts';
+import { roles } from '#app/config/config-rules.ts';
+import { loadConfig, settings } from '#app/config/config.ts';
 
 const chart = new URL('../../../deploy/helm/svc/', import.meta.url);
 const textOf = (file: string) => readFileSync(new URL(file, chart), 'utf8');

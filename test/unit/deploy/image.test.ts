@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { DockerfileParser } from 'dockerfile-ast';
 import { load as parse } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { loadConfig, settings } from '#app/config.ts';
+import { loadConfig, settings } from '#app/config/config.ts';
 import { programEnv, programs } from '#cli/run-program.ts';
 import { isOnPath, run } from '#test/services/commands.ts';
 import { installHadolint } from '#test/services/hadolint.ts';

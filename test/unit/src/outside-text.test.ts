@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { codingsOf } from '#adapters/http-client/decode.ts';
 import { parseAnswerHead } from '#adapters/http-client/http1/answer-head.ts';
 import { linkTarget } from '#adapters/sandbox/guest/paginate.ts';
-import { maskedUrl, origins } from '#app/addresses.ts';
+import { maskedUrl, origins } from '#app/config/addresses.ts';
 import { traceOf } from '#control-plane/trace.ts';
 import {
   connectionId,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { definitions } from '#app/entities.ts';
+import { definitions } from '#app/process/entities.ts';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import {
   commandTo,

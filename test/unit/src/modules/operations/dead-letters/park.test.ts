@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { definitions } from '#app/entities.ts';
+import { definitions } from '#app/process/entities.ts';
 import type { AnyEntityDefinition } from '#control-plane/entity.ts';
 import { createPublisher, type Publisher } from '#control-plane/publisher.ts';
 import type { Sealed } from '#kernel/ids.ts';

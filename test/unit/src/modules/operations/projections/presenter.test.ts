@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { projections } from '#app/projections.ts';
+import { projections } from '#app/process/projections.ts';
 import { presentProjection } from '#modules/operations/projections/presenter.ts';
 import { untouched, type Generation } from '#streams/projector/projection-state.ts';
 

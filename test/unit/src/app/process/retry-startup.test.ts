@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryStartup } from '#app/retry-startup.ts';
+import { retryStartup } from '#app/process/retry-startup.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { silent } from '#test/support/control.ts';
 

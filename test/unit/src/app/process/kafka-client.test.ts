@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { expect, it } from 'vitest';
-import { loadConfig } from '#app/config.ts';
-import { clientOf } from '#app/open-log.ts';
+import { loadConfig } from '#app/config/config.ts';
+import { clientOf } from '#app/process/open-log.ts';
 
 const node = '1c0e6a52-7f5e-4c55-9d9e-3f8f7b6a5d4c';
 const servers = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ServedLog } from '#app/open-log.ts';
-import { startOnLog } from '#app/start-on-log.ts';
+import type { ServedLog } from '#app/process/open-log.ts';
+import { startOnLog } from '#app/process/start-on-log.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import { silent } from '#test/support/control.ts';

@@ -1,5 +1,5 @@
 import { metricsMediaType, metricsText, type ThreadMetrics } from '#adapters/metrics/prometheus.ts';
-import type { RunningThread } from './threads/start-thread.ts';
+import type { RunningThread } from '../threads/start-thread.ts';
 
 /** The metrics of this thread and of the others as one text. */
 export async function scraped(

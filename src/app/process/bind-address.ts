@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { hostAndPort } from '#http/host-and-port.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
-import type { Config } from './config.ts';
+import type { Config } from '../config/config.ts';
 
 /**
  * Checks that the address is free before anything is opened.

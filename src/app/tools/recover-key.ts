@@ -11,11 +11,11 @@ import { listKeys } from '#modules/access/api-keys/queries.ts';
 import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
 import { openVault } from '#modules/access/vault/open-vault.ts';
 import { startControlOwners } from '#streams/owner/start.ts';
-import type { Config } from './config.ts';
-import { definitions } from './entities.ts';
-import { foldersOf } from './folders.ts';
-import { LogCorruption } from './log-corruption.ts';
-import { openProcessContext } from './process-context.ts';
+import type { Config } from '../config/config.ts';
+import { definitions } from '../process/entities.ts';
+import { foldersOf } from '../process/folders.ts';
+import { LogCorruption } from '../process/log-corruption.ts';
+import { openProcessContext } from '../process/process-context.ts';
 
 const actor = 'operator:keys-recover';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { roles } from '#app/config-rules.ts';
-import { loadConfig, settings } from '#app/config.ts';
-import { shownSettings } from '#app/settings.ts';
+import { roles } from '#app/config/config-rules.ts';
+import { loadConfig, settings } from '#app/config/config.ts';
+import { shownSettings } from '#app/config/settings.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 
 function linesOf(load: () => unknown): string[] {

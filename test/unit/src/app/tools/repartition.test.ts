@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
-import { loadConfig } from '#app/config.ts';
-import { repartitionLog } from '#app/repartition.ts';
-import { topicSpecs } from '#app/topics.ts';
+import { loadConfig } from '#app/config/config.ts';
+import { topicSpecs } from '#app/process/topics.ts';
+import { repartitionLog } from '#app/tools/repartition.ts';
 import {
   commandsTopic,
   controlTopic,

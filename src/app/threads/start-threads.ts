@@ -1,10 +1,10 @@
 import { holdEngine } from '#adapters/projection-store/hold-engine.ts';
-import type { Config } from './config.ts';
-import { coordinationAccess } from './open-coordination.ts';
-import type { ProcessContext } from './process-context.ts';
-import { startThread, type RunningThread } from './threads/start-thread.ts';
-import type { ProjectedPartitions, ThreadData } from './threads/thread-context.ts';
-import { lowerPoolPriority } from './threads/thread-priority.ts';
+import type { Config } from '../config/config.ts';
+import { coordinationAccess } from '../process/open-coordination.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { startThread, type RunningThread } from './start-thread.ts';
+import type { ProjectedPartitions, ThreadData } from './thread-context.ts';
+import { lowerPoolPriority } from './thread-priority.ts';
 
 /** Steps of niceness. Acknowledged commands wait for the owners; decided changes wait for the tables. */
 const ownersStepsBack = 5;

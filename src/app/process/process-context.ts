@@ -8,7 +8,7 @@ import { keysTopic } from '#modules/access/vault/key-log.ts';
 import type { RootKey } from '#modules/access/vault/root-keys.ts';
 import { makeRootKeyFile, readRootKeys } from '#modules/access/vault/root-keys.ts';
 import type { EventLog } from '#ports/event-log.ts';
-import type { Config } from './config.ts';
+import type { Config } from '../config/config.ts';
 import { hasLog, makeFolders, mustHaveItsLog, type Folders } from './folders.ts';
 import type { LogCorruption } from './log-corruption.ts';
 import { createLogger } from './logger.ts';

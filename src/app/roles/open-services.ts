@@ -33,19 +33,19 @@ import { openIncoming } from '#modules/webhooks/webhooks-in/incoming-store.ts';
 import { createProviderKeys } from '#modules/webhooks/webhooks-in/provider-keys.ts';
 import { openDeliveries } from '#modules/webhooks/webhooks-out/deliveries.ts';
 import type { OperationOutcome } from '#ports/operation-log.ts';
-import type { Config } from './config.ts';
+import type { Config } from '../config/config.ts';
+import { release } from '../config/version.ts';
+import { definitions } from '../process/entities.ts';
+import { createFaultPoint } from '../process/fault-points.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { projections } from '../process/projections.ts';
+import type { RunningThread } from '../threads/start-thread.ts';
+import type { Threads } from '../threads/start-threads.ts';
 import { createDependents } from './dependents.ts';
-import { definitions } from './entities.ts';
-import { createFaultPoint } from './fault-points.ts';
 import { openDemo } from './open-demo.ts';
-import type { ProcessContext } from './process-context.ts';
-import { projections } from './projections.ts';
 import { findRecordReaders } from './record-readers.ts';
 import { scraped } from './scrape.ts';
-import type { Threads } from './start-threads.ts';
-import type { RunningThread } from './threads/start-thread.ts';
 import { traceHttpClient } from './trace-http-client.ts';
-import { release } from './version.ts';
 
 /** The services of the roles api, runner and webhooks. */
 export interface OpenedServices {

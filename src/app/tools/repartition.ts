@@ -5,14 +5,14 @@ import { openSource, type Transfer } from '#modules/operations/log-transfer/expo
 import { fillLog, mustBeMultiple } from '#modules/operations/log-transfer/import.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import type { EventLog } from '#ports/event-log.ts';
-import type { Config } from './config.ts';
-import { createFaultPoint } from './fault-points.ts';
-import { copying, foldersOf, hasLog, replaceLog } from './folders.ts';
-import { LogCorruption } from './log-corruption.ts';
-import { createLogger } from './logger.ts';
-import { openMainLog } from './open-log.ts';
-import { topicSpecs } from './topics.ts';
-import { version } from './version.ts';
+import type { Config } from '../config/config.ts';
+import { version } from '../config/version.ts';
+import { createFaultPoint } from '../process/fault-points.ts';
+import { copying, foldersOf, hasLog, replaceLog } from '../process/folders.ts';
+import { LogCorruption } from '../process/log-corruption.ts';
+import { createLogger } from '../process/logger.ts';
+import { openMainLog } from '../process/open-log.ts';
+import { topicSpecs } from '../process/topics.ts';
 
 export interface RepartitionResult {
   readonly from: number;

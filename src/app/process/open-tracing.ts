@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { SamplerName } from '#adapters/tracing/samplers.ts';
 import { useTracer } from '#control-plane/trace.ts';
-import type { Config } from './config.ts';
-import { version } from './version.ts';
+import type { Config } from '../config/config.ts';
+import { version } from '../config/version.ts';
 
 /** What a thread needs to record spans: plain data. */
 export interface TracingAccess {

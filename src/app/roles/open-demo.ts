@@ -6,8 +6,8 @@ import { isLoopbackHost } from '#http/same-origin.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import type { DemoApi } from '#modules/operations/demo/api.ts';
 import { demoDefinitions } from '#modules/operations/demo/definitions.ts';
-import type { Config } from './config.ts';
-import type { ProcessContext } from './process-context.ts';
+import type { Config } from '../config/config.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 
 /** Whether only this machine can reach the gateway, and its data is in its own folder. */
 export const isOnlyLocal = ({ host, logUrl, publicUrl }: Config): boolean =>

@@ -29,10 +29,10 @@ import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-d
 import type { Metrics } from '#ports/metrics.ts';
 import type { FailureKind, Sandbox } from '#ports/sandbox.ts';
 import type { ConsumerGroupName } from '#streams/consumer-groups.ts';
-import { createFaultPoint } from './fault-points.ts';
+import { version } from '../config/version.ts';
+import { createFaultPoint } from '../process/fault-points.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import type { OpenedServices } from './open-services.ts';
-import type { ProcessContext } from './process-context.ts';
-import { version } from './version.ts';
 
 const resumeEveryMs = 60_000;
 

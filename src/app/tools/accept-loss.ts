@@ -2,8 +2,8 @@ import { globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { forgetEnds, missingMessages } from '#adapters/event-log/embedded/acknowledged-ends.ts';
 import { lockDirectory } from '#adapters/event-log/embedded/tables.ts';
-import type { Config } from './config.ts';
-import { foldersOf, makeFolders, mustHaveItsLog } from './folders.ts';
+import type { Config } from '../config/config.ts';
+import { foldersOf, makeFolders, mustHaveItsLog } from '../process/folders.ts';
 
 export interface AcceptedLoss {
   /** By partition, the first and the last lost offset; empty where only derived data has them (or the log is in Kafka). */

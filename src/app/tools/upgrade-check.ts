@@ -20,11 +20,11 @@ import { layout as incomingTables } from '#modules/webhooks/webhooks-in/incoming
 import { layout as deliveryTables } from '#modules/webhooks/webhooks-out/delivery-store.ts';
 import { controlStateVersion } from '#streams/owner/state-store.ts';
 import { topics, type TopicName } from '#streams/topics.ts';
-import type { Config } from './config.ts';
-import { definitions } from './entities.ts';
-import { foldersOf } from './folders.ts';
-import { projections } from './projections.ts';
-import { release } from './version.ts';
+import type { Config } from '../config/config.ts';
+import { release } from '../config/version.ts';
+import { definitions } from '../process/entities.ts';
+import { foldersOf } from '../process/folders.ts';
+import { projections } from '../process/projections.ts';
 
 /** What this release does with a part of an installation. Only `refused` prevents a start. */
 export interface Finding {

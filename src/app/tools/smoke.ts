@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '#client/index.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { demoApiKey } from '#modules/operations/demo/definitions.ts';
-import { compose } from './compose.ts';
-import type { Config } from './config.ts';
+import { compose } from '../compose.ts';
+import type { Config } from '../config/config.ts';
 
 const integration = 'demo-key';
 const connectionId = 'smoke';

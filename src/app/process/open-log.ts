@@ -7,15 +7,15 @@ import type { Ports } from '#control-plane/ports.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isErasable, type EventLog } from '#ports/event-log.ts';
-import { maskedUrl, type KafkaAccess } from './addresses.ts';
-import { roles as allRoles } from './config-rules.ts';
-import type { Config } from './config.ts';
+import { maskedUrl, type KafkaAccess } from '../config/addresses.ts';
+import { roles as allRoles } from '../config/config-rules.ts';
+import type { Config } from '../config/config.ts';
+import { release } from '../config/version.ts';
 import { finishReplacement, removeCopies, type Folders } from './folders.ts';
 import type { LogCorruption } from './log-corruption.ts';
 import { readOnlyLog } from './read-only-log.ts';
 import { retryStartup } from './retry-startup.ts';
 import { topicSpecs } from './topics.ts';
-import { release } from './version.ts';
 
 interface CommonAccess {
   /** Whether this process only reads (SVC_READ_ONLY). */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
 import type { Coordination } from '#ports/coordination.ts';
-import type { Config } from './config.ts';
+import type { Config } from '../config/config.ts';
 
 /** How another thread reaches Coordination; null = it is inside the main thread of the only process. */
 export type CoordinationAccess = { readonly url: string; readonly prefix: string } | null;

@@ -6,15 +6,15 @@ import { createCode, defaultKeys, signInUrl } from '#modules/access/console-code
 import { bootstrap } from '#modules/access/environments/bootstrap.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
-import { addressProblem } from './bind-address.ts';
-import type { Config } from './config.ts';
+import type { Config } from '../config/config.ts';
+import { addressProblem } from '../process/bind-address.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { retryStartup } from '../process/retry-startup.ts';
+import type { Threads } from '../threads/start-threads.ts';
 import { isOnlyLocal } from './open-demo.ts';
 import { openServices, type OpenedServices } from './open-services.ts';
-import type { ProcessContext } from './process-context.ts';
 import { startReactors } from './reactors.ts';
-import { retryStartup } from './retry-startup.ts';
 import { scraped } from './scrape.ts';
-import type { Threads } from './start-threads.ts';
 
 interface GeneratedKey {
   /** Name of the environment, or `account`. */

@@ -10,14 +10,14 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
 import { isBefore } from '#adapters/event-log/embedded/releases.ts';
-import { loadConfig } from '#app/config.ts';
-import { projections } from '#app/projections.ts';
-import { checkGateway, checkInstallation } from '#app/upgrade-check.ts';
-import { release } from '#app/version.ts';
+import { loadConfig } from '#app/config/config.ts';
+import { release } from '#app/config/version.ts';
+import { projections } from '#app/process/projections.ts';
+import { checkGateway, checkInstallation } from '#app/tools/upgrade-check.ts';
 import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
 
 const run = promisify(execFile);
-const fixture = join(import.meta.dirname, '../../../fixtures/d9919b2/plain/data.tar.gz');
+const fixture = join(import.meta.dirname, '../../../../fixtures/d9919b2/plain/data.tar.gz');
 
 let folder: string;
 let dataDir: string;
