@@ -8,16 +8,16 @@ const withServices = 'test/**/*.{kafka,redis,registry,services}.test.ts';
 const withFaults = 'test/**/*.faults.*.test.ts';
 
 /** Every answer of a gateway is held against it. */
-const documentOfAnswers = 'test/support/openapi-setup.ts';
+const documentOfAnswers = 'test/support/judges/openapi-setup.ts';
 
 /** Compiles the functions that the worlds of the tests deploy, once. */
-const functions = 'test/support/functions-setup.ts';
+const functions = 'test/support/worlds/functions-setup.ts';
 
 /** What is started is what users start. */
-const programs = 'test/support/built-programs.ts';
+const programs = 'test/support/processes/built-programs.ts';
 
 /** One gateway for the files of a worker. */
-const gateways = 'test/support/shared-gateways.ts';
+const gateways = 'test/support/worlds/shared-gateways.ts';
 
 /** What is asked for again and again may take as long on a busy machine; a test's own timeout ends it. */
 const expectOptions = { poll: { timeout: 50_000 } };

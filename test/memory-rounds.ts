@@ -5,8 +5,8 @@
  * already, with keys of full access to two of its environments.
  */
 import { parseArgs } from 'node:util';
-import { accessTo, startGateway } from '#test/support/gateway.ts';
-import { memoryReturned, memoryRounds, sandboxMb } from '#test/support/memory-rounds.ts';
+import { memoryReturned, memoryRounds, sandboxMb } from '#test/support/judges/memory-rounds.ts';
+import { accessTo, startGateway } from '#test/support/processes/gateway.ts';
 
 const { positionals, values: options } = parseArgs({
   allowPositionals: true,

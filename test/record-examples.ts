@@ -11,7 +11,7 @@ import {
   openExampleWorld,
   pathOf,
   recordings,
-} from '#test/support/example-world.ts';
+} from '#test/support/worlds/example-world.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 const world = await openExampleWorld();

@@ -1,6 +1,6 @@
 /**
  * After a whole run of the tests: names each endpoint of which no test has seen a success that it declares, or an
- * error that it lists, and each change of the console that no test has pressed. `test/support/answers.ts` has noted
+ * error that it lists, and each change of the console that no test has pressed. `test/support/judges/answers.ts` has noted
  * what was seen.
  */
 import { globSync, readdirSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { routes, streamRoutes } from '#api/routes.ts';
 import { codeOf, statusOf, type RouteError } from '#http/define-route.ts';
 import { changeSites } from '#test/browser/change-sites.ts';
-import { ofConsole, ofSite } from '#test/support/answers.ts';
+import { ofConsole, ofSite } from '#test/support/judges/answers.ts';
 
 interface Demand {
   readonly endpoint: string;

@@ -20,7 +20,7 @@ import { installSchemathesis } from '#test/fuzz/schemathesis.ts';
 import { matrix } from '#test/packages/matrix.ts';
 import { ServiceUnavailable } from '#test/services/commands.ts';
 import { coreFiles, leaveOut, prepareServices, report, type NotRun } from '#test/services/run.ts';
-import { longRunVariable } from '#test/support/long-run.ts';
+import { longRunVariable } from '#test/support/judges/long-run.ts';
 import { memoryFolder } from './memory-folder.ts';
 import { unpressed, unseen } from './route-coverage.ts';
 import { runProject, type Failure, type FileTime, type ProjectOutcome } from './vitest-project.ts';

@@ -4,12 +4,12 @@
  * several of them over Kafka, with common tables; or on those that were started already, with a key of full access.
  */
 import { parseArgs } from 'node:util';
-import { startClickHouseFront } from '#test/support/clickhouse-front.ts';
-import { deploymentEnv } from '#test/support/deployment.ts';
-import { accessTo, startGateway, type GatewayAccess } from '#test/support/gateway.ts';
-import { startOwnServices } from '#test/support/own-services.ts';
-import { seedOfRun } from '#test/support/random.ts';
-import { openScanWorld, type ScanTally } from '#test/support/scans.ts';
+import { startClickHouseFront } from '#test/support/fakes/clickhouse-front.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
+import { deploymentEnv } from '#test/support/processes/deployment.ts';
+import { accessTo, startGateway, type GatewayAccess } from '#test/support/processes/gateway.ts';
+import { startOwnServices } from '#test/support/processes/own-services.ts';
+import { openScanWorld, type ScanTally } from '#test/support/worlds/scans.ts';
 
 const { positionals, values: options } = parseArgs({
   allowPositionals: true,

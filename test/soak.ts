@@ -6,9 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CrashRounds, faultPoints, killAt } from '#test/support/crash-rounds.ts';
-import { startOwnServices } from '#test/support/own-services.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { CrashRounds, faultPoints, killAt } from '#test/support/judges/crash-rounds.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { startOwnServices } from '#test/support/processes/own-services.ts';
 
 const { positionals, values: options } = parseArgs({
   allowPositionals: true,

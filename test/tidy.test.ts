@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { clientOperations, operationsFile, pages } from '#bin/generate/generate.ts';
 import { topicValues, valuesFile } from '#bin/generate/topic-values.ts';
 import { topics } from '#streams/topics.ts';
-import { rowsOfFunctions, sectionsOfRows } from '#test/support/contract/rows.ts';
+import { rowsOfFunctions, sectionsOfRows } from '#test/support/judges/contract/rows.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {

@@ -8,11 +8,22 @@ import { routes, streamRoutes } from '#api/routes.ts';
 import { checkScope } from '#http/check-parts.ts';
 import type { RouteGuards, RequestPipeline } from '#http/pipeline.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { Call, Row } from '#test/support/access/row.ts';
-import { environmentScopes, passes, served, table, wildcards } from '#test/support/access/table.ts';
-import { ask, missing, openAccessWorld, type AccessWorld } from '#test/support/access/world.ts';
-import { startApi, type Api } from '#test/support/api.ts';
-import type { Answer } from '#test/support/gateway.ts';
+import type { Call, Row } from '#test/support/judges/access/row.ts';
+import {
+  environmentScopes,
+  passes,
+  served,
+  table,
+  wildcards,
+} from '#test/support/judges/access/table.ts';
+import {
+  ask,
+  missing,
+  openAccessWorld,
+  type AccessWorld,
+} from '#test/support/judges/access/world.ts';
+import type { Answer } from '#test/support/processes/gateway.ts';
+import { startApi, type Api } from '#test/support/worlds/api.ts';
 
 type Served = Row & { readonly call: Call };
 type Declared = RouteGuards & { readonly endpoint: string };

@@ -14,11 +14,11 @@ import {
 } from '#modules/operations/alerts/monitor.ts';
 import { parkTo } from '#modules/operations/dead-letters/park.ts';
 import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
-import { codeOf, startApi, type Api } from '#test/support/api.ts';
-import { movedClock } from '#test/support/clock.ts';
-import { until } from '#test/support/runs.ts';
-import { openSmtpReceiver, type SmtpReceiver } from '#test/support/smtp-receiver.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import { openSmtpReceiver, type SmtpReceiver } from '#test/support/fakes/smtp-receiver.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
+import { codeOf, startApi, type Api } from '#test/support/worlds/api.ts';
+import { until } from '#test/support/worlds/runs.ts';
 
 const clock = movedClock();
 const secretPath = '/hook/T0/B0/a-token-that-nobody-may-see';

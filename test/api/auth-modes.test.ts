@@ -7,10 +7,10 @@ import { authModeRules } from '#modules/connections/credentials/modes/registry.t
 import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
-import { aProvider } from '#test/support/control.ts';
-import type { Played } from '#test/support/fake-auth/play.ts';
-import { openFakeAuth, type FakeAuth } from '#test/support/fake-auth/server.ts';
-import { startGateway, type Answer, type RunningGateway } from '#test/support/gateway.ts';
+import type { Played } from '#test/support/fakes/fake-auth/play.ts';
+import { openFakeAuth, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
+import { startGateway, type Answer, type RunningGateway } from '#test/support/processes/gateway.ts';
+import { aProvider } from '#test/support/worlds/control.ts';
 
 /** One entry of the catalog for each mode. */
 const entries: Readonly<Record<AuthMode, string>> = {

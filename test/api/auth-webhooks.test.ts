@@ -4,11 +4,15 @@ import { openOperatorRequests } from '#modules/operations/consumer-groups/operat
 import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhook.ts';
 import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
-import { codeOf } from '#test/support/api.ts';
-import { providerOf, startAuthorizing, type AuthorizingApi } from '#test/support/authorizing.ts';
-import { movedClock } from '#test/support/clock.ts';
-import { everythingOn } from '#test/support/control.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
+import { codeOf } from '#test/support/worlds/api.ts';
+import {
+  providerOf,
+  startAuthorizing,
+  type AuthorizingApi,
+} from '#test/support/worlds/authorizing.ts';
+import { everythingOn } from '#test/support/worlds/control.ts';
 
 const clock = movedClock();
 const [oauth, keyed] = ['oauth', 'keyed'] as const;

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
 import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
 import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
-import { codeOf } from '#test/support/api.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
+import { codeOf } from '#test/support/worlds/api.ts';
 import {
   openPageSocket,
   providerOf,
   startAuthorizing,
   type AuthorizingApi,
-} from '#test/support/authorizing.ts';
-import { movedClock } from '#test/support/clock.ts';
-import { everythingOn } from '#test/support/control.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+} from '#test/support/worlds/authorizing.ts';
+import { everythingOn } from '#test/support/worlds/control.ts';
 
 const clock = movedClock();
 const [oauth2, spaced, raw, oauth1, app, custom] = [

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
-import { checkedFetch } from '#test/support/answers.ts';
+import { checkedFetch } from '#test/support/judges/answers.ts';
 import {
   openPageSocket,
   providerOf,
   startAuthorizing,
   type AuthorizingApi,
   type Redirect,
-} from '#test/support/authorizing.ts';
+} from '#test/support/worlds/authorizing.ts';
 
 const [plain, issued] = ['plain', 'issued'] as const;
 const issuer = 'https://issuer.example/oauth';

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { environmentEntity } from '#modules/access/environments/entity.ts';
-import { startApiWithProviders, type ApiWithProviders } from '#test/support/api-with-providers.ts';
-import { codeOf, type ApiAnswer } from '#test/support/api.ts';
-import { connectionsFound } from '#test/support/control.ts';
+import {
+  startApiWithProviders,
+  type ApiWithProviders,
+} from '#test/support/worlds/api-with-providers.ts';
+import { codeOf, type ApiAnswer } from '#test/support/worlds/api.ts';
+import { connectionsFound } from '#test/support/worlds/control.ts';
 
 let api: ApiWithProviders;
 let token: string;

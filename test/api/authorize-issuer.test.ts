@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkedFetch } from '#test/support/answers.ts';
+import { checkedFetch } from '#test/support/judges/answers.ts';
 import {
   openPageSocket,
   providerOf,
   startAuthorizing,
   type AuthorizingApi,
-} from '#test/support/authorizing.ts';
+} from '#test/support/worlds/authorizing.ts';
 
 const [named, unnamed] = ['named', 'unnamed'] as const;
 const issuer = 'https://issuer.example/oauth';

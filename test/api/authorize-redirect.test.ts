@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { environmentEntity } from '#modules/access/environments/entity.ts';
 import { authorizationEntity } from '#modules/connections/authorizations/entity.ts';
-import { checkedFetch } from '#test/support/answers.ts';
-import { codeOf } from '#test/support/api.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import { checkedFetch } from '#test/support/judges/answers.ts';
+import { codeOf } from '#test/support/worlds/api.ts';
 import {
   openPageSocket,
   providerOf,
   startAuthorizing,
   type AuthorizingApi,
   type Redirect,
-} from '#test/support/authorizing.ts';
-import { movedClock } from '#test/support/clock.ts';
-import { connectionsFound, everythingOn } from '#test/support/control.ts';
+} from '#test/support/worlds/authorizing.ts';
+import { connectionsFound, everythingOn } from '#test/support/worlds/control.ts';
 
 const clock = movedClock();
 const [oauth2, oauth1, app, custom, keyed] = [

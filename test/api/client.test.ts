@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, type Client } from '#client/index.ts';
-import { startApi, type Api } from '#test/support/api.ts';
+import { startApi, type Api } from '#test/support/worlds/api.ts';
 
 let api: Api;
 let client: Client;

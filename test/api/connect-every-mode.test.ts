@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuthMode } from '#modules/connections/providers/definition.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
-import { codeOf } from '#test/support/api.ts';
+import { codeOf } from '#test/support/worlds/api.ts';
 import {
   openPageSocket,
   providerOf,
   startAuthorizing,
   type AuthorizingApi,
-} from '#test/support/authorizing.ts';
-import { everythingOn } from '#test/support/control.ts';
+} from '#test/support/worlds/authorizing.ts';
+import { everythingOn } from '#test/support/worlds/control.ts';
 
 /** Where the form of a mode is sent; the others go to the provider. */
 const forms: Partial<Record<AuthMode, string>> = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkedFetch } from '#test/support/answers.ts';
-import { startApi, type Api } from '#test/support/api.ts';
+import { checkedFetch } from '#test/support/judges/answers.ts';
+import { startApi, type Api } from '#test/support/worlds/api.ts';
 
 let api: Api;
 beforeAll(async () => {

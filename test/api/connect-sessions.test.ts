@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectSessionEntity } from '#modules/connections/connect-sessions/entity.ts';
-import { startApiWithProviders, type ApiWithProviders } from '#test/support/api-with-providers.ts';
-import { codeOf, type ApiAnswer } from '#test/support/api.ts';
-import { movedClock } from '#test/support/clock.ts';
-import { everythingOn } from '#test/support/control.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import {
+  startApiWithProviders,
+  type ApiWithProviders,
+} from '#test/support/worlds/api-with-providers.ts';
+import { codeOf, type ApiAnswer } from '#test/support/worlds/api.ts';
+import { everythingOn } from '#test/support/worlds/control.ts';
 
 const clock = movedClock();
 let api: ApiWithProviders;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startApi, type Api } from '#test/support/api.ts';
-import { browserAt, idOf, makeListingKey, outcome } from '#test/support/console-browser.ts';
+import { startApi, type Api } from '#test/support/worlds/api.ts';
+import { browserAt, idOf, makeListingKey, outcome } from '#test/support/worlds/console-browser.ts';
 let api: Api;
 let otherNode: string;
 beforeAll(async () => {

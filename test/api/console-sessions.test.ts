@@ -3,8 +3,8 @@ import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
 import { findSession } from '#modules/access/console-sessions/handlers.ts';
-import { codeOf, startApi, type Api } from '#test/support/api.ts';
-import { movedClock } from '#test/support/clock.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import { codeOf, startApi, type Api } from '#test/support/worlds/api.ts';
 import {
   browserAt,
   cookieIn,
@@ -13,7 +13,7 @@ import {
   outcome,
   samePage,
   type Came,
-} from '#test/support/console-browser.ts';
+} from '#test/support/worlds/console-browser.ts';
 const clock = movedClock();
 let api: Api;
 let otherNode: string;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf, startApi, type Api } from '#test/support/api.ts';
+import { codeOf, startApi, type Api } from '#test/support/worlds/api.ts';
 
 let api: Api;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openRedisCoordination } from '#adapters/coordination/redis.ts';
 import { startRedis } from '#test/services/redis.ts';
-import { codeOf, startApi, type Api } from '#test/support/api.ts';
+import { codeOf, startApi, type Api } from '#test/support/worlds/api.ts';
 
 const lastUsed = (api: Api) => async () => {
   const answer = await api.call('GET', '/account/api-keys', { key: api.keys.account });

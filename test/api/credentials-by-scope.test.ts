@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { codeOf, startApi, type Api, type ApiAnswer } from '#test/support/api.ts';
 import {
   openFakeTokenEndpoint,
   type FakeTokenEndpoint,
-} from '#test/support/fake-token-endpoint.ts';
+} from '#test/support/fakes/fake-token-endpoint.ts';
+import { codeOf, startApi, type Api, type ApiAnswer } from '#test/support/worlds/api.ts';
 
 const first = 'access-token-of-the-import';
 const pathOf = (more = '') => `/connections/acme?provider_config_key=crm${more}`;

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApiWithProviders, type ApiWithProviders } from '#test/support/api-with-providers.ts';
-import { codeOf } from '#test/support/api.ts';
+import {
+  startApiWithProviders,
+  type ApiWithProviders,
+} from '#test/support/worlds/api-with-providers.ts';
+import { codeOf } from '#test/support/worlds/api.ts';
 
 let api: ApiWithProviders;
 beforeAll(async () => {

@@ -2,10 +2,13 @@ import { generateKeyPairSync } from 'node:crypto';
 import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { startApiWithProviders, type ApiWithProviders } from '#test/support/api-with-providers.ts';
-import { codeOf } from '#test/support/api.ts';
-import { movedClock } from '#test/support/clock.ts';
-import { everythingOn } from '#test/support/control.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import {
+  startApiWithProviders,
+  type ApiWithProviders,
+} from '#test/support/worlds/api-with-providers.ts';
+import { codeOf } from '#test/support/worlds/api.ts';
+import { everythingOn } from '#test/support/worlds/control.ts';
 
 let api: ApiWithProviders;
 let environmentId: number;

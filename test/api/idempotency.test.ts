@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '#api/routes.ts';
-import type { Sent } from '#test/support/access/row.ts';
-import { served } from '#test/support/access/table.ts';
+import type { Sent } from '#test/support/judges/access/row.ts';
+import { served } from '#test/support/judges/access/table.ts';
 import {
   ask,
   missing,
   openAccessWorld,
   withoutRequestId,
   type AccessWorld,
-} from '#test/support/access/world.ts';
-import type { Answer } from '#test/support/gateway.ts';
+} from '#test/support/judges/access/world.ts';
+import type { Answer } from '#test/support/processes/gateway.ts';
 
 let world: AccessWorld;
 beforeAll(async () => {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { commandLine, type Ended } from '#test/support/command-line.ts';
-import { openSharedCrmWorld, type SharedCrmWorld } from '#test/support/crm-world.ts';
-import { openPagedSource, type PagedSource } from '#test/support/paged-source.ts';
+import { openPagedSource, type PagedSource } from '#test/support/fakes/paged-source.ts';
+import { commandLine, type Ended } from '#test/support/processes/command-line.ts';
+import { openSharedCrmWorld, type SharedCrmWorld } from '#test/support/worlds/crm-world.ts';
 
 let world: SharedCrmWorld;
 let root: string;

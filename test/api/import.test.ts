@@ -10,16 +10,20 @@ import { authModeRules } from '#modules/connections/credentials/modes/registry.t
 import type { AuthMode } from '#modules/connections/providers/definition.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
 import { freePort } from '#test/services/ports.ts';
-import { providerOf, startAuthorizing, type AuthorizingApi } from '#test/support/authorizing.ts';
-import { commandLine, type Ended } from '#test/support/command-line.ts';
-import { eventually } from '#test/support/crm-world.ts';
 import {
   openFakeGateway,
   shownConnectionOf,
   shownIntegration,
   type FakeGateway,
-} from '#test/support/fake-gateway.ts';
-import { roundsOf } from '#test/support/long-run.ts';
+} from '#test/support/fakes/fake-gateway.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { commandLine, type Ended } from '#test/support/processes/command-line.ts';
+import {
+  providerOf,
+  startAuthorizing,
+  type AuthorizingApi,
+} from '#test/support/worlds/authorizing.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
 
 const nameOf = (mode: AuthMode): string => `mode-${mode.toLowerCase().replaceAll('_', '-')}`;
 const sourceKey = `source-${randomUUID()}`;

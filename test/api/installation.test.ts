@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { providerOf, startAuthorizing, type AuthorizingApi } from '#test/support/authorizing.ts';
-import { tellInstallation } from '#test/support/installation.ts';
+import {
+  providerOf,
+  startAuthorizing,
+  type AuthorizingApi,
+} from '#test/support/worlds/authorizing.ts';
+import { tellInstallation } from '#test/support/worlds/installation.ts';
 
 const custom = 'custom';
 let api: AuthorizingApi;

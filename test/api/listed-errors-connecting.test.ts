@@ -6,9 +6,9 @@ import { limits } from '#kernel/limits.ts';
 import { dayMs } from '#kernel/time.ts';
 import { environmentEntity } from '#modules/access/environments/entity.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
-import { codeOf, startApi, type Api } from '#test/support/api.ts';
-import { movedClock } from '#test/support/clock.ts';
-import { aProvider, connectionsFound } from '#test/support/control.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import { codeOf, startApi, type Api } from '#test/support/worlds/api.ts';
+import { aProvider, connectionsFound } from '#test/support/worlds/control.ts';
 
 const clock = movedClock();
 const system = { actor: 'system' };

@@ -17,10 +17,10 @@ import {
 import { parkTo } from '#modules/operations/dead-letters/park.ts';
 import { demoDefinitions } from '#modules/operations/demo/definitions.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
-import { codeOf, startApi, type Api } from '#test/support/api.ts';
-import { movedClock } from '#test/support/clock.ts';
-import { connectionsFound } from '#test/support/control.ts';
-import { anAction, aSync } from '#test/support/functions-api.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import { codeOf, startApi, type Api } from '#test/support/worlds/api.ts';
+import { connectionsFound } from '#test/support/worlds/control.ts';
+import { anAction, aSync } from '#test/support/worlds/functions-api.ts';
 
 const clock = movedClock();
 const system = { actor: 'system' };

@@ -10,8 +10,8 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openEchoUpstream, type EchoUpstream } from '#test/support/echo-upstream.ts';
-import { openProxyWorld, type ProxyWorld } from '#test/support/proxy-world.ts';
+import { openEchoUpstream, type EchoUpstream } from '#test/support/fakes/echo-upstream.ts';
+import { openProxyWorld, type ProxyWorld } from '#test/support/worlds/proxy-world.ts';
 
 const chunk = Buffer.alloc(64 * 1024, 'x');
 const gigabyte = 1024 ** 3;

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkAnswer } from '#test/support/answers.ts';
-import { openEchoUpstream, type EchoUpstream } from '#test/support/echo-upstream.ts';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
+import { openEchoUpstream, type EchoUpstream } from '#test/support/fakes/echo-upstream.ts';
+import { checkAnswer } from '#test/support/judges/answers.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 
 const secret = `key-${randomBytes(12).toString('hex')}`;
 let stack: AsyncDisposableStack;

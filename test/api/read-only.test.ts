@@ -6,17 +6,22 @@ import { routes, streamRoutes } from '#api/routes.ts';
 import { topicSpecs } from '#app/process/topics.ts';
 import { isWriting } from '#http/pipeline.ts';
 import { limits } from '#kernel/limits.ts';
-import type { Call, Row } from '#test/support/access/row.ts';
-import { served } from '#test/support/access/table.ts';
-import { ask, missing, openAccessWorld, type AccessWorld } from '#test/support/access/world.ts';
-import { openCrmWorld, succeeded, type CrmWorld } from '#test/support/crm-world.ts';
-import { daysLater } from '#test/support/days-later.ts';
-import { openLogOf } from '#test/support/deployment.ts';
 import {
   openFakeTokenEndpoint,
   type FakeTokenEndpoint,
-} from '#test/support/fake-token-endpoint.ts';
-import { startGateway, type Answer } from '#test/support/gateway.ts';
+} from '#test/support/fakes/fake-token-endpoint.ts';
+import type { Call, Row } from '#test/support/judges/access/row.ts';
+import { served } from '#test/support/judges/access/table.ts';
+import {
+  ask,
+  missing,
+  openAccessWorld,
+  type AccessWorld,
+} from '#test/support/judges/access/world.ts';
+import { daysLater } from '#test/support/processes/days-later.ts';
+import { openLogOf } from '#test/support/processes/deployment.ts';
+import { startGateway, type Answer } from '#test/support/processes/gateway.ts';
+import { openCrmWorld, succeeded, type CrmWorld } from '#test/support/worlds/crm-world.ts';
 
 type Served = Row & { readonly call: Call };
 

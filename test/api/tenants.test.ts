@@ -1,8 +1,8 @@
 /* oxlint-disable typescript/no-unsafe-assignment --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Call, Names, Row, Sent } from '#test/support/access/row.ts';
-import { environmentScopes, served } from '#test/support/access/table.ts';
+import type { Call, Names, Row, Sent } from '#test/support/judges/access/row.ts';
+import { environmentScopes, served } from '#test/support/judges/access/table.ts';
 import {
   ask,
   missing,
@@ -10,9 +10,9 @@ import {
   textOf,
   withoutRequestId,
   type AccessWorld,
-} from '#test/support/access/world.ts';
-import { succeeded } from '#test/support/crm-world.ts';
-import type { Answer } from '#test/support/gateway.ts';
+} from '#test/support/judges/access/world.ts';
+import type { Answer } from '#test/support/processes/gateway.ts';
+import { succeeded } from '#test/support/worlds/crm-world.ts';
 
 let world: AccessWorld;
 beforeAll(async () => {

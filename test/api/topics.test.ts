@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joinKey } from '#kernel/ids.ts';
 import type { Message } from '#ports/event-log.ts';
 import { isPublicTopic, topics } from '#streams/topics.ts';
-import { codeOf, startApi, type Api } from '#test/support/api.ts';
+import { codeOf, startApi, type Api } from '#test/support/worlds/api.ts';
 
 let api: Api;
 beforeAll(async () => {

@@ -2,10 +2,15 @@
 import { request as sendRaw } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes, streamRoutes } from '#api/routes.ts';
-import type { Call, Row } from '#test/support/access/row.ts';
-import { served } from '#test/support/access/table.ts';
-import { ask, missing, openAccessWorld, type AccessWorld } from '#test/support/access/world.ts';
-import type { Answer } from '#test/support/gateway.ts';
+import type { Call, Row } from '#test/support/judges/access/row.ts';
+import { served } from '#test/support/judges/access/table.ts';
+import {
+  ask,
+  missing,
+  openAccessWorld,
+  type AccessWorld,
+} from '#test/support/judges/access/world.ts';
+import type { Answer } from '#test/support/processes/gateway.ts';
 
 type Served = Row & { readonly call: Call };
 

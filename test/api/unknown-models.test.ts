@@ -1,13 +1,13 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '#test/support/processes/gateway.ts';
 import {
   eventually,
   openSharedCrmWorld,
   succeeded,
   type CrmConnection,
   type SharedCrmWorld,
-} from '#test/support/crm-world.ts';
-import type { Answer } from '#test/support/gateway.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 let world: SharedCrmWorld;
 let crm: CrmConnection;

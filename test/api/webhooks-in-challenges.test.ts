@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
-import { checkedFetch } from '#test/support/answers.ts';
-import { codeOf, startApi, type Api } from '#test/support/api.ts';
+import { checkedFetch } from '#test/support/judges/answers.ts';
+import { codeOf, startApi, type Api } from '#test/support/worlds/api.ts';
 
 const client = { type: 'OAUTH2', client_id: 'c', client_secret: 'client-secret-1' };
 const verifyToken = 'verify-token-1';

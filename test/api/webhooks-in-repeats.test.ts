@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf } from '#test/support/api.ts';
-import { standardWebhook } from '#test/support/fake-webhook-provider.ts';
-import { deliver, openWebhookIngress, type WebhookIngress } from '#test/support/webhook-ingress.ts';
+import { standardWebhook } from '#test/support/fakes/fake-webhook-provider.ts';
+import { codeOf } from '#test/support/worlds/api.ts';
+import {
+  deliver,
+  openWebhookIngress,
+  type WebhookIngress,
+} from '#test/support/worlds/webhook-ingress.ts';
 
 const secrets = { ann: 'whsec_b2YgYW5u', ben: 'whsec_b2YgYmVu', gil: 'whsec_b2YgZ2ls' };
 type Owner = keyof typeof secrets;

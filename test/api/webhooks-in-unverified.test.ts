@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
 import { hourMs } from '#kernel/time.ts';
-import { codeOf } from '#test/support/api.ts';
-import { standardWebhook } from '#test/support/fake-webhook-provider.ts';
-import { deliver, openWebhookIngress, type WebhookIngress } from '#test/support/webhook-ingress.ts';
+import { standardWebhook } from '#test/support/fakes/fake-webhook-provider.ts';
+import { codeOf } from '#test/support/worlds/api.ts';
+import {
+  deliver,
+  openWebhookIngress,
+  type WebhookIngress,
+} from '#test/support/worlds/webhook-ingress.ts';
 
 const secret = 'whsec_b2YgYW5u';
 let ingress: WebhookIngress;

@@ -1,16 +1,20 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
-import { checkedFetch } from '#test/support/answers.ts';
-import { codeOf, type Api } from '#test/support/api.ts';
-import { everythingOn } from '#test/support/control.ts';
 import {
   standardWebhook,
   type FakeWebhookProvider,
   type Sent,
-} from '#test/support/fake-webhook-provider.ts';
-import { deliver, openWebhookIngress, type WebhookIngress } from '#test/support/webhook-ingress.ts';
-import type { WebhookReceiver } from '#test/support/webhook-receiver.ts';
+} from '#test/support/fakes/fake-webhook-provider.ts';
+import type { WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
+import { checkedFetch } from '#test/support/judges/answers.ts';
+import { codeOf, type Api } from '#test/support/worlds/api.ts';
+import { everythingOn } from '#test/support/worlds/control.ts';
+import {
+  deliver,
+  openWebhookIngress,
+  type WebhookIngress,
+} from '#test/support/worlds/webhook-ingress.ts';
 
 const canary = 'note-of-a-canary-0815';
 let ingress: WebhookIngress;

@@ -3,11 +3,11 @@ import { openOperatorRequests } from '#modules/operations/consumer-groups/operat
 import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhook.ts';
 import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
-import { codeOf, startApi, type Api, type ApiAnswer } from '#test/support/api.ts';
-import { movedClock } from '#test/support/clock.ts';
-import { everythingOn } from '#test/support/control.ts';
-import { until } from '#test/support/runs.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
+import { codeOf, startApi, type Api, type ApiAnswer } from '#test/support/worlds/api.ts';
+import { everythingOn } from '#test/support/worlds/control.ts';
+import { until } from '#test/support/worlds/runs.ts';
 
 const clock = movedClock();
 const secretPath = '/hook/of-a-secret-4711';

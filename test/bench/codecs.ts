@@ -17,7 +17,7 @@ import {
 } from '#modules/records/owner/decisions/change-encoder.ts';
 import { Block, blockEntriesMax, encodeBlock } from '#modules/records/owner/state/payload-block.ts';
 import { ChangeDecoder } from '#modules/records/projection/row-builder.ts';
-import { localSchemas } from '#test/support/records.ts';
+import { localSchemas } from '#test/support/worlds/records.ts';
 import { report, round, type Figures } from './measure.ts';
 import { contact } from './payloads.ts';
 

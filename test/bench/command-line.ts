@@ -7,8 +7,8 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { functionsProject, syncText } from '#test/support/functions-project.ts';
-import { startGateway } from '#test/support/gateway.ts';
+import { startGateway } from '#test/support/processes/gateway.ts';
+import { functionsProject, syncText } from '#test/support/worlds/functions-project.ts';
 import { percentile, report, round } from './measure.ts';
 
 const [count = '50'] = process.argv.slice(2);

@@ -11,8 +11,8 @@ import { ProjectCompiler, type CompileResult } from '#cli/compiler/compile.ts';
 import { CompileError } from '#cli/compiler/problem.ts';
 import { writeCompiled } from '#cli/compiler/write.ts';
 import { ownPackage } from '#cli/package.ts';
-import { functionsProject } from '#test/support/functions-project.ts';
-import { startGateway } from '#test/support/gateway.ts';
+import { startGateway } from '#test/support/processes/gateway.ts';
+import { functionsProject } from '#test/support/worlds/functions-project.ts';
 import { percentile, report, round } from './measure.ts';
 
 const [count = '50'] = process.argv.slice(2);

@@ -7,7 +7,7 @@ import { importConnection } from '#modules/connections/connections/handlers.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { quietStep, type RunAction, type RunStep } from '#modules/functions/runs/ledger/events.ts';
-import { composeWhole, type WholeNode } from '#test/support/whole-node.ts';
+import { composeWhole, type WholeNode } from '#test/support/processes/whole-node.ts';
 
 const options = { actor: 'system' };
 const integrationKey = 'bench';

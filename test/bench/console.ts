@@ -8,8 +8,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openChromium } from '#test/browser/chromium.ts';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
-import { treeCpuMs } from '#test/support/processor-time.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
+import { treeCpuMs } from '#test/support/processes/processor-time.ts';
 import { oldest, seed } from './console-seed.ts';
 import { percentile, report, round, seconds, withFolder, type Figures } from './measure.ts';
 

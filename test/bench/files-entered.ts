@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { openCrmWorld, succeeded } from '#test/support/crm-world.ts';
-import { standardWebhook, webhookProviders } from '#test/support/fake-webhook-provider.ts';
-import { limitsVariable } from '#test/support/with-limits.ts';
+import { standardWebhook, webhookProviders } from '#test/support/fakes/fake-webhook-provider.ts';
+import { limitsVariable } from '#test/support/processes/with-limits.ts';
+import { openCrmWorld, succeeded } from '#test/support/worlds/crm-world.ts';
 import { report } from './measure.ts';
 
 const { values: options } = parseArgs({ options: { list: { type: 'boolean', default: false } } });

@@ -15,8 +15,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openSandbox, type SandboxOptions } from '#adapters/sandbox/sandbox.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
-import { openCrmWorld } from '#test/support/crm-world.ts';
-import { startOwnServices } from '#test/support/own-services.ts';
+import { startOwnServices } from '#test/support/processes/own-services.ts';
+import { openCrmWorld } from '#test/support/worlds/crm-world.ts';
 import { runGuest } from '#test/unit/src/adapters/sandbox/guest.ts';
 import { p50p99, report, round, seconds, type Figures } from './measure.ts';
 

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { programEnv, programs } from '#cli/run-program.ts';
-import { inheritedEnv } from '#test/support/deployment.ts';
-import { treeCpuMs } from '#test/support/processor-time.ts';
-import type { Env } from '#test/support/starts.ts';
+import { inheritedEnv } from '#test/support/processes/deployment.ts';
+import { treeCpuMs } from '#test/support/processes/processor-time.ts';
+import type { Env } from '#test/support/processes/starts.ts';
 import type { Api } from './paged-provider.ts';
 
 /** A gateway in a process of its own, as `npm start` starts it. */

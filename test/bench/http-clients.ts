@@ -7,7 +7,7 @@ import { buildConnector, Pool, type Dispatcher } from 'undici';
 import { forwardOver } from '#adapters/http-client/forward.ts';
 import { ConnectionPool } from '#adapters/http-client/http1/pool.ts';
 import type { AnswerSink, ForwardRequest } from '#ports/http-client.ts';
-import { startFileServer } from '#test/support/nginx.ts';
+import { startFileServer } from '#test/support/processes/nginx.ts';
 import { percentile, report, round } from './measure.ts';
 
 const [seconds = '2', rounds = '9'] = process.argv.slice(2);

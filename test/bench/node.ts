@@ -7,7 +7,7 @@ import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import type { BarrierAnswer, WriteOrigin } from '#modules/records/write/writer.ts';
-import { composeWhole, type WholeNode } from '#test/support/whole-node.ts';
+import { composeWhole, type WholeNode } from '#test/support/processes/whole-node.ts';
 
 const options = { actor: 'system' };
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { treeCpuMs, treeOf } from '#test/support/processor-time.ts';
+import { treeCpuMs, treeOf } from '#test/support/processes/processor-time.ts';
 import { round, type Figures } from './measure.ts';
 
 /** How long a resting process is looked at. */

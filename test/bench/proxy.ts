@@ -6,8 +6,8 @@
 import { programs } from '#cli/run-program.ts';
 import { run } from '#test/services/commands.ts';
 import { installPackages } from '#test/services/packages.ts';
-import { startFileServer, startForwarder } from '#test/support/nginx.ts';
-import { injected, openProxyWorld } from '#test/support/proxy-world.ts';
+import { startFileServer, startForwarder } from '#test/support/processes/nginx.ts';
+import { injected, openProxyWorld } from '#test/support/worlds/proxy-world.ts';
 import { percentile, report, round, withFolder, type Figures } from './measure.ts';
 
 const [seconds = '3', rounds = '5'] = process.argv.slice(2);

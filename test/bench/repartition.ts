@@ -12,7 +12,7 @@ import { loadConfig } from '#app/config/config.ts';
 import { repartitionLog } from '#app/tools/repartition.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
-import { composeWhole, type WholeNode } from '#test/support/whole-node.ts';
+import { composeWhole, type WholeNode } from '#test/support/processes/whole-node.ts';
 import { report, round, withFolder } from './measure.ts';
 import { decided, newOrigin, readable, startNode } from './node.ts';
 import { contact } from './payloads.ts';

@@ -26,8 +26,8 @@ import type { EventLog } from '#ports/event-log.ts';
 import type { Schemas } from '#ports/schemas.ts';
 import { startKafka } from '#test/services/kafka.ts';
 import { startRegistry } from '#test/services/registry.ts';
-import { openTestLog } from '#test/support/kafka-open.ts';
-import { anOrigin, aStream } from '#test/support/records.ts';
+import { openTestLog } from '#test/support/worlds/kafka-open.ts';
+import { anOrigin, aStream } from '#test/support/worlds/records.ts';
 import { report, round, withFolder, type Figures } from './measure.ts';
 import { contact } from './payloads.ts';
 

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stream } from '#modules/records/model/stream.ts';
 import type { BarrierAnswer } from '#modules/records/write/writer.ts';
-import { cleanLog } from '#test/support/whole-node.ts';
+import { cleanLog } from '#test/support/processes/whole-node.ts';
 import { report, round, withFolder, type Figures } from './measure.ts';
 import { decided, newOrigin, startNode, type BenchNode } from './node.ts';
 import { contact } from './payloads.ts';

@@ -12,7 +12,7 @@ import { Agent, request, type Dispatcher } from 'undici';
 import { environmentByName } from '#modules/access/environments/queries.ts';
 import { syncRef } from '#modules/functions/syncs/entity.ts';
 import type { LastRun } from '#modules/functions/syncs/state.ts';
-import { treeCpuMs } from '#test/support/processor-time.ts';
+import { treeCpuMs } from '#test/support/processes/processor-time.ts';
 import { percentile, report, round, withFolder, type Figures } from './measure.ts';
 import { startNode, type BenchNode } from './node.ts';
 import {

@@ -14,7 +14,7 @@ import { environmentByName } from '#modules/access/environments/queries.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import { createEndpoint, deleteEndpoint } from '#modules/webhooks/webhook-endpoints/routes.ts';
 import { deliveriesOf } from '#modules/webhooks/webhooks-out/outbox.ts';
-import type { Arrival } from '#test/support/arrivals-child.ts';
+import type { Arrival } from '#test/support/fakes/arrivals-child.ts';
 import { percentile, report, round, withFolder, type Figures } from './measure.ts';
 import { startNode, type BenchNode } from './node.ts';
 
@@ -34,7 +34,7 @@ class Receiver implements AsyncDisposable {
   }
 
   static async start(): Promise<Receiver> {
-    const file = fileURLToPath(new URL('../support/arrivals-child.ts', import.meta.url));
+    const file = fileURLToPath(new URL('../support/fakes/arrivals-child.ts', import.meta.url));
     const child = fork(file, { serialization: 'advanced' });
     const [port] = (await once(child, 'message')) as [number];
     return new Receiver(child, port);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { isOnPath, pathOf } from '#test/services/commands.ts';
 import { installPackages } from '#test/services/packages.ts';
-import { isNoting, noteChange, noteSite } from '#test/support/answers.ts';
+import { isNoting, noteChange, noteSite } from '#test/support/judges/answers.ts';
 import { changeSites, sitesRun, type ScriptCoverage } from './change-sites.ts';
 
 /** Left after a run to be looked at; not part of the repository. */

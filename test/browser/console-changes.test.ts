@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
-import { takeUnread } from '#test/support/answers.ts';
+import { takeUnread } from '#test/support/judges/answers.ts';
 import { changesOfProjections } from './console-changes/projections.ts';
 import { changesOfSettings } from './console-changes/settings.ts';
 import type { Driven } from './console-driver.ts';

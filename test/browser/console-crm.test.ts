@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
-import { takeUnread } from '#test/support/answers.ts';
+import { takeUnread } from '#test/support/judges/answers.ts';
 import { changesOfDeadLetters } from './console-changes/dead-letters.ts';
 import { changesOfSyncs } from './console-changes/syncs.ts';
 import { openCrmConsole, type CrmConsole } from './console-crm.ts';

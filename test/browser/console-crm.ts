@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
 import { topicSpecs } from '#app/process/topics.ts';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/worlds/crm-world.ts';
 import { closePages, openPage, sharedChromium } from './chromium.ts';
 import type { Driven } from './console-driver.ts';
 import { addKey, signedIn } from './console-world.ts';

@@ -1,7 +1,7 @@
 /* oxlint-disable typescript/no-unsafe-return -- a test looks into any answer */
 import type { Locator, Request } from 'playwright-core';
-import { succeeded } from '#test/support/crm-world.ts';
-import type { GatewayAccess } from '#test/support/gateway.ts';
+import type { GatewayAccess } from '#test/support/processes/gateway.ts';
+import { succeeded } from '#test/support/worlds/crm-world.ts';
 import type { Console } from './console-world.ts';
 
 /** A signed-in console and its gateway. */

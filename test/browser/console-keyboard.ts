@@ -1,7 +1,7 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- a test looks into any answer */
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { eventually } from '#test/support/crm-world.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
 import type { CrmConsole } from './console-crm.ts';
 import { driverOf } from './console-driver.ts';
 

@@ -2,8 +2,8 @@
    typescript/no-unsafe-call, typescript/no-unsafe-argument -- a test looks into any answer */
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { takeUnread } from '#test/support/answers.ts';
-import { eventually } from '#test/support/crm-world.ts';
+import { takeUnread } from '#test/support/judges/answers.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
 import { changesOfNotifications } from './console-changes/notifications.ts';
 import { openCrmConsole, type CrmConsole } from './console-crm.ts';
 import { driverOf } from './console-driver.ts';

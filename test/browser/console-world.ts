@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { webhookRules } from '#modules/connections/providers/webhook-rules.ts';
-import type { GatewayAccess } from '#test/support/gateway.ts';
+import type { GatewayAccess } from '#test/support/processes/gateway.ts';
 import { openProvider, redirectProvider } from './providers.ts';
 import { openBrowserWorld, type BrowserWorld } from './world.ts';
 

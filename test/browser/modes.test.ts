@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AuthMode } from '#modules/connections/providers/definition.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
-import { providerOf } from '#test/support/authorizing.ts';
+import { providerOf } from '#test/support/worlds/authorizing.ts';
 import { openBrowserWorld, type BrowserWorld } from './world.ts';
 
 const nameOf = (mode: AuthMode): string => `mode-${mode.toLowerCase().replaceAll('_', '-')}`;

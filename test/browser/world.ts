@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import type { Played } from '#test/support/fake-auth/play.ts';
-import type { PlayOptions } from '#test/support/fake-auth/rules.ts';
-import { openFakeAuth, type FakeAuth } from '#test/support/fake-auth/server.ts';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
+import type { Played } from '#test/support/fakes/fake-auth/play.ts';
+import type { PlayOptions } from '#test/support/fakes/fake-auth/rules.ts';
+import { openFakeAuth, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 import { closePages, openPage, screenshotFolder, sharedChromium } from './chromium.ts';
 
 /** A gateway with one integration of each provider, a fake that plays the providers, and a browser. */

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#test/services/ports.ts';
-import { accessTo } from '#test/support/gateway.ts';
-import { sharedGateway } from '#test/support/shared-gateways.ts';
+import { accessTo } from '#test/support/processes/gateway.ts';
+import { sharedGateway } from '#test/support/worlds/shared-gateways.ts';
 import { generateClient, type Language } from './generate.ts';
 
 const page = fileURLToPath(new URL('../../docs/clients.md', import.meta.url));

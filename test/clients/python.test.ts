@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '#test/services/commands.ts';
-import { openWebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { openWebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
 import { openClient, openEnvironment, printed, programOf, type ClientFolder } from './program.ts';
 import { installClientPackages } from './toolchains.ts';
 

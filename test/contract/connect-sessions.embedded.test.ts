@@ -8,7 +8,11 @@ import {
   sessionOf,
   type SessionRequest,
 } from '#modules/connections/connect-sessions/handlers.ts';
-import { openControlWorld, type ControlNode, type ControlWorld } from '#test/support/control.ts';
+import {
+  openControlWorld,
+  type ControlNode,
+  type ControlWorld,
+} from '#test/support/worlds/control.ts';
 
 const options = { actor: 'key:k1' };
 const refusal = (code: string): unknown => expect.objectContaining({ code });

@@ -31,15 +31,15 @@ import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import { functionRef, functionEntity } from '#modules/functions/functions/entity.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
 import { readVariables, setVariable } from '#modules/functions/variables/handlers.ts';
-import { aFunction } from '#test/support/a-function.ts';
+import { aFunction } from '#test/support/fakes/a-function.ts';
+import { dependentsThatNote } from '#test/support/fakes/dependents.ts';
 import {
   aProvider,
   everythingOn,
   openControlWorld,
   type ControlNode,
   type ControlWorld,
-} from '#test/support/control.ts';
-import { dependentsThatNote } from '#test/support/dependents.ts';
+} from '#test/support/worlds/control.ts';
 
 const options = { actor: 'system' };
 const noSecrets = { accountKey: null, keyDev: null, keyProd: null };

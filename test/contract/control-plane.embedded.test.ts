@@ -29,7 +29,7 @@ import {
   partitions,
   type ControlNode,
   type ControlWorld,
-} from '#test/support/control.ts';
+} from '#test/support/worlds/control.ts';
 
 const options = { actor: 'system' };
 const setTo = (name: string, value: string, environmentUid = 'e1'): CommandOf<VariableEntity> => ({

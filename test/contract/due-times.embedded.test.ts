@@ -12,7 +12,7 @@ import {
   partitions,
   type ControlNode,
   type ControlWorld,
-} from '#test/support/control.ts';
+} from '#test/support/worlds/control.ts';
 
 const stack = new AsyncDisposableStack();
 /** How far the owners' clock is ahead. */

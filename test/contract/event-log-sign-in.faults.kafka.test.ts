@@ -5,10 +5,17 @@ import { startKafka } from '#test/services/kafka.ts';
 import { freePort } from '#test/services/ports.ts';
 import type { Service } from '#test/services/service.ts';
 import { ownPrefix } from '#test/services/url.ts';
-import { CuttingProxy, type KafkaApi } from '#test/support/cutting-proxy.ts';
-import { openTestLog } from '#test/support/kafka-open.ts';
-import { HoldingMember, keptTopic, keysOf, message, placed, position } from '#test/support/log.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { CuttingProxy, type KafkaApi } from '#test/support/fakes/cutting-proxy.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { openTestLog } from '#test/support/worlds/kafka-open.ts';
+import {
+  HoldingMember,
+  keptTopic,
+  keysOf,
+  message,
+  placed,
+  position,
+} from '#test/support/worlds/log.ts';
 
 const password = 'right-password';
 const login = 'org.apache.kafka.common.security.plain.PlainLoginModule required';

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { topicSpecs } from '#app/process/topics.ts';
 import type { Cleanup, EventLog } from '#ports/event-log.ts';
 import { ownPrefix, serviceUrl } from '#test/services/url.ts';
-import { brokersOf, openTestLog } from '#test/support/kafka-open.ts';
-import { Follower, message, placed, position, readAll, textOf } from '#test/support/log.ts';
+import { brokersOf, openTestLog } from '#test/support/worlds/kafka-open.ts';
+import { Follower, message, placed, position, readAll, textOf } from '#test/support/worlds/log.ts';
 
 const compact: Cleanup = { policy: 'compact', minLagMs: 1000, maxLagMs: 2000, tombstoneMs: 3000 };
 

@@ -9,7 +9,7 @@ import {
   position,
   readAll,
   textOf,
-} from '#test/support/log.ts';
+} from '#test/support/worlds/log.ts';
 import type { EventLogHarness } from './event-log.contract.ts';
 
 const compacted: Cleanup = { policy: 'compact', minLagMs: 0, maxLagMs: 1_000, tombstoneMs: 1_000 };

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { embeddedHarness } from '#test/support/embedded-log.ts';
-import { keysOf, keptTopic, message, placed, position, readAll } from '#test/support/log.ts';
+import { embeddedHarness } from '#test/support/worlds/embedded-log.ts';
+import { keysOf, keptTopic, message, placed, position, readAll } from '#test/support/worlds/log.ts';
 import { eventLogContract } from './event-log.contract.ts';
 
 eventLogContract('embedded', embeddedHarness);

@@ -5,8 +5,9 @@ import type { EventLog, TransactionalWriter } from '#ports/event-log.ts';
 import { startKafka } from '#test/services/kafka.ts';
 import type { Service } from '#test/services/service.ts';
 import { ownPrefix } from '#test/services/url.ts';
-import { startChild } from '#test/support/child.ts';
-import { openTestLog } from '#test/support/kafka-open.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { startChild } from '#test/support/processes/child.ts';
+import { openTestLog } from '#test/support/worlds/kafka-open.ts';
 import {
   Condition,
   Follower,
@@ -16,8 +17,7 @@ import {
   message,
   placed,
   position,
-} from '#test/support/log.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+} from '#test/support/worlds/log.ts';
 
 let kafka: Service;
 beforeAll(async () => {

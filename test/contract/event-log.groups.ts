@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HoldingMember, keptTopic, position } from '#test/support/log.ts';
+import { HoldingMember, keptTopic, position } from '#test/support/worlds/log.ts';
 import type { EventLogHarness } from './event-log.contract.ts';
 
 /** Committed positions, and partition numbers spread over members. */

@@ -9,7 +9,7 @@ import {
   position,
   readAll,
   textOf,
-} from '#test/support/log.ts';
+} from '#test/support/worlds/log.ts';
 import type { EventLogHarness } from './event-log.contract.ts';
 
 /** What is appended is what is read. */

@@ -9,7 +9,7 @@ import {
   placed,
   position,
   readAll,
-} from '#test/support/log.ts';
+} from '#test/support/worlds/log.ts';
 import type { EventLogHarness } from './event-log.contract.ts';
 
 const numbered = (from: number, to: number) =>

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { EventLog } from '#ports/event-log.ts';
-import { Follower, keptTopic, keysOf, message, placed, position } from '#test/support/log.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import {
+  Follower,
+  keptTopic,
+  keysOf,
+  message,
+  placed,
+  position,
+} from '#test/support/worlds/log.ts';
 import type { EventLogHarness } from './event-log.contract.ts';
 
 /** Transactions and fencing. */

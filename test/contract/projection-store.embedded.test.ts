@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openTestStore } from '#test/support/projection.ts';
+import { openTestStore } from '#test/support/worlds/projection.ts';
 import { projectionStoreContract } from './projection-store.contract.ts';
 
 projectionStoreContract('embedded', openTestStore);

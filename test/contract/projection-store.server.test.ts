@@ -1,5 +1,5 @@
 import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
-import { startClickHouseFront } from '#test/support/clickhouse-front.ts';
+import { startClickHouseFront } from '#test/support/fakes/clickhouse-front.ts';
 import { projectionStoreContract } from './projection-store.contract.ts';
 
 projectionStoreContract('server', async () => {

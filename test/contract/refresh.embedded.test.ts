@@ -16,21 +16,21 @@ import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { authEventOf, type AuthEvent } from '#modules/webhooks/webhooks-out/auth-payload.ts';
 import type { CredentialsChanged } from '#streams/values.ts';
 import {
+  invalidGrant,
+  openFakeTokenEndpoint,
+  type FakeTokenEndpoint,
+} from '#test/support/fakes/fake-token-endpoint.ts';
+import { givenOrders } from '#test/support/fakes/orders.ts';
+import { openHttpClient } from '#test/support/fakes/webhook-receiver.ts';
+import {
   aProvider,
   everythingOn,
   openControlWorld,
   silent,
   type ControlNode,
   type ControlWorld,
-} from '#test/support/control.ts';
-import {
-  invalidGrant,
-  openFakeTokenEndpoint,
-  type FakeTokenEndpoint,
-} from '#test/support/fake-token-endpoint.ts';
-import { readAll } from '#test/support/log.ts';
-import { givenOrders } from '#test/support/orders.ts';
-import { openHttpClient } from '#test/support/webhook-receiver.ts';
+} from '#test/support/worlds/control.ts';
+import { readAll } from '#test/support/worlds/log.ts';
 
 const options = { actor: 'system' };
 const noSecrets = { accountKey: null, keyDev: null, keyProd: null };

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { openEmbeddedLogClient } from '#adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
 import { schemasContract } from './schemas.contract.ts';
 
 const topic = 'svc.records.v1';

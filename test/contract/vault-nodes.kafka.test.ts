@@ -7,8 +7,8 @@ import { systemClock } from '#kernel/time.ts';
 import { fillerKey, keysTopic } from '#modules/access/vault/key-log.ts';
 import { openVault, type OpenVault } from '#modules/access/vault/open-vault.ts';
 import { ownPrefix, serviceUrl } from '#test/services/url.ts';
-import { aRootKey, openControlWorld, silent } from '#test/support/control.ts';
-import { brokersOf, openTestLog } from '#test/support/kafka-open.ts';
+import { aRootKey, openControlWorld, silent } from '#test/support/worlds/control.ts';
+import { brokersOf, openTestLog } from '#test/support/worlds/kafka-open.ts';
 
 const nodes = 6;
 const keysOfEach = 10;

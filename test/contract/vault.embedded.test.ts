@@ -11,8 +11,13 @@ import { fillerKey, keysTopic } from '#modules/access/vault/key-log.ts';
 import type { WrappedKey } from '#modules/access/vault/key-ring.ts';
 import { openVault, type OpenVault } from '#modules/access/vault/open-vault.ts';
 import { makeRootKeyFile, parseRootKeys, readRootKeys } from '#modules/access/vault/root-keys.ts';
-import { aRootKey, openControlWorld, silent, type ControlWorld } from '#test/support/control.ts';
-import { filesWith, rowKeysOf } from '#test/support/stored-bytes.ts';
+import { filesWith, rowKeysOf } from '#test/support/judges/stored-bytes.ts';
+import {
+  aRootKey,
+  openControlWorld,
+  silent,
+  type ControlWorld,
+} from '#test/support/worlds/control.ts';
 
 const refusal = (code: string): unknown => expect.objectContaining({ code });
 const rootKey = aRootKey();

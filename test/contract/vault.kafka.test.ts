@@ -7,9 +7,9 @@ import { keysTopic } from '#modules/access/vault/key-log.ts';
 import type { WrappedKey } from '#modules/access/vault/key-ring.ts';
 import { openVault } from '#modules/access/vault/open-vault.ts';
 import { startKafka } from '#test/services/kafka.ts';
-import { aRootKey, openControlWorld, silent } from '#test/support/control.ts';
-import { openTestLog } from '#test/support/kafka-open.ts';
-import { filesWith } from '#test/support/stored-bytes.ts';
+import { filesWith } from '#test/support/judges/stored-bytes.ts';
+import { aRootKey, openControlWorld, silent } from '#test/support/worlds/control.ts';
+import { openTestLog } from '#test/support/worlds/kafka-open.ts';
 
 const [spec] = topicSpecs(1).filter(({ name }) => name === keysTopic);
 

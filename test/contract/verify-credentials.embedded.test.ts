@@ -12,11 +12,11 @@ import {
 } from '#modules/connections/connections/token-refresh.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
-import { aProvider, openControlWorld, silent } from '#test/support/control.ts';
-import type { Played } from '#test/support/fake-auth/play.ts';
-import { openFakeAuth } from '#test/support/fake-auth/server.ts';
-import { givenOrders } from '#test/support/orders.ts';
-import { openHttpClient } from '#test/support/webhook-receiver.ts';
+import type { Played } from '#test/support/fakes/fake-auth/play.ts';
+import { openFakeAuth } from '#test/support/fakes/fake-auth/server.ts';
+import { givenOrders } from '#test/support/fakes/orders.ts';
+import { openHttpClient } from '#test/support/fakes/webhook-receiver.ts';
+import { aProvider, openControlWorld, silent } from '#test/support/worlds/control.ts';
 
 const options = { actor: 'system' };
 const noSecrets = { accountKey: null, keyDev: null, keyProd: null };

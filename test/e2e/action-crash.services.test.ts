@@ -1,11 +1,14 @@
 /* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
-import type { RunningGateway } from '#test/support/gateway.ts';
-import { deployOnEvent } from '#test/support/on-event.ts';
+import {
+  startClickHouseFront,
+  type ClickHouseFront,
+} from '#test/support/fakes/clickhouse-front.ts';
+import type { RunningGateway } from '#test/support/processes/gateway.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/worlds/crm-world.ts';
+import { deployOnEvent } from '#test/support/worlds/on-event.ts';
 
 const ownerRoles = { SVC_ROLES: 'owner,projector,webhooks' };
 const runnerRole = { SVC_ROLES: 'runner' };

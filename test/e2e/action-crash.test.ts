@@ -1,16 +1,16 @@
 /* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { daysLater } from '#test/support/processes/days-later.ts';
+import type { Answer } from '#test/support/processes/gateway.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import { daysLater } from '#test/support/days-later.ts';
-import type { Answer } from '#test/support/gateway.ts';
-import { deployOnEvent } from '#test/support/on-event.ts';
+} from '#test/support/worlds/crm-world.ts';
+import { deployOnEvent } from '#test/support/worlds/on-event.ts';
 
 let world: CrmWorld;
 let crm: CrmConnection;

@@ -6,7 +6,7 @@ import {
   openSharedCrmWorld,
   type CrmConnection,
   type SharedCrmWorld,
-} from '#test/support/crm-world.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 let world: SharedCrmWorld;
 let crm: CrmConnection;

@@ -4,12 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkedFetch } from '#test/support/answers.ts';
-import { commandLine, type Ended } from '#test/support/command-line.ts';
-import { eventually, succeeded } from '#test/support/crm-world.ts';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
-import { recoverKey } from '#test/support/starts.ts';
+import { checkedFetch } from '#test/support/judges/answers.ts';
+import { commandLine, type Ended } from '#test/support/processes/command-line.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
+import { recoverKey } from '#test/support/processes/starts.ts';
+import { eventually, succeeded } from '#test/support/worlds/crm-world.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 interface Event {
   readonly environment: string;

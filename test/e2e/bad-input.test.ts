@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '#api/routes.ts';
 import type { AnyRoute } from '#http/define-route.ts';
 import { catalogue } from '#kernel/errors.ts';
-import { holdAnswer } from '#test/support/answers.ts';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { holdAnswer } from '#test/support/judges/answers.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/worlds/crm-world.ts';
 
 const seed = seedOfRun();
 const runsPerRoute = roundsOf({ push: 20, all: 40 });

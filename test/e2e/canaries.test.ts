@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readWebhookSecret } from '#kernel/webhook-secret.ts';
 import type { AuthMode } from '#modules/connections/providers/definition.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
-import { Canaries, type Finding } from '#test/support/canaries.ts';
-import { everythingKept } from '#test/support/canary-places.ts';
+import { Canaries, type Finding } from '#test/support/judges/canaries.ts';
+import { everythingKept } from '#test/support/judges/canary-places.ts';
+import type { Answer } from '#test/support/processes/gateway.ts';
 import {
   connectionSecrets,
   definitionsAt,
@@ -14,15 +15,14 @@ import {
   nameOf,
   openTokenGiver,
   type TokenGiver,
-} from '#test/support/canary-world.ts';
+} from '#test/support/worlds/canary-world.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import type { Answer } from '#test/support/gateway.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 const canaries = new Canaries();
 /** What need not be hidden: the search must find it, or it would find nothing. */

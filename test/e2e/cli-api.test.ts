@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine, type Ended } from '#test/support/command-line.ts';
+import { commandLine, type Ended } from '#test/support/processes/command-line.ts';
 import {
   openSharedCrmWorld,
   type CrmConnection,
   type SharedCrmWorld,
-} from '#test/support/crm-world.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+} from '#test/support/worlds/crm-world.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 let folder: string;
 let world: SharedCrmWorld;

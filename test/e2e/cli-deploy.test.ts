@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isWebhook, verifyHmac, verifyWebhook } from '#client/index.ts';
-import { buildSource, checkSources } from '#test/support/client-sources.ts';
-import { commandLine } from '#test/support/command-line.ts';
-import { openSharedCrmWorld, type SharedCrmWorld } from '#test/support/crm-world.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
-import { openTerminal } from '#test/support/terminal.ts';
+import { buildSource, checkSources } from '#test/support/processes/client-sources.ts';
+import { commandLine } from '#test/support/processes/command-line.ts';
+import { openTerminal } from '#test/support/processes/terminal.ts';
+import { openSharedCrmWorld, type SharedCrmWorld } from '#test/support/worlds/crm-world.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 const example = fileURLToPath(new URL('../../examples/npm-releases', import.meta.url));
 

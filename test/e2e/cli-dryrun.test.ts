@@ -7,8 +7,8 @@ import {
   pathOf,
   recordings,
   type ExampleWorld,
-} from '#test/support/example-world.ts';
-import { actionText, syncText } from '#test/support/functions-project.ts';
+} from '#test/support/worlds/example-world.ts';
+import { actionText, syncText } from '#test/support/worlds/functions-project.ts';
 
 let world: ExampleWorld;
 beforeAll(async () => {

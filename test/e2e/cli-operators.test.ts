@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
-import { commandLine, type Ended } from '#test/support/command-line.ts';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { commandLine, type Ended } from '#test/support/processes/command-line.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 let folder: string;
 let gateway: RunningGateway;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
-import { openExampleWorld, type ExampleWorld } from '#test/support/example-world.ts';
-import { argumentsHere, commandExamples } from '#test/support/help-examples.ts';
-import { until } from '#test/support/runs.ts';
-import { openWebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { openWebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
+import { argumentsHere, commandExamples } from '#test/support/judges/help-examples.ts';
+import { openExampleWorld, type ExampleWorld } from '#test/support/worlds/example-world.ts';
+import { until } from '#test/support/worlds/runs.ts';
 
 let world: ExampleWorld;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { actionText, functionsProject } from '#test/support/functions-project.ts';
-import { openTerminal } from '#test/support/terminal.ts';
+import { openTerminal } from '#test/support/processes/terminal.ts';
+import { actionText, functionsProject } from '#test/support/worlds/functions-project.ts';
 
 const color = '\u001b[';
 const clearLine = '\r\u001b[K';

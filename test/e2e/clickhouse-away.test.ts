@@ -3,15 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
+import {
+  startClickHouseFront,
+  type ClickHouseFront,
+} from '#test/support/fakes/clickhouse-front.ts';
 import {
   apply,
   operation,
   sameRecords,
   type Kept,
   type Records,
-} from '#test/support/crash-model.ts';
-import { roundsOf } from '#test/support/long-run.ts';
+} from '#test/support/judges/crash-model.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/judges/random.ts';
 import {
   connectionUid,
   originOf,
@@ -20,9 +24,8 @@ import {
   recordsIn,
   startNode,
   streamOf,
-} from '#test/support/node-child.ts';
-import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
-import type { WholeNode } from '#test/support/whole-node.ts';
+} from '#test/support/processes/node-child.ts';
+import type { WholeNode } from '#test/support/processes/whole-node.ts';
 
 const seed = seedOfRun();
 console.log(`ClickHouse away: SVC_TEST_SEED=${seed}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { startClickHouseFront } from '#test/support/clickhouse-front.ts';
-import { startGateway } from '#test/support/gateway.ts';
+import { startClickHouseFront } from '#test/support/fakes/clickhouse-front.ts';
+import { startGateway } from '#test/support/processes/gateway.ts';
 
 describe('a gateway whose ClickHouse is a server', () => {
   it('answers 503 with Retry-After while it is away, and says so to probes', async () => {

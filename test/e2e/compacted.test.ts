@@ -2,19 +2,19 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askChild } from '#test/support/child.ts';
-import type { ToldAgain, ToldEmptied } from '#test/support/emptied-child.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import type { ToldPage } from '#test/support/node-child.ts';
-import type { ReadRecord } from '#test/support/projection.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 import {
   derived,
   expectSame,
   figures,
   rebuildRound,
   remove,
-} from '#test/support/rebuild-rounds.ts';
+} from '#test/support/judges/rebuild-rounds.ts';
+import { askChild } from '#test/support/processes/child.ts';
+import type { ToldAgain, ToldEmptied } from '#test/support/processes/emptied-child.ts';
+import type { ToldPage } from '#test/support/processes/node-child.ts';
+import type { ReadRecord } from '#test/support/worlds/projection.ts';
 
 const seed = seedOfRun();
 console.log(`compaction test: SVC_TEST_SEED=${seed}`);

@@ -2,13 +2,13 @@
    a test looks into any answer, and expect.any() is anything */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CallOptions } from '#test/support/processes/gateway.ts';
 import {
   eventually,
   openSharedCrmWorld,
   succeeded,
   type SharedCrmWorld,
-} from '#test/support/crm-world.ts';
-import type { CallOptions } from '#test/support/gateway.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 let world: SharedCrmWorld;
 beforeAll(async () => {

@@ -2,14 +2,14 @@
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consumerGroups, type ConsumerGroupName } from '#streams/consumer-groups.ts';
+import type { Answer } from '#test/support/processes/gateway.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import type { Answer } from '#test/support/gateway.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 let world: CrmWorld;
 let crm: CrmConnection;

@@ -8,12 +8,12 @@ import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
 import type { RecordChange } from '#modules/records/model/events.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import { installKcat, pythonWith } from '#test/services/clients.ts';
-import { startClickHouseFront } from '#test/support/clickhouse-front.ts';
-import { eventually } from '#test/support/crm-world.ts';
-import { readAll } from '#test/support/log.ts';
-import { openRecordsInKafka, type RecordsInKafka } from '#test/support/records-in-kafka.ts';
-import { anOrigin, aStream } from '#test/support/records.ts';
-import { statementsOf } from '#test/support/sql.ts';
+import { startClickHouseFront } from '#test/support/fakes/clickhouse-front.ts';
+import { statementsOf } from '#test/support/judges/sql.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
+import { readAll } from '#test/support/worlds/log.ts';
+import { openRecordsInKafka, type RecordsInKafka } from '#test/support/worlds/records-in-kafka.ts';
+import { anOrigin, aStream } from '#test/support/worlds/records.ts';
 
 const folder = (name: string) =>
   fileURLToPath(new URL(`../../examples/consumers/${name}`, import.meta.url));

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CrashRounds, faultPoints, killAt } from '#test/support/crash-rounds.ts';
-import { isOnServices } from '#test/support/deployment.ts';
-import { roundsOf, someOf } from '#test/support/long-run.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { CrashRounds, faultPoints, killAt } from '#test/support/judges/crash-rounds.ts';
+import { roundsOf, someOf } from '#test/support/judges/long-run.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { isOnServices } from '#test/support/processes/deployment.ts';
 
 const seed = seedOfRun();
 console.log(`crash test: SVC_TEST_SEED=${seed}`);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import { acceptLoss, failedStart } from '#test/support/starts.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { acceptLoss, failedStart } from '#test/support/processes/starts.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/worlds/crm-world.ts';
 
 const random = seeded(seedOfRun());
 console.info(`SVC_TEST_SEED=${random.seed}`);

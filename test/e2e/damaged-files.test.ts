@@ -2,10 +2,10 @@ import { mkdtemp, readdir, realpath, rm, stat, truncate, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import { copyFolder, restartOver, xorByte } from '#test/support/wounds.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { copyFolder, restartOver, xorByte } from '#test/support/judges/wounds.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/worlds/crm-world.ts';
 
 const random = seeded(seedOfRun());
 console.info(`SVC_TEST_SEED=${random.seed}`);

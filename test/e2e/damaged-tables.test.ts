@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '#ports/sandbox.ts';
-import { commandLine } from '#test/support/command-line.ts';
+import { roundsOf, someOf } from '#test/support/judges/long-run.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { copyFolder, restartOver, xorByte } from '#test/support/judges/wounds.ts';
+import { commandLine } from '#test/support/processes/command-line.ts';
+import { withLimits } from '#test/support/processes/with-limits.ts';
 import {
   eventually,
   openCrmWorld,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import { roundsOf, someOf } from '#test/support/long-run.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import { withLimits } from '#test/support/with-limits.ts';
-import { copyFolder, restartOver, xorByte } from '#test/support/wounds.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 const random = seeded(seedOfRun());
 console.info(`SVC_TEST_SEED=${random.seed}`);

@@ -3,14 +3,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
+import type { Answer } from '#test/support/processes/gateway.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import type { Answer } from '#test/support/gateway.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 /** Who gives up what nobody can read, by topic. */
 const consumers = {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { longRunVariable } from '#test/support/long-run.ts';
+import { longRunVariable } from '#test/support/judges/long-run.ts';
 
 const program = fileURLToPath(new URL('../../examples/demo/run.ts', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessTo, type Answer, type GatewayAccess } from '#test/support/gateway.ts';
-import { sharedGateway } from '#test/support/shared-gateways.ts';
+import { accessTo, type Answer, type GatewayAccess } from '#test/support/processes/gateway.ts';
+import { sharedGateway } from '#test/support/worlds/shared-gateways.ts';
 
 let gateway: GatewayAccess;
 let environmentId: number;

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '#test/support/processes/gateway.ts';
 import {
   openSharedCrmWorld,
   succeeded,
   type CrmConnection,
   type SharedCrmWorld,
-} from '#test/support/crm-world.ts';
-import { compiledFunctions } from '#test/support/deploy.ts';
-import type { Answer } from '#test/support/gateway.ts';
+} from '#test/support/worlds/crm-world.ts';
+import { compiledFunctions } from '#test/support/worlds/deploy.ts';
 
 let world: SharedCrmWorld;
 let crm: CrmConnection;

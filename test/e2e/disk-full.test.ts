@@ -2,9 +2,9 @@
    a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, succeeded } from '#test/support/crm-world.ts';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
-import { openSmallDisk, type SmallDisk } from '#test/support/small-disk.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
+import { openSmallDisk, type SmallDisk } from '#test/support/processes/small-disk.ts';
+import { eventually, succeeded } from '#test/support/worlds/crm-world.ts';
 
 let disk: SmallDisk;
 let gateway: RunningGateway;

@@ -2,8 +2,8 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '#test/support/crm-world.ts';
-import { openExampleWorld, type ExampleWorld } from '#test/support/example-world.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
+import { openExampleWorld, type ExampleWorld } from '#test/support/worlds/example-world.ts';
 
 const repository = new URL('../../', import.meta.url);
 const read = (file: string): string =>

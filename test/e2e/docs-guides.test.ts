@@ -11,8 +11,8 @@ import { formatWebhookSecret, readWebhookSecret } from '#kernel/webhook-secret.t
 import { signDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { cachePath } from '#test/services/cache.ts';
 import { isOnPath, run } from '#test/services/commands.ts';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const page = (name: string): string => readFileSync(join(repository, `docs/${name}.md`), 'utf8');

@@ -10,11 +10,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
  */
 import { dayMs } from '#kernel/time.ts';
 import { answersOf, type FixtureAnswers } from '#test/fixtures/answers.ts';
-import { eventually } from '#test/support/crm-world.ts';
-import { daysLater } from '#test/support/days-later.ts';
-import { definitionsOf, openFakeProvider, type FakeProvider } from '#test/support/fake-provider.ts';
-import { accessTo, startGateway, type GatewayAccess } from '#test/support/gateway.ts';
-import { transfer } from '#test/support/transfer.ts';
+import {
+  definitionsOf,
+  openFakeProvider,
+  type FakeProvider,
+} from '#test/support/fakes/fake-provider.ts';
+import { daysLater } from '#test/support/processes/days-later.ts';
+import { accessTo, startGateway, type GatewayAccess } from '#test/support/processes/gateway.ts';
+import { transfer } from '#test/support/processes/transfer.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
 
 const run = promisify(execFile);
 const fixtures = join(import.meta.dirname, '../fixtures');

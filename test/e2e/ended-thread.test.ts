@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway } from '#test/support/gateway.ts';
+import { startGateway } from '#test/support/processes/gateway.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a thread that ends unasked', () => {
-  const hook = fileURLToPath(new URL('../support/end-thread.js', import.meta.url));
+  const hook = fileURLToPath(new URL('../support/processes/end-thread.js', import.meta.url));
 
   it.each([
     ['log', 'exit', 'it ended with code 3'],

@@ -2,19 +2,19 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErasureReceipt } from '#modules/connections/connections/events.ts';
-import { Canaries } from '#test/support/canaries.ts';
-import { everythingKept } from '#test/support/canary-places.ts';
+import { Canaries } from '#test/support/judges/canaries.ts';
+import { everythingKept } from '#test/support/judges/canary-places.ts';
+import { filesWith, rowKeysOf } from '#test/support/judges/stored-bytes.ts';
+import { daysLater } from '#test/support/processes/days-later.ts';
+import { openLogOf } from '#test/support/processes/deployment.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import { daysLater } from '#test/support/days-later.ts';
-import { openLogOf } from '#test/support/deployment.ts';
-import { cleanLogOf } from '#test/support/embedded-log.ts';
-import { filesWith, rowKeysOf } from '#test/support/stored-bytes.ts';
+} from '#test/support/worlds/crm-world.ts';
+import { cleanLogOf } from '#test/support/worlds/embedded-log.ts';
 
 const credentialsTopic = 'svc.credentials.v1';
 const canaries = new Canaries();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 
 interface Parameter {
   readonly name: string;

@@ -6,7 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { failedStart as startThatFails, spawned, type Env } from '#test/support/starts.ts';
+import {
+  failedStart as startThatFails,
+  spawned,
+  type Env,
+} from '#test/support/processes/starts.ts';
 
 let folder = '';
 beforeAll(async () => {

@@ -1,16 +1,16 @@
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '#test/services/ports.ts';
 import { serviceUrl } from '#test/services/url.ts';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
-import { deploymentEnv } from '#test/support/deployment.ts';
-import { startGate, type Gate } from '#test/support/gate.ts';
-import { startGateway } from '#test/support/gateway.ts';
-import { probed } from '#test/support/probe.ts';
-import { recoverKey } from '#test/support/starts.ts';
+import { startGate, type Gate } from '#test/support/fakes/gate.ts';
+import { deploymentEnv } from '#test/support/processes/deployment.ts';
+import { startGateway } from '#test/support/processes/gateway.ts';
+import { probed } from '#test/support/processes/probe.ts';
+import { recoverKey } from '#test/support/processes/starts.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/worlds/crm-world.ts';
 
 let gates: readonly Gate[] = [];
 let world: CrmWorld;

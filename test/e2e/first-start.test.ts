@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '#test/services/ports.ts';
-import { probed } from '#test/support/probe.ts';
-import { spawned, type Env } from '#test/support/starts.ts';
+import { probed } from '#test/support/processes/probe.ts';
+import { spawned, type Env } from '#test/support/processes/starts.ts';
 
 let folder = '';
 beforeEach(async () => {

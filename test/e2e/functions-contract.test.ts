@@ -1,15 +1,16 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-return --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkedFetch } from '#test/support/answers.ts';
-import { providerOf } from '#test/support/authorizing.ts';
+import type { Played } from '#test/support/fakes/fake-auth/play.ts';
+import { openFakeAuth, visit, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
+import { checkedFetch } from '#test/support/judges/answers.ts';
 import {
   environmentRows,
   handleRows,
   httpRows,
   moduleRows,
   type ActionRow,
-} from '#test/support/contract/action-rows.ts';
+} from '#test/support/judges/contract/action-rows.ts';
 import {
   action,
   actionOf,
@@ -18,12 +19,16 @@ import {
   helpers,
   integration,
   nobody,
-} from '#test/support/contract/row-functions.ts';
-import { syncRows } from '#test/support/contract/sync-rows.ts';
-import { eventually, openCrmWorld, succeeded, type CrmWorld } from '#test/support/crm-world.ts';
-import type { Played } from '#test/support/fake-auth/play.ts';
-import { openFakeAuth, visit, type FakeAuth } from '#test/support/fake-auth/server.ts';
-import { childPids } from '#test/support/sandbox-processes.ts';
+} from '#test/support/judges/contract/row-functions.ts';
+import { syncRows } from '#test/support/judges/contract/sync-rows.ts';
+import { childPids } from '#test/support/processes/sandbox-processes.ts';
+import { providerOf } from '#test/support/worlds/authorizing.ts';
+import {
+  eventually,
+  openCrmWorld,
+  succeeded,
+  type CrmWorld,
+} from '#test/support/worlds/crm-world.ts';
 
 /**
  * The rows of docs/reference/functions.md on one gateway: each is a function of its own, deployed as a bundle.

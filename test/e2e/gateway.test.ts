@@ -1,15 +1,15 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-return --
    a test looks into any answer, and expect.any() is anything */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkedFetch } from '#test/support/answers.ts';
+import { checkedFetch } from '#test/support/judges/answers.ts';
+import { eventsOf } from '#test/support/judges/event-stream.ts';
 import {
   eventually,
   openSharedCrmWorld,
   type CrmConnection,
   type SharedCrmWorld,
   type Page,
-} from '#test/support/crm-world.ts';
-import { eventsOf } from '#test/support/event-stream.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 let world: SharedCrmWorld;
 beforeAll(async () => {

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rawInteger } from '#kernel/exact-json.ts';
-import { standardWebhook, webhookProviders } from '#test/support/fake-webhook-provider.ts';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { standardWebhook, webhookProviders } from '#test/support/fakes/fake-webhook-provider.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 
 /** As a number it is 9007199254740992. */
 const digits = '9007199254740993';

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '#test/support/processes/gateway.ts';
+import { withLimits } from '#test/support/processes/with-limits.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import type { Answer } from '#test/support/gateway.ts';
-import { withLimits } from '#test/support/with-limits.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 let world: CrmWorld;
 let crm: CrmConnection;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '#test/support/processes/gateway.ts';
 import {
   eventually,
   openSharedCrmWorld,
   type CrmConnection,
   type SharedCrmWorld,
-} from '#test/support/crm-world.ts';
-import type { Answer } from '#test/support/gateway.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 let world: SharedCrmWorld;
 let crm: CrmConnection;

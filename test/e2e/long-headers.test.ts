@@ -1,9 +1,9 @@
 import { request as open } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { slowerThan } from '#test/support/cpu-time.ts';
-import { accessTo, type GatewayAccess } from '#test/support/gateway.ts';
-import { repeated } from '#test/support/hostile-text.ts';
-import { sharedGateway } from '#test/support/shared-gateways.ts';
+import { slowerThan } from '#test/support/judges/cpu-time.ts';
+import { repeated } from '#test/support/judges/hostile-text.ts';
+import { accessTo, type GatewayAccess } from '#test/support/processes/gateway.ts';
+import { sharedGateway } from '#test/support/worlds/shared-gateways.ts';
 
 let gateway: GatewayAccess;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkAnswer } from '#test/support/answers.ts';
+import { checkAnswer } from '#test/support/judges/answers.ts';
 import {
   openSharedCrmWorld,
   type CrmConnection,
   type SharedCrmWorld,
-} from '#test/support/crm-world.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 let world: SharedCrmWorld;
 let crm: CrmConnection;

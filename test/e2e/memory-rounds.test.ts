@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import { memoryReturned, memoryRounds } from '#test/support/memory-rounds.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { memoryReturned, memoryRounds } from '#test/support/judges/memory-rounds.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 
 const rounds = roundsOf({ push: 1, all: 20 });
 const timeoutMs = (1 + rounds) * 60_000;

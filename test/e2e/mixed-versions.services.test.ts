@@ -1,12 +1,12 @@
 /* oxlint-disable typescript/no-unsafe-member-access --
    a test looks into any answer */
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/crm-world.ts';
-import { deploymentEnv } from '#test/support/deployment.ts';
-import { earlierRelease } from '#test/support/earlier-release.ts';
-import type { GatewayAccess, RunningGateway } from '#test/support/gateway.ts';
-import { checkUpgrade } from '#test/support/starts.ts';
+import { deploymentEnv } from '#test/support/processes/deployment.ts';
+import { earlierRelease } from '#test/support/processes/earlier-release.ts';
+import type { GatewayAccess, RunningGateway } from '#test/support/processes/gateway.ts';
+import { checkUpgrade } from '#test/support/processes/starts.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/worlds/crm-world.ts';
 
 const contactsOf = (revision: number) =>
   Array.from({ length: 25 }, (_, n) => ({ id: `c-${n}`, name: `contact ${revision * (n % 2)}` }));

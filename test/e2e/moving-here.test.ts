@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '#cli/import/report.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { commandLine, type Ended } from '#test/support/command-line.ts';
-import { openSharedCrmWorld, succeeded, type SharedCrmWorld } from '#test/support/crm-world.ts';
-import { openFakeGateway, type FakeGateway } from '#test/support/fake-gateway.ts';
+import { openFakeGateway, type FakeGateway } from '#test/support/fakes/fake-gateway.ts';
+import { commandLine, type Ended } from '#test/support/processes/command-line.ts';
+import {
+  openSharedCrmWorld,
+  succeeded,
+  type SharedCrmWorld,
+} from '#test/support/worlds/crm-world.ts';
 
 const repository = new URL('../../', import.meta.url).pathname;
 const page = readFileSync(join(repository, 'docs/moving-here.md'), 'utf8');

@@ -1,20 +1,23 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access --
    a test looks into any answer */
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
+import {
+  startClickHouseFront,
+  type ClickHouseFront,
+} from '#test/support/fakes/clickhouse-front.ts';
+import { auditStreams } from '#test/support/judges/stream-audit.ts';
+import type { Answer, RunningGateway } from '#test/support/processes/gateway.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import type { Answer, RunningGateway } from '#test/support/gateway.ts';
-import { openScanWorld, scansAsked } from '#test/support/scans.ts';
-import { auditStreams } from '#test/support/stream-audit.ts';
+} from '#test/support/worlds/crm-world.ts';
+import { openScanWorld, scansAsked } from '#test/support/worlds/scans.ts';
 
 /** Enough that every node runs some of them. */
 const connectionsMade = 12;

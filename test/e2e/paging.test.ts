@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { askChild } from '#test/support/child.ts';
-import { startGateway } from '#test/support/gateway.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import { judgeReader, judgeWalk, type ToldPaging } from '#test/support/paging-judge.ts';
-import { seedOfRun } from '#test/support/random.ts';
-import { openScanWorld, scansAsked } from '#test/support/scans.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { judgeReader, judgeWalk, type ToldPaging } from '#test/support/judges/paging-judge.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
+import { askChild } from '#test/support/processes/child.ts';
+import { startGateway } from '#test/support/processes/gateway.ts';
+import { openScanWorld, scansAsked } from '#test/support/worlds/scans.ts';
 
 const seed = seedOfRun();
 console.log(`paging test: SVC_TEST_SEED=${seed}`);

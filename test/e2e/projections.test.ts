@@ -1,7 +1,12 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-return, typescript/no-unsafe-call --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, openCrmWorld, succeeded, type CrmWorld } from '#test/support/crm-world.ts';
+import {
+  eventually,
+  openCrmWorld,
+  succeeded,
+  type CrmWorld,
+} from '#test/support/worlds/crm-world.ts';
 
 describe('a projection over the API', () => {
   let world: CrmWorld;

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, openSharedCrmWorld, type SharedCrmWorld } from '#test/support/crm-world.ts';
+import {
+  eventually,
+  openSharedCrmWorld,
+  type SharedCrmWorld,
+} from '#test/support/worlds/crm-world.ts';
 
 let world: SharedCrmWorld;
 beforeAll(async () => {

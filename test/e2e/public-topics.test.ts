@@ -3,20 +3,20 @@ import { joinKey } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import { headersSchema, type MessageKind } from '#modules/operations/topics/headers.ts';
 import { isPublicTopic, partitionsOf, topics, type TopicName } from '#streams/topics.ts';
+import { draft7 } from '#test/support/judges/json-schema.ts';
+import {
+  appendGarbage,
+  readPublicTopics,
+  type PublicMessageRead,
+  type PublicValue,
+} from '#test/support/judges/public-log.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import { draft7 } from '#test/support/json-schema.ts';
-import {
-  appendGarbage,
-  readPublicTopics,
-  type PublicMessageRead,
-  type PublicValue,
-} from '#test/support/public-log.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 /** What docs/reference/topics.md says of a topic; `key` and `place` are made of the value. */
 interface Promised {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '#test/services/ports.ts';
-import { inheritedEnv } from '#test/support/deployment.ts';
+import { inheritedEnv } from '#test/support/processes/deployment.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

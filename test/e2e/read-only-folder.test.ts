@@ -3,15 +3,15 @@ import { cp, lstat, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunningGateway } from '#test/support/processes/gateway.ts';
+import { openSmallDisk } from '#test/support/processes/small-disk.ts';
 import {
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
   type Page,
-} from '#test/support/crm-world.ts';
-import type { RunningGateway } from '#test/support/gateway.ts';
-import { openSmallDisk } from '#test/support/small-disk.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 const readOnly = { SVC_READ_ONLY: 'yes' };
 const contacts = Array.from({ length: 300 }, (_, n) => ({ id: `c-${n}`, name: `Contact ${n}` }));

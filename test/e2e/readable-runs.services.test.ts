@@ -1,8 +1,8 @@
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { describe, it } from 'vitest';
-import { startClickHouseFront } from '#test/support/clickhouse-front.ts';
-import { openCrmWorld } from '#test/support/crm-world.ts';
-import { judgeBehind, judgeReadable } from '#test/support/readable-runs.ts';
+import { startClickHouseFront } from '#test/support/fakes/clickhouse-front.ts';
+import { judgeBehind, judgeReadable } from '#test/support/judges/readable-runs.ts';
+import { openCrmWorld } from '#test/support/worlds/crm-world.ts';
 
 /** Each of fifteen runs. */
 const connections = 2;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, it } from 'vitest';
-import { openCrmWorld, type CrmWorld } from '#test/support/crm-world.ts';
-import { judgeBehind, judgeReadable } from '#test/support/readable-runs.ts';
+import { judgeBehind, judgeReadable } from '#test/support/judges/readable-runs.ts';
+import { openCrmWorld, type CrmWorld } from '#test/support/worlds/crm-world.ts';
 
 /** Ten runs each. */
 const connections = 3;

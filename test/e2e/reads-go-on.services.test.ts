@@ -1,15 +1,18 @@
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
-import { openCrmWorld, type CrmWorld } from '#test/support/crm-world.ts';
-import { deploymentEnv } from '#test/support/deployment.ts';
-import { expectNothingLost } from '#test/support/expect-nothing-lost.ts';
-import type { RunningGateway } from '#test/support/gateway.ts';
-import { caughtUp, readWhileMoving } from '#test/support/reads-go-on.ts';
-import { transfer } from '#test/support/transfer.ts';
+import {
+  startClickHouseFront,
+  type ClickHouseFront,
+} from '#test/support/fakes/clickhouse-front.ts';
+import { expectNothingLost } from '#test/support/judges/expect-nothing-lost.ts';
+import { caughtUp, readWhileMoving } from '#test/support/judges/reads-go-on.ts';
+import { deploymentEnv } from '#test/support/processes/deployment.ts';
+import type { RunningGateway } from '#test/support/processes/gateway.ts';
+import { transfer } from '#test/support/processes/transfer.ts';
+import { openCrmWorld, type CrmWorld } from '#test/support/worlds/crm-world.ts';
 
 let folder: string;
 let started: AsyncDisposableStack;

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openCrmWorld, type CrmWorld } from '#test/support/crm-world.ts';
-import { expectNothingLost } from '#test/support/expect-nothing-lost.ts';
-import type { RunningGateway } from '#test/support/gateway.ts';
-import { caughtUp, copyLog, readWhileMoving } from '#test/support/reads-go-on.ts';
-import { transfer } from '#test/support/transfer.ts';
+import { expectNothingLost } from '#test/support/judges/expect-nothing-lost.ts';
+import { caughtUp, copyLog, readWhileMoving } from '#test/support/judges/reads-go-on.ts';
+import type { RunningGateway } from '#test/support/processes/gateway.ts';
+import { transfer } from '#test/support/processes/transfer.ts';
+import { openCrmWorld, type CrmWorld } from '#test/support/worlds/crm-world.ts';
 
 let folder: string;
 let world: CrmWorld;

@@ -1,13 +1,13 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-return, typescript/no-unsafe-argument --
    a test looks into any answer */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '#test/support/crm-world.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
 import {
   openLoadedGateways,
   type LoadedGateway,
   type LoadedGateways,
-} from '#test/support/loaded-gateway.ts';
-import { roundsOf } from '#test/support/long-run.ts';
+} from '#test/support/processes/loaded-gateway.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
 
 let gateways: LoadedGateways;
 beforeAll(async () => {

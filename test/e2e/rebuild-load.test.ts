@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openLoadedGateways, type LoadedGateways } from '#test/support/loaded-gateway.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import type { ReadRecord } from '#test/support/projection.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { openLoadedGateways, type LoadedGateways } from '#test/support/processes/loaded-gateway.ts';
+import type { ReadRecord } from '#test/support/worlds/projection.ts';
 
 let gateways: LoadedGateways;
 beforeAll(async () => {

@@ -1,16 +1,19 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-return --
    a test looks into any answer */
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
+import {
+  startClickHouseFront,
+  type ClickHouseFront,
+} from '#test/support/fakes/clickhouse-front.ts';
+import type { RunningGateway } from '#test/support/processes/gateway.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import type { RunningGateway } from '#test/support/gateway.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 const contacts = (version: number) =>
   Array.from({ length: 60 }, (_, n) => ({ id: `c-${n}`, name: `version ${version}` }));

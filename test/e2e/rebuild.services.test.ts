@@ -1,2 +1,2 @@
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import './rebuild.test.ts';

@@ -2,10 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startChild } from '#test/support/child.ts';
-import { roundsOf, someOf } from '#test/support/long-run.ts';
-import { seedOfRun } from '#test/support/random.ts';
-import type { ToldRound } from '#test/support/rebuild-child.ts';
+import { roundsOf, someOf } from '#test/support/judges/long-run.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 import {
   derived,
   expectMore,
@@ -13,7 +11,9 @@ import {
   figures,
   rebuildRound,
   remove,
-} from '#test/support/rebuild-rounds.ts';
+} from '#test/support/judges/rebuild-rounds.ts';
+import { startChild } from '#test/support/processes/child.ts';
+import type { ToldRound } from '#test/support/processes/rebuild-child.ts';
 
 const seed = seedOfRun();
 console.log(`rebuild test: SVC_TEST_SEED=${seed}`);

@@ -3,6 +3,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { daysLater } from '#test/support/processes/days-later.ts';
+import type { Answer } from '#test/support/processes/gateway.ts';
 import {
   eventually,
   openCrmWorld,
@@ -10,10 +12,8 @@ import {
   type CrmConnection,
   type CrmWorld,
   type Page,
-} from '#test/support/crm-world.ts';
-import { daysLater } from '#test/support/days-later.ts';
-import { cleanLogOf } from '#test/support/embedded-log.ts';
-import type { Answer } from '#test/support/gateway.ts';
+} from '#test/support/worlds/crm-world.ts';
+import { cleanLogOf } from '#test/support/worlds/embedded-log.ts';
 
 let world: CrmWorld;
 beforeAll(async () => {

@@ -1,16 +1,16 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access --
    a test looks into any answer */
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answer, RunningGateway } from '#test/support/gateway.ts';
+import type { Answer, RunningGateway } from '#test/support/processes/gateway.ts';
 import {
   fetchFrom,
   keptS,
   openRefreshNodes,
   type RefreshedProvider,
   type RefreshNodes,
-} from '#test/support/refresh-nodes.ts';
+} from '#test/support/worlds/refresh-nodes.ts';
 
 /** Fetches on each of the two that live, beside the one that dies. */
 const fetchesEach = 10;

@@ -2,11 +2,16 @@ import { cp, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roundsOf, someOf } from '#test/support/long-run.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import type { ToldRound } from '#test/support/rebuild-child.ts';
-import { expectMore, expectSame, figures, rebuildRound } from '#test/support/rebuild-rounds.ts';
-import { transfer } from '#test/support/transfer.ts';
+import { roundsOf, someOf } from '#test/support/judges/long-run.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import {
+  expectMore,
+  expectSame,
+  figures,
+  rebuildRound,
+} from '#test/support/judges/rebuild-rounds.ts';
+import type { ToldRound } from '#test/support/processes/rebuild-child.ts';
+import { transfer } from '#test/support/processes/transfer.ts';
 
 const seed = seedOfRun();
 console.log(`repartition test: SVC_TEST_SEED=${seed}`);

@@ -6,7 +6,7 @@ import {
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 let world: CrmWorld;
 let crm: CrmConnection;

@@ -4,10 +4,10 @@ import { partitionOf } from '#kernel/partition.ts';
 import { dayMs } from '#kernel/time.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import { streamKey, type Stream } from '#modules/records/model/stream.ts';
-import { movedClock } from '#test/support/clock.ts';
-import { eventually } from '#test/support/crm-world.ts';
-import { openRecordsInKafka } from '#test/support/records-in-kafka.ts';
-import { anOrigin, aStream } from '#test/support/records.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
+import { openRecordsInKafka } from '#test/support/worlds/records-in-kafka.ts';
+import { anOrigin, aStream } from '#test/support/worlds/records.ts';
 
 const partitions = 2;
 const partitionOfStream = (stream: Stream) => partitionOf(streamKey(stream), partitions);

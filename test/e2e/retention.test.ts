@@ -1,17 +1,17 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Canaries } from '#test/support/canaries.ts';
-import { everythingKept } from '#test/support/canary-places.ts';
+import { Canaries } from '#test/support/judges/canaries.ts';
+import { everythingKept } from '#test/support/judges/canary-places.ts';
+import { daysLater } from '#test/support/processes/days-later.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import { daysLater } from '#test/support/days-later.ts';
-import { cleanLogOf } from '#test/support/embedded-log.ts';
+} from '#test/support/worlds/crm-world.ts';
+import { cleanLogOf } from '#test/support/worlds/embedded-log.ts';
 
 const canaries = new Canaries();
 let world: CrmWorld;

@@ -1,19 +1,22 @@
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
+import {
+  startClickHouseFront,
+  type ClickHouseFront,
+} from '#test/support/fakes/clickhouse-front.ts';
+import {
+  openOtlpReceiver,
+  spanIdOf,
+  traceOf,
+  type OtlpReceiver,
+} from '#test/support/fakes/otlp-receiver.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import {
-  openOtlpReceiver,
-  spanIdOf,
-  traceOf,
-  type OtlpReceiver,
-} from '#test/support/otlp-receiver.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 const roles = ['owner', 'projector', 'runner', 'webhooks'] as const;
 const nowhere = 'http://127.0.0.1:1/gateway';

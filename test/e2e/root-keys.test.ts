@@ -5,10 +5,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '#test/support/command-line.ts';
-import { eventually, succeeded } from '#test/support/crm-world.ts';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { commandLine } from '#test/support/processes/command-line.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
+import { eventually, succeeded } from '#test/support/worlds/crm-world.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 /** Enough for several batches. */
 const connectionsMade = 450;

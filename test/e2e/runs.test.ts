@@ -3,15 +3,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
+import { eventsOf } from '#test/support/judges/event-stream.ts';
 import {
   eventually,
   openSharedCrmWorld,
   succeeded,
   type CrmConnection,
   type SharedCrmWorld,
-} from '#test/support/crm-world.ts';
-import { compiledFunctions } from '#test/support/deploy.ts';
-import { eventsOf } from '#test/support/event-stream.ts';
+} from '#test/support/worlds/crm-world.ts';
+import { compiledFunctions } from '#test/support/worlds/deploy.ts';
 
 let world: SharedCrmWorld;
 let crm: CrmConnection;

@@ -8,18 +8,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startKafka } from '#test/services/kafka.ts';
 import { freePort } from '#test/services/ports.ts';
+import { CuttingProxy, type KafkaApi } from '#test/support/fakes/cutting-proxy.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { auditStreams } from '#test/support/judges/stream-audit.ts';
+import { startGateway } from '#test/support/processes/gateway.ts';
+import { startOwnServices, type OwnServices } from '#test/support/processes/own-services.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import { CuttingProxy, type KafkaApi } from '#test/support/cutting-proxy.ts';
-import { startGateway } from '#test/support/gateway.ts';
-import { startOwnServices, type OwnServices } from '#test/support/own-services.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import { auditStreams } from '#test/support/stream-audit.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 const records = 25;
 const updatedEach = 12;

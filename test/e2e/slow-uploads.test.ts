@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEchoUpstream, type EchoUpstream } from '#test/support/echo-upstream.ts';
-import { openProxyWorld, type ProxyWorld } from '#test/support/proxy-world.ts';
-import { withLimits } from '#test/support/with-limits.ts';
+import { openEchoUpstream, type EchoUpstream } from '#test/support/fakes/echo-upstream.ts';
+import { withLimits } from '#test/support/processes/with-limits.ts';
+import { openProxyWorld, type ProxyWorld } from '#test/support/worlds/proxy-world.ts';
 
 const requestMs = 2_000;
 const idleMs = 4_000;

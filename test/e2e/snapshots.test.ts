@@ -2,13 +2,13 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { takeovers } from '#test/support/judges/takeovers.ts';
 import {
   eventually,
   openCrmWorld,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import { takeovers } from '#test/support/takeovers.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 const records = 40;
 const contacts = (version: number) =>

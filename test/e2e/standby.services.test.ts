@@ -1,4 +1,4 @@
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,17 +6,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { auditStreams } from '#test/support/judges/stream-audit.ts';
+import { takeovers } from '#test/support/judges/takeovers.ts';
+import { openLogOf } from '#test/support/processes/deployment.ts';
+import type { RunningGateway } from '#test/support/processes/gateway.ts';
 import {
   eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import { openLogOf } from '#test/support/deployment.ts';
-import type { RunningGateway } from '#test/support/gateway.ts';
-import { auditStreams } from '#test/support/stream-audit.ts';
-import { takeovers } from '#test/support/takeovers.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 const partitions = [0, 1, 2, 3];
 const records = 20;

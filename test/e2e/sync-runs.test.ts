@@ -8,7 +8,7 @@ import {
   succeeded,
   type CrmConnection,
   type SharedCrmWorld,
-} from '#test/support/crm-world.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 let world: SharedCrmWorld;
 beforeAll(async () => {

@@ -2,21 +2,21 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readWebhookSecret } from '#kernel/webhook-secret.ts';
 import {
-  openCrmWorld,
-  succeeded,
-  type CrmConnection,
-  type CrmWorld,
-} from '#test/support/crm-world.ts';
-import {
   openOtlpReceiver,
   spanIdOf,
   traceOf,
   type OtlpReceiver,
   type ReceivedSpan,
   type ReceivedTrace,
-} from '#test/support/otlp-receiver.ts';
+} from '#test/support/fakes/otlp-receiver.ts';
+import {
+  openCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type CrmWorld,
+} from '#test/support/worlds/crm-world.ts';
 
-const loaded = fileURLToPath(new URL('../support/print-loaded.js', import.meta.url));
+const loaded = fileURLToPath(new URL('../support/processes/print-loaded.js', import.meta.url));
 const callers = {
   action: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   sync: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',

@@ -1,17 +1,17 @@
-import '#test/support/with-services.ts';
+import '#test/support/processes/with-services.ts';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { deploymentEnv, prefixVariable } from '#test/support/processes/deployment.ts';
+import { transfer } from '#test/support/processes/transfer.ts';
 import {
   eventually,
   openCrmWorld,
   type CrmConnection,
   type CrmWorld,
-} from '#test/support/crm-world.ts';
-import { deploymentEnv, prefixVariable } from '#test/support/deployment.ts';
-import { transfer } from '#test/support/transfer.ts';
+} from '#test/support/worlds/crm-world.ts';
 
 const prefix = process.env[prefixVariable];
 const env = { SVC_ENCRYPTION_KEY: randomBytes(32).toString('base64') };

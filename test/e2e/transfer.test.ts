@@ -4,12 +4,17 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, openCrmWorld, succeeded } from '#test/support/crm-world.ts';
-import { roundsOf, someOf } from '#test/support/long-run.ts';
-import { seedOfRun } from '#test/support/random.ts';
-import type { ToldRound } from '#test/support/rebuild-child.ts';
-import { expectMore, expectSame, figures, rebuildRound } from '#test/support/rebuild-rounds.ts';
-import { transfer, type Transferred } from '#test/support/transfer.ts';
+import { roundsOf, someOf } from '#test/support/judges/long-run.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
+import {
+  expectMore,
+  expectSame,
+  figures,
+  rebuildRound,
+} from '#test/support/judges/rebuild-rounds.ts';
+import type { ToldRound } from '#test/support/processes/rebuild-child.ts';
+import { transfer, type Transferred } from '#test/support/processes/transfer.ts';
+import { eventually, openCrmWorld, succeeded } from '#test/support/worlds/crm-world.ts';
 
 const seed = seedOfRun();
 console.log(`transfer test: SVC_TEST_SEED=${seed}`);

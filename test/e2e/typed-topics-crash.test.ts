@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { addressOf } from '#modules/operations/typed-topics/names.ts';
-import { askChild, startChild } from '#test/support/child.ts';
-import { models } from '#test/support/crash-model.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import { expectEachOnce, readTypedTopic, tableOf } from '#test/support/typed-topic.ts';
+import { models } from '#test/support/judges/crash-model.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { expectEachOnce, readTypedTopic, tableOf } from '#test/support/judges/typed-topic.ts';
+import { askChild, startChild } from '#test/support/processes/child.ts';
 
 const seed = seedOfRun();
 console.log(`typed topics, killed: SVC_TEST_SEED=${seed}`);

@@ -4,10 +4,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRegistrySchemas } from '#adapters/event-log/registry/open.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import { ownPrefix, serviceUrl } from '#test/services/url.ts';
-import { eventually, openCrmWorld, succeeded, type CrmWorld } from '#test/support/crm-world.ts';
-import { openTestLog } from '#test/support/kafka-open.ts';
-import { readAll } from '#test/support/log.ts';
-import { expectEachOnce, readTyped, tableOf, type TypedRead } from '#test/support/typed-topic.ts';
+import {
+  expectEachOnce,
+  readTyped,
+  tableOf,
+  type TypedRead,
+} from '#test/support/judges/typed-topic.ts';
+import {
+  eventually,
+  openCrmWorld,
+  succeeded,
+  type CrmWorld,
+} from '#test/support/worlds/crm-world.ts';
+import { openTestLog } from '#test/support/worlds/kafka-open.ts';
+import { readAll } from '#test/support/worlds/log.ts';
 
 const address = 'svc.cdc.dev.crm.contact';
 const partitions = 2;

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import {
-  eventually,
-  openSharedCrmWorld,
-  succeeded,
-  type CrmConnection,
-  type SharedCrmWorld,
-} from '#test/support/crm-world.ts';
-import { compiledFunctions } from '#test/support/deploy.ts';
-import {
   changesShown,
   expectEachOnce,
   messagesShown,
   tableOf,
   type TypedRead,
-} from '#test/support/typed-topic.ts';
+} from '#test/support/judges/typed-topic.ts';
+import {
+  eventually,
+  openSharedCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type SharedCrmWorld,
+} from '#test/support/worlds/crm-world.ts';
+import { compiledFunctions } from '#test/support/worlds/deploy.ts';
 
 const text = { type: 'string' };
 

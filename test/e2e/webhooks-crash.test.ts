@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway, type RunningGateway } from '#test/support/gateway.ts';
+import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 
 /** How each endpoint treats a request; `moved` leads to `fast`. */
 const behaviors = ['fast', 'slow', 'hang', 'moved', 'error', 'close'] as const;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { standardWebhook, webhookProviders } from '#test/support/fake-webhook-provider.ts';
-import { startGateway, type Answer, type RunningGateway } from '#test/support/gateway.ts';
-import { openWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { standardWebhook, webhookProviders } from '#test/support/fakes/fake-webhook-provider.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
+import { startGateway, type Answer, type RunningGateway } from '#test/support/processes/gateway.ts';
 
 const secret = 'whsec_b2YgYW4gZW5kIHRvIGVuZCB0ZXN0';
 let stack: AsyncDisposableStack;

@@ -3,16 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  eventually,
-  openCrmWorld,
-  succeeded,
-  type CrmConnection,
-  type CrmWorld,
-} from '#test/support/crm-world.ts';
-import type { Answer } from '#test/support/gateway.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
 import {
   copyFolder,
   drawWound,
@@ -20,7 +12,15 @@ import {
   textOfWound,
   type KindOfFile,
   type Wound,
-} from '#test/support/wounds.ts';
+} from '#test/support/judges/wounds.ts';
+import type { Answer } from '#test/support/processes/gateway.ts';
+import {
+  eventually,
+  openCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type CrmWorld,
+} from '#test/support/worlds/crm-world.ts';
 
 const seed = seedOfRun();
 console.info(`SVC_TEST_SEED=${seed}`);

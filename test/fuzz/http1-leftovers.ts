@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { codeOf, forwarded, Forwarding, okWith } from '#test/support/forwarding.ts';
-import { seeded, type Random } from '#test/support/random.ts';
+import { codeOf, forwarded, Forwarding, okWith } from '#test/support/fakes/forwarding.ts';
+import { seeded, type Random } from '#test/support/judges/random.ts';
 import { generateAnswer } from './http1-messages.ts';
 
 export interface LeftoversOutcome {

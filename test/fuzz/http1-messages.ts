@@ -1,4 +1,4 @@
-import type { Random } from '#test/support/random.ts';
+import type { Random } from '#test/support/judges/random.ts';
 
 /** Bytes of a provider, in the pieces in which they come, and the request that they answer. */
 export interface GeneratedAnswer {

@@ -2,7 +2,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { Connection } from '#adapters/http-client/http1/connection.ts';
-import { forwarded } from '#test/support/forwarding.ts';
+import { forwarded } from '#test/support/fakes/forwarding.ts';
 import type { GeneratedAnswer } from './http1-messages.ts';
 
 interface Head {

@@ -1,4 +1,4 @@
-import { seeded } from '#test/support/random.ts';
+import { seeded } from '#test/support/judges/random.ts';
 import { generateAnswer } from './http1-messages.ts';
 import { compareReaders } from './http1-readers.ts';
 

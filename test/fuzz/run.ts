@@ -4,8 +4,8 @@
  * credentials.
  */
 import { routes } from '#api/routes.ts';
-import { openCrmWorld, succeeded } from '#test/support/crm-world.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
+import { openCrmWorld, succeeded } from '#test/support/worlds/crm-world.ts';
 import { fuzzLeftovers } from './http1-leftovers.ts';
 import { fuzzHttp1 } from './http1.ts';
 import { installSchemathesis, runSchemathesis, type Asked } from './schemathesis.ts';

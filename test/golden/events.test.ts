@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { AvroCodec, schemaText } from '#adapters/event-log/avro-codec.ts';
 import { checkSchemas } from '#adapters/event-log/schema-compatibility.ts';
 import { topics } from '#streams/topics.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
 import {
   folders,
   fromJson,

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
 import { undoable, type Commit } from './history.ts';
 import { planted } from './planted.ts';
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { startChild } from '#test/support/child.ts';
+import { startChild } from '#test/support/processes/child.ts';
 import { startKafka } from './kafka.ts';
 import { startRedis } from './redis.ts';
 import { startRegistry } from './registry.ts';

@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { records } from '#modules/records/projection/definition.ts';
-import { MemoryLog } from '#test/support/memory-log.ts';
-import type { ReadRecord } from '#test/support/projection.ts';
-import { parsePage, partitions, TestProjection } from '#test/support/projection.ts';
-import type { Random } from '#test/support/random.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import { RecordModel } from '#test/support/record-model.ts';
-import { question, storeOfFile } from '#test/support/record-pages.ts';
+import { MemoryLog } from '#test/support/fakes/memory-log.ts';
+import type { Random } from '#test/support/judges/random.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { RecordModel } from '#test/support/judges/record-model.ts';
+import type { ReadRecord } from '#test/support/worlds/projection.ts';
+import { parsePage, partitions, TestProjection } from '#test/support/worlds/projection.ts';
+import { question, storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

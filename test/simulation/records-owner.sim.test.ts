@@ -7,11 +7,16 @@ import type { Clock } from '#kernel/time.ts';
 import type { RecordChange } from '#modules/records/model/events.ts';
 import { PayloadOpener } from '#modules/records/model/sealed-payload.ts';
 import { streamKey, type Stream } from '#modules/records/model/stream.ts';
-import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
-import { dumpStores } from '#test/support/records-dump.ts';
-import { anOrigin, aStream, openRecordsWorld, type RecordsWorld } from '#test/support/records.ts';
-import { SimulatedOwners } from '#test/support/simulated-owners.ts';
-import { StreamModel } from '#test/support/stream-model.ts';
+import { SimulatedOwners } from '#test/support/fakes/simulated-owners.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/judges/random.ts';
+import { dumpStores } from '#test/support/judges/records-dump.ts';
+import { StreamModel } from '#test/support/judges/stream-model.ts';
+import {
+  anOrigin,
+  aStream,
+  openRecordsWorld,
+  type RecordsWorld,
+} from '#test/support/worlds/records.ts';
 
 const first = seedOfRun();
 const seeds = Array.from(

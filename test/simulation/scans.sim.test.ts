@@ -9,15 +9,15 @@ import type { PageQuery, RecordReader, TableSource } from '#modules/records/read
 import { createRecordSource } from '#modules/records/read/source.ts';
 import { recordTables } from '#modules/records/read/tables.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
-import { eventually } from '#test/support/crm-world.ts';
-import { TestGenerations, TestOwner } from '#test/support/generations.ts';
-import { MemoryLog } from '#test/support/memory-log.ts';
-import { noVault, parsePage, partitions } from '#test/support/projection.ts';
-import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
-import { RecordModel, startMicros } from '#test/support/record-model.ts';
-import { question, storeOfFile } from '#test/support/record-pages.ts';
-import { ScanJudge } from '#test/support/scan-judge.ts';
-import { scheduledStore } from '#test/support/scheduled-store.ts';
+import { MemoryLog } from '#test/support/fakes/memory-log.ts';
+import { scheduledStore } from '#test/support/fakes/scheduled-store.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/judges/random.ts';
+import { RecordModel, startMicros } from '#test/support/judges/record-model.ts';
+import { ScanJudge } from '#test/support/judges/scan-judge.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
+import { TestGenerations, TestOwner } from '#test/support/worlds/generations.ts';
+import { noVault, parsePage, partitions } from '#test/support/worlds/projection.ts';
+import { question, storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

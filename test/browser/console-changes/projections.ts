@@ -1,7 +1,7 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-return,
    typescript/no-unsafe-call -- a test looks into any answer */
 import { describe, expect, it } from 'vitest';
-import { eventually } from '#test/support/crm-world.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
 import { driverOf, type Driven } from '../console-driver.ts';
 
 /** The life of a generation of tables. */

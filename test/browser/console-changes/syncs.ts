@@ -1,7 +1,7 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-return,
    typescript/no-unsafe-call, typescript/no-unsafe-argument -- a test looks into any answer */
 import { describe, expect, it } from 'vitest';
-import { eventually } from '#test/support/crm-world.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
 import type { CrmConsole } from '../console-crm.ts';
 import { driverOf } from '../console-driver.ts';
 

@@ -1,4 +1,4 @@
-// Functions of the tests that start a real gateway; their provider is test/support/fake-provider.ts.
+// Functions of the tests that start a real gateway; their provider is test/support/fakes/fake-provider.ts.
 import './crm/syncs/contacts.js';
 import './crm/syncs/deals.js';
 import './crm/syncs/notes.js';

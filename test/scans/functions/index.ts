@@ -1,2 +1,2 @@
-// The function that updates records while test/support/scans.ts scans them.
+// The function that updates records while test/support/worlds/scans.ts scans them.
 import './scans/syncs/update.js';

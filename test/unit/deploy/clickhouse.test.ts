@@ -5,8 +5,8 @@ import { audit } from '#modules/access/audit/projection.ts';
 import { runs } from '#modules/functions/runs/ledger/projection.ts';
 import { logs } from '#modules/operations/logs/projection.ts';
 import { records } from '#modules/records/projection/definition.ts';
-import { startClickHouseFront } from '#test/support/clickhouse-front.ts';
-import { statementsOf } from '#test/support/sql.ts';
+import { startClickHouseFront } from '#test/support/fakes/clickhouse-front.ts';
+import { statementsOf } from '#test/support/judges/sql.ts';
 
 const fileOf = (name: string): Promise<string> =>
   readFile(new URL(`../../../deploy/clickhouse/${name}`, import.meta.url), 'utf8');

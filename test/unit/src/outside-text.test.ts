@@ -38,8 +38,8 @@ import { readCallHeaders } from '#modules/proxy/call-headers.ts';
 import { decodeCursor } from '#modules/records/model/cursor.ts';
 import { readRequest } from '#modules/webhooks/webhooks-in/request.ts';
 import { verify } from '#modules/webhooks/webhooks-in/verifiers/signed.ts';
-import { cpuMsOf, slowerThan } from '#test/support/cpu-time.ts';
-import { hostileUnits, repeated } from '#test/support/hostile-text.ts';
+import { cpuMsOf, slowerThan } from '#test/support/judges/cpu-time.ts';
+import { hostileUnits, repeated } from '#test/support/judges/hostile-text.ts';
 
 const chars = 32 * 1024;
 const ratioMax = 5;

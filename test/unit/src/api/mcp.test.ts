@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, listTools, type ToolCaller } from '#api/mcp/server.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import { anAction, openFunctionsWorld, type FunctionsWorld } from '#test/support/functions-api.ts';
+import {
+  anAction,
+  openFunctionsWorld,
+  type FunctionsWorld,
+} from '#test/support/worlds/functions-api.ts';
 
 let world: FunctionsWorld;
 let caller: ToolCaller;

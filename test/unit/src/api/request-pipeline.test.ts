@@ -7,7 +7,7 @@ import { flag, jsonObject, listOf, wholeNumber } from '#http/fields.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { healthRoutes } from '#modules/operations/health/routes.ts';
 import type { Coordination } from '#ports/coordination.ts';
-import { plainRoute, startHttpOnly, type HttpOnly } from '#test/support/http.ts';
+import { plainRoute, startHttpOnly, type HttpOnly } from '#test/support/worlds/http.ts';
 
 interface ErrorBody {
   error: {

@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine, type Ended } from '#test/support/command-line.ts';
-import { deployServer, emptyPlan, type DeployServer } from '#test/support/deploy-server.ts';
-import { functionsProject } from '#test/support/functions-project.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { deployServer, emptyPlan, type DeployServer } from '#test/support/fakes/deploy-server.ts';
+import { commandLine, type Ended } from '#test/support/processes/command-line.ts';
+import { functionsProject } from '#test/support/worlds/functions-project.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 let server: DeployServer;

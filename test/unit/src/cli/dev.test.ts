@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine, type Ended } from '#test/support/command-line.ts';
-import { deployServer, type DeployServer } from '#test/support/deploy-server.ts';
+import { deployServer, type DeployServer } from '#test/support/fakes/deploy-server.ts';
+import { commandLine, type Ended } from '#test/support/processes/command-line.ts';
 import {
   actionText,
   functionsProject,
   syncText,
   type FunctionsProject,
-} from '#test/support/functions-project.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+} from '#test/support/worlds/functions-project.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 interface Round {
   readonly changed: readonly string[];

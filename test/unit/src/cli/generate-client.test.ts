@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { clientText } from '#cli/commands/generate-client.ts';
-import { checkSources } from '#test/support/client-sources.ts';
+import { checkSources } from '#test/support/processes/client-sources.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -2,8 +2,8 @@ import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openDisposableDatabase } from '#control-plane/disposable-database.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
 
 const tables = 'CREATE TABLE things (name TEXT)';
 const first = { tables, version: 1 };

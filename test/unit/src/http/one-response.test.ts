@@ -7,8 +7,8 @@ import { defineRoute } from '#api/services.ts';
 import { jsonObject } from '#http/fields.ts';
 import { limits } from '#kernel/limits.ts';
 import { healthRoutes } from '#modules/operations/health/routes.ts';
-import { startHttpOnly, type HttpOnly } from '#test/support/http.ts';
-import { exchangeRaw, readResponses } from '#test/support/raw-http.ts';
+import { exchangeRaw, readResponses } from '#test/support/judges/raw-http.ts';
+import { startHttpOnly, type HttpOnly } from '#test/support/worlds/http.ts';
 
 let stack: AsyncDisposableStack;
 let app: HttpOnly;

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { endpoints as api, routes, streamRoutes } from '#api/routes.ts';
 import { codeOf, statusOf } from '#http/define-route.ts';
 import { openapiDocument } from '#http/openapi/document.ts';
-import { draft2020 } from '#test/support/json-schema.ts';
+import { draft2020 } from '#test/support/judges/json-schema.ts';
 
 interface Described {
   readonly description?: string;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { defineRoute } from '#api/services.ts';
 import { jsonObject } from '#http/fields.ts';
 import { healthRoutes } from '#modules/operations/health/routes.ts';
-import { plainRoute, startHttpOnly, type HttpOnly } from '#test/support/http.ts';
+import { plainRoute, startHttpOnly, type HttpOnly } from '#test/support/worlds/http.ts';
 
 let app: HttpOnly | undefined;
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { linearTest } from '#json-schema/linear-pattern.ts';
-import { slowerThan } from '#test/support/cpu-time.ts';
+import { slowerThan } from '#test/support/judges/cpu-time.ts';
 
 const outcome = (pattern: string, text: string): boolean | undefined => linearTest(pattern)?.(text);
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TenantSchemas } from '#json-schema/tenant-schemas.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
-import { slowerThan } from '#test/support/cpu-time.ts';
+import { slowerThan } from '#test/support/judges/cpu-time.ts';
 
 const problems = (schema: JsonObject, value: Json) =>
   new TenantSchemas().problems(schema, value).map(({ path, message }) => `${path}: ${message}`);

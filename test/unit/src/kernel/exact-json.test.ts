@@ -8,8 +8,8 @@ import {
   rawInteger,
 } from '#kernel/exact-json.ts';
 import { isJsonObject, stableJson, type Json } from '#kernel/stable-json.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/judges/random.ts';
 
 const big = '9007199254740993';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Mask } from '#kernel/mask.ts';
-import { slowerThan } from '#test/support/cpu-time.ts';
+import { slowerThan } from '#test/support/judges/cpu-time.ts';
 
 const secret = 'pa55/wörd+ & "quoted"';
 const maskOf = (...values: string[]): Mask => {

@@ -6,11 +6,11 @@ import type { LogEntry } from '#modules/operations/logs/events.ts';
 import { logs } from '#modules/operations/logs/projection.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
 import { startAppendedProjector, verifyAppended } from '#streams/projector/appended-projector.ts';
-import { silent } from '#test/support/control.ts';
-import { eventually } from '#test/support/crm-world.ts';
-import { holdInserts } from '#test/support/held-inserts.ts';
-import { MemoryLog } from '#test/support/memory-log.ts';
-import { storeOfFile } from '#test/support/record-pages.ts';
+import { holdInserts } from '#test/support/fakes/held-inserts.ts';
+import { MemoryLog } from '#test/support/fakes/memory-log.ts';
+import { silent } from '#test/support/worlds/control.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
+import { storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 const partitions = 2;

@@ -3,13 +3,13 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import { verificationState } from '#streams/projector/projection-state.ts';
-import { eventually } from '#test/support/crm-world.ts';
-import { TestGenerations, TestOwner } from '#test/support/generations.ts';
-import { holdInserts } from '#test/support/held-inserts.ts';
-import { MemoryLog } from '#test/support/memory-log.ts';
-import { partitions } from '#test/support/projection.ts';
-import { RecordModel } from '#test/support/record-model.ts';
-import { idsOf, pageOf, question, storeOfFile, walk } from '#test/support/record-pages.ts';
+import { holdInserts } from '#test/support/fakes/held-inserts.ts';
+import { MemoryLog } from '#test/support/fakes/memory-log.ts';
+import { RecordModel } from '#test/support/judges/record-model.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
+import { TestGenerations, TestOwner } from '#test/support/worlds/generations.ts';
+import { partitions } from '#test/support/worlds/projection.ts';
+import { idsOf, pageOf, question, storeOfFile, walk } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

@@ -3,7 +3,7 @@ import { openInProcessCoordination } from '#adapters/coordination/in-process.ts'
 import { GatewayError } from '#kernel/errors.ts';
 import type { Insert, ProjectionStore } from '#ports/projection-store.ts';
 import { serializeInserts } from '#streams/projector/serialized-inserts.ts';
-import { storeOfFile } from '#test/support/record-pages.ts';
+import { storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const logger = { debug: () => undefined };
 const store = await storeOfFile();

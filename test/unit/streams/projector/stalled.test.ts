@@ -5,10 +5,10 @@ import { startGenerations } from '#streams/projector/generations.ts';
 import { messageOf } from '#streams/projector/projection-message.ts';
 import { untouched } from '#streams/projector/projection-state.ts';
 import { createPublication } from '#streams/projector/publication.ts';
-import { silent } from '#test/support/control.ts';
-import { eventually } from '#test/support/crm-world.ts';
-import { MemoryLog } from '#test/support/memory-log.ts';
-import { storeOfFile } from '#test/support/record-pages.ts';
+import { MemoryLog } from '#test/support/fakes/memory-log.ts';
+import { silent } from '#test/support/worlds/control.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
+import { storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 const done = (): Promise<void> => Promise.resolve();

@@ -5,11 +5,11 @@ import { overridden } from '#kernel/overridden.ts';
 import type { Batch, EventLog, FollowOptions, Position } from '#ports/event-log.ts';
 import type { MessageReactor, ConsumedMessage } from '#streams/reactor/reactor.ts';
 import { startMessageReactor } from '#streams/reactor/runner.ts';
-import { silent } from '#test/support/control.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
-import { keptTopic, message, placed } from '#test/support/log.ts';
-import { givenOrders } from '#test/support/orders.ts';
-import { until } from '#test/support/runs.ts';
+import { givenOrders } from '#test/support/fakes/orders.ts';
+import { silent } from '#test/support/worlds/control.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
+import { keptTopic, message, placed } from '#test/support/worlds/log.ts';
+import { until } from '#test/support/worlds/runs.ts';
 
 const topic = 'svc.test.v1';
 const group = 'svc.testers';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openRedisCoordination } from '#adapters/coordination/redis.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import { startRedis } from '#test/services/redis.ts';
-import { startChild } from '#test/support/child.ts';
+import { startChild } from '#test/support/processes/child.ts';
 
 const minute = 60_000;
 const away = { code: 'coordination_unavailable' };

@@ -7,7 +7,7 @@ import {
   incompatibilities,
   mustBeCompatible,
 } from '#adapters/event-log/schema-compatibility.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
 
 type Field = readonly [name: string, type: unknown, preset?: unknown];
 

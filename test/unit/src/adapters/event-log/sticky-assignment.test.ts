@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assignSticky } from '#adapters/event-log/sticky-assignment.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 
 const members = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1 });
 const holders = fc.array(fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e')), { maxLength: 40 });

@@ -3,7 +3,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AnswerFlow, ForwardRequest, HttpClient } from '#ports/http-client.ts';
-import { codeOf, forward, forwarded, Forwarding, okWith } from '#test/support/forwarding.ts';
+import { codeOf, forward, forwarded, Forwarding, okWith } from '#test/support/fakes/forwarding.ts';
 
 let world: Forwarding;
 beforeEach(() => {

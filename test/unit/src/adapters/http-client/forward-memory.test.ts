@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { forward, Forwarding, okWith } from '#test/support/forwarding.ts';
+import { forward, Forwarding, okWith } from '#test/support/fakes/forwarding.ts';
 
 const calls = 200;
 const bytesEach = 64 * 1024;

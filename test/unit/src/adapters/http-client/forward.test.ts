@@ -11,7 +11,7 @@ import {
   Forwarding,
   okWith,
   type RawUpstream,
-} from '#test/support/forwarding.ts';
+} from '#test/support/fakes/forwarding.ts';
 
 let world: Forwarding;
 beforeEach(() => {

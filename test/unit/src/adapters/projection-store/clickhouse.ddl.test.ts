@@ -7,7 +7,10 @@ import {
 import { databaseStatement } from '#adapters/projection-store/server.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import type { MigrationStep, ProjectionStore } from '#ports/projection-store.ts';
-import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
+import {
+  startClickHouseFront,
+  type ClickHouseFront,
+} from '#test/support/fakes/clickhouse-front.ts';
 
 const definitions = records
   .tableSet(2)

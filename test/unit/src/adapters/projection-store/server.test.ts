@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
 import { isAtLeast } from '#adapters/projection-store/server.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
-import { startClickHouseFront, type ClickHouseFront } from '#test/support/clickhouse-front.ts';
+import {
+  startClickHouseFront,
+  type ClickHouseFront,
+} from '#test/support/fakes/clickhouse-front.ts';
 
 let front: ClickHouseFront;
 beforeAll(async () => {

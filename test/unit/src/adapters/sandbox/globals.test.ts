@@ -4,7 +4,7 @@ import { runInThisContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as zodPackage from 'zod';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 import { outputOf } from './guest.ts';
 
 const sandbox = await sharedSandbox();

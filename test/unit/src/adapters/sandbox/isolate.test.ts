@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 import { outputOf, runBundle, runGuest } from './guest.ts';
 
 const sandbox = await sharedSandbox();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HostCalls, HttpCall } from '#ports/sandbox.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 import { outputOf, runGuest } from './guest.ts';
 
 const sandbox = await sharedSandbox();

@@ -6,7 +6,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { openSandbox } from '#adapters/sandbox/sandbox.ts';
-import { childPids } from '#test/support/sandbox-processes.ts';
+import { childPids } from '#test/support/processes/sandbox-processes.ts';
 import { outputOf, runGuest } from './guest.ts';
 
 const never = () => new Promise<string>(() => undefined);

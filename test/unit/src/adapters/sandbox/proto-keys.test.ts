@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reportOf } from '#adapters/sandbox/failures.ts';
 import { definitionSchema } from '#adapters/sandbox/sandbox.ts';
 import type { HostCalls } from '#ports/sandbox.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 import { runBundle, runGuest } from './guest.ts';
 
 const sandbox = await sharedSandbox();

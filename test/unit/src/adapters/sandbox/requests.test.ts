@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#kernel/errors.ts';
 import type { HostCalls, HttpAnswer, HttpCall } from '#ports/sandbox.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 import { outputOf, recording, runGuest } from './guest.ts';
 
 const sandbox = await sharedSandbox();

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { openSandbox } from '#adapters/sandbox/sandbox.ts';
-import { childPids } from '#test/support/sandbox-processes.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { childPids } from '#test/support/processes/sandbox-processes.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 import { bundleOf, bundleSource, outputOf, runBundle, runGuest } from './guest.ts';
 
 const sandbox = await sharedSandbox();

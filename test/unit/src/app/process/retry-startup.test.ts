@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { retryStartup } from '#app/process/retry-startup.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { silent } from '#test/support/control.ts';
+import { silent } from '#test/support/worlds/control.ts';
 
 const away = () => new GatewayError('log_unavailable', {}, { cause: new Error('no broker') });
 

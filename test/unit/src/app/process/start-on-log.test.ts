@@ -3,7 +3,7 @@ import type { ServedLog } from '#app/process/open-log.ts';
 import { startOnLog } from '#app/process/start-on-log.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { EventLog } from '#ports/event-log.ts';
-import { silent } from '#test/support/control.ts';
+import { silent } from '#test/support/worlds/control.ts';
 
 const away = () => new GatewayError('log_unavailable', {}, { cause: new Error('no broker') });
 

@@ -6,10 +6,10 @@ import { projectRecords } from '#app/threads/project-records.ts';
 import { systemClock } from '#kernel/time.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import { createHighWatermarks } from '#modules/records/read/high-watermarks.ts';
-import { MemoryLog } from '#test/support/memory-log.ts';
-import { changeCodec, partitions } from '#test/support/projection.ts';
-import { RecordModel } from '#test/support/record-model.ts';
-import { storeOfFile } from '#test/support/record-pages.ts';
+import { MemoryLog } from '#test/support/fakes/memory-log.ts';
+import { RecordModel } from '#test/support/judges/record-model.ts';
+import { changeCodec, partitions } from '#test/support/worlds/projection.ts';
+import { storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

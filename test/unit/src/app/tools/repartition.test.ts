@@ -23,7 +23,7 @@ import {
 } from '#modules/records/model/stream-head.ts';
 import { partitionHead } from '#modules/records/owner/state/stream-state.ts';
 import type { ReadMessage } from '#ports/event-log.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
 
 const seed = seedOfRun();
 console.log(`repartition: SVC_TEST_SEED=${seed}`);

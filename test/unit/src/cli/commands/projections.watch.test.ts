@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSandbox } from '#adapters/sandbox/sandbox.ts';
-import { commandLine } from '#test/support/command-line.ts';
+import { commandLine } from '#test/support/processes/command-line.ts';
 
 /** What a gateway says of the projection, one after the other. */
 const told = [

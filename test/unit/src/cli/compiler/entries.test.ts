@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readEntries, type Entry } from '#cli/compiler/entries.ts';
 import { CompileError } from '#cli/compiler/problem.ts';
-import { functionsProject } from '#test/support/functions-project.ts';
+import { functionsProject } from '#test/support/worlds/functions-project.ts';
 
 const files = {
   'crm/syncs/contacts.ts': '',

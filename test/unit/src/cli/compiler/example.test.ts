@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { svcJson } from '#cli/compiler/artifacts.ts';
-import { compile } from '#test/support/compile.ts';
-import { functionsProject, type FunctionsProject } from '#test/support/functions-project.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { compile } from '#test/support/worlds/compile.ts';
+import { functionsProject, type FunctionsProject } from '#test/support/worlds/functions-project.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 const example = fileURLToPath(new URL('../../../../../examples/npm-releases', import.meta.url));
 

@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '#cli/compiler/problem.ts';
-import { compile, problemsOf, type Rejection } from '#test/support/compile.ts';
-import { actionText, functionsProject, syncText } from '#test/support/functions-project.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { compile, problemsOf, type Rejection } from '#test/support/worlds/compile.ts';
+import { actionText, functionsProject, syncText } from '#test/support/worlds/functions-project.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 const sandbox = await sharedSandbox();
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { CompileResult } from '#cli/compiler/compile.ts';
-import { compile, problemsOf } from '#test/support/compile.ts';
-import { actionText, functionsProject, syncText } from '#test/support/functions-project.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { compile, problemsOf } from '#test/support/worlds/compile.ts';
+import { actionText, functionsProject, syncText } from '#test/support/worlds/functions-project.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 /** What functions write that were made for the usual typings, most of it found in public ones. */
 const usualTypings = `

@@ -7,10 +7,10 @@ import { packageFunctions, type Selection } from '#cli/deploy/package.ts';
 import { CommandFailure } from '#cli/exit.ts';
 import { outputTo } from '#cli/output.ts';
 import type { DeployPreview } from '#client/index.ts';
-import { compile } from '#test/support/compile.ts';
-import { deployServer, emptyPlan, type DeployServer } from '#test/support/deploy-server.ts';
-import { actionText, functionsProject, syncText } from '#test/support/functions-project.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { deployServer, emptyPlan, type DeployServer } from '#test/support/fakes/deploy-server.ts';
+import { compile } from '#test/support/worlds/compile.ts';
+import { actionText, functionsProject, syncText } from '#test/support/worlds/functions-project.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 let server: DeployServer;
 let compiled: CompileResult;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { originOf, rewrite } from '#cli/migrate/codemod.ts';
-import { commandLine } from '#test/support/command-line.ts';
-import { functionsProject, type FunctionsProject } from '#test/support/functions-project.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { commandLine } from '#test/support/processes/command-line.ts';
+import { functionsProject, type FunctionsProject } from '#test/support/worlds/functions-project.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 const files = {
   '.svc/.gitkeep': '',

@@ -2,10 +2,10 @@ import { cp, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
-import { keptTopic, message, placed, readAll } from '#test/support/log.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import { xorByte } from '#test/support/wounds.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { xorByte } from '#test/support/judges/wounds.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
+import { keptTopic, message, placed, readAll } from '#test/support/worlds/log.ts';
 
 const random = seeded(seedOfRun());
 console.info(`SVC_TEST_SEED=${random.seed}`);

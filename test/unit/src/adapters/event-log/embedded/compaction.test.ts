@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
 import { minuteMs } from '#kernel/time.ts';
 import type { EventLog, Message, ReadMessage } from '#ports/event-log.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
-import { keysOf, message, placed, position, readAll, textOf } from '#test/support/log.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
+import { keysOf, message, placed, position, readAll, textOf } from '#test/support/worlds/log.ts';
 
 const policy = {
   policy: 'compact',

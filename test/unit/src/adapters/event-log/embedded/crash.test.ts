@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
-import { keysOf, readAll } from '#test/support/log.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
+import { keysOf, readAll } from '#test/support/worlds/log.ts';
 
-const child = new URL('../../../../../support/log-child.ts', import.meta.url).pathname;
+const child = new URL('../../../../../support/processes/log-child.ts', import.meta.url).pathname;
 
 interface Told {
   readonly appended?: number;

@@ -9,11 +9,11 @@ import { crcAtPlace, isIntact, type StoredRow } from '#adapters/event-log/embedd
 import { RowKeyReader } from '#adapters/event-log/embedded/row-keys.ts';
 import { openRow, slotOf } from '#adapters/event-log/embedded/sealed-row.ts';
 import type { TopicSpec } from '#ports/event-log.ts';
-import { startChild } from '#test/support/child.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
-import { keptTopic, message, placed, readAll, textOf } from '#test/support/log.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import { filesWith, rowKeysOf, slotsOf } from '#test/support/stored-bytes.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { filesWith, rowKeysOf, slotsOf } from '#test/support/judges/stored-bytes.ts';
+import { startChild } from '#test/support/processes/child.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
+import { keptTopic, message, placed, readAll, textOf } from '#test/support/worlds/log.ts';
 
 const plain = { policy: 'compact', minLagMs: 0, maxLagMs: 60_000, tombstoneMs: 60_000 } as const;
 const erasable: TopicSpec = { name: 't', partitions: 1, cleanup: { ...plain, isErasable: true } };

@@ -9,7 +9,7 @@ import {
   type EmbeddedLog,
   type EmbeddedLogOptions,
 } from '#adapters/event-log/embedded/open.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
 import {
   Follower,
   HoldingMember,
@@ -19,7 +19,7 @@ import {
   placed,
   position,
   readAll,
-} from '#test/support/log.ts';
+} from '#test/support/worlds/log.ts';
 
 interface Opened extends AsyncDisposable {
   readonly embedded: EmbeddedLog;
@@ -285,7 +285,7 @@ async function readFirst(log: EmbeddedLog['log']): Promise<string[]> {
 }
 
 describe('other threads', () => {
-  const thread = new URL('../../../../../support/log-member-thread.ts', import.meta.url);
+  const thread = new URL('../../../../../support/processes/log-member-thread.ts', import.meta.url);
 
   it('have the same log, and give up their partitions when they end', async () => {
     await using opened = await openOne();

@@ -11,7 +11,7 @@ import {
   type StoredRow,
 } from '#adapters/event-log/embedded/row-format.ts';
 import type { Message } from '#ports/event-log.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 
 const partition = 7;
 const base = 1_000;

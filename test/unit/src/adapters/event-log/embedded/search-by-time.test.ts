@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { searchByPeak } from '#adapters/event-log/embedded/search-by-time.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 
 it('finds the first row that passes, among rows with holes between them', () => {
   const steps = fc.array(

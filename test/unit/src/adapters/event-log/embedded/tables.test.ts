@@ -3,7 +3,7 @@ import {
   openCheckpointConnection,
   openWriteConnection,
 } from '#adapters/event-log/embedded/tables.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
 
 /** `PRAGMA synchronous`: the write-ahead log is flushed to the disk before a commit returns. */
 const full = 2;

@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
-import { keptTopic, placed, position, readAll } from '#test/support/log.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
+import { keptTopic, placed, position, readAll } from '#test/support/worlds/log.ts';
 
 it('the file gives back the space of what was deleted, and keeps what was not', async () => {
   await using folder = await temporaryFolder();

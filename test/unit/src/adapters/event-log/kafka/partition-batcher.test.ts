@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { PartitionBatcher, PendingAppend } from '#adapters/event-log/kafka/partition-batcher.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { message } from '#test/support/log.ts';
+import { message } from '#test/support/worlds/log.ts';
 
 const identity = (producerId: string) => ({ producerId, producerEpoch: 0 });
 const [first, second] = [identity('1'), identity('2')];

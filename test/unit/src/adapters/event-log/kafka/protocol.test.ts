@@ -6,7 +6,7 @@ import {
   metadataCall,
   produceCall,
 } from '#adapters/event-log/kafka/protocol.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
 
 const calls: Readonly<Record<string, ProtocolCall<unknown>>> = {
   metadata: metadataCall([]),

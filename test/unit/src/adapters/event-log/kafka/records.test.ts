@@ -5,8 +5,8 @@ import { crc32c } from '#adapters/event-log/kafka/crc32c.ts';
 import { RecordSet } from '#adapters/event-log/kafka/record-decoder.ts';
 import { encodeRecords, recordBatch } from '#adapters/event-log/kafka/record-encoder.ts';
 import type { Message, ReadMessage } from '#ports/event-log.ts';
-import { message, textOf } from '#test/support/log.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
+import { message, textOf } from '#test/support/worlds/log.ts';
 
 const now = 1_700_000_000_000;
 

@@ -7,7 +7,7 @@ import { readWithSchemas } from '#adapters/event-log/registry/reading.ts';
 import type { Batch } from '#ports/event-log.ts';
 import { startRegistry } from '#test/services/registry.ts';
 import type { Service } from '#test/services/service.ts';
-import { temporaryFolder } from '#test/support/embedded-log.ts';
+import { temporaryFolder } from '#test/support/worlds/embedded-log.ts';
 
 const topic = 'svc.made.v1';
 const record = (...names: string[]) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openRegistrySchemas } from '#adapters/event-log/registry/open.ts';
 import { ownPrefix, serviceUrl } from '#test/services/url.ts';
-import { startRegistryFront } from '#test/support/registry-front.ts';
+import { startRegistryFront } from '#test/support/fakes/registry-front.ts';
 
 const topic = 'svc.made.v1';
 const record = (...names: string[]) => ({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fuzzLeftovers } from '#test/fuzz/http1-leftovers.ts';
 import { fuzzHttp1 } from '#test/fuzz/http1.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 
 const rounds = roundsOf({ push: 500, all: 5_000 });
 const seed = seedOfRun();

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { schemaOf } from '#adapters/sandbox/guest/definition.ts';
 import { quicklyValid } from '#adapters/sandbox/guest/quick-validate.ts';
 import type { Json } from '#kernel/stable-json.ts';
-import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/judges/random.ts';
 
 /** As TypeScript makes an enum of numbers. */
 const Numbered = { one: 1, two: 2, 1: 'one', 2: 'two' };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z as own } from 'zod';
 import { guestRuntime } from '#adapters/sandbox/guest-runtime.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 import { runBundle } from '../guest.ts';
 
 /** Evaluated here with the package's own zod, and as text in a realm: as JSON, both must say the same. */

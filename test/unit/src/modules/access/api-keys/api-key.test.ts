@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Sealed } from '#kernel/ids.ts';
 import { apiKey, type CreateKey } from '#modules/access/api-keys/api-key.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const create = (more: Partial<CreateKey> = {}): CreateKey => ({
   type: 'Create',

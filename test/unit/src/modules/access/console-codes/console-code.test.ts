@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { consoleCode } from '#modules/access/console-codes/console-code.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const asked = { id: 'c1', hash: 'h', keys: [{ environmentUid: 'e1', id: 'k1' }] };
 const code = { ...asked, createdAt: 1000, expiresAt: 1000 + 5 * 60_000 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
 import { consoleSession, endOf } from '#modules/access/console-sessions/console-session.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const hour = 3_600_000;
 const account = (id: string) => ({ environmentUid: null, id });

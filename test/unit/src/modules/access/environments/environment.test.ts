@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sealed } from '#kernel/ids.ts';
 import { dayMs } from '#kernel/time.ts';
 import { environment, type CreateEnvironment } from '#modules/access/environments/environment.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const at = 1_000_000;
 const key = (name: string) => name as Sealed<string>;

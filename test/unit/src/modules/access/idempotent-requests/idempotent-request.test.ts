@@ -3,7 +3,7 @@ import {
   idempotentRequest,
   type IdempotentRequestEvent,
 } from '#modules/access/idempotent-requests/idempotent-request.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const at = 1_000_000;
 const begin = (token: string, more: { at?: number; requestHash?: string } = {}) =>

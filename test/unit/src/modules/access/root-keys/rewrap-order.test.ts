@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { rewrap } from '#modules/access/root-keys/rewrap-order.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const order = (id: string, rootKeyId: string) =>
   ({ type: 'Order', id, rootKeyId, total: 7, by: 'key:1', at: 1000 }) as const;

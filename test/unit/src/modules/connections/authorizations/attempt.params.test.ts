@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { checkedParams } from '#modules/connections/authorizations/attempt.ts';
-import { aProvider } from '#test/support/control.ts';
+import { aProvider } from '#test/support/worlds/control.ts';
 
 const field = (more: object = {}) => ({
   type: 'string' as const,

@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import type { Sealed } from '#kernel/ids.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { authorization } from '#modules/connections/authorizations/authorization.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const asked = {
   id: 'a1',

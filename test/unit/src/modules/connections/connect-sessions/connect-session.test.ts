@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { connectSession } from '#modules/connections/connect-sessions/connect-session.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const asked = {
   id: 's1',

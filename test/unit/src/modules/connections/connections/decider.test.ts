@@ -11,7 +11,7 @@ import {
   type Credentials,
   type RefreshState,
 } from '#modules/connections/connections/state.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const sealed = (text: string) => text as Sealed<Credentials>;
 const value = (text: string) => text as Sealed<Json>;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { overridden } from '#kernel/overridden.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';
 import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypt-for-call.ts';
-import { startApiWithProviders } from '#test/support/api-with-providers.ts';
+import { startApiWithProviders } from '#test/support/worlds/api-with-providers.ts';
 
 it('a connection that changes while a call decrypts it is decrypted again for the next', async () => {
   await using api = await startApiWithProviders();

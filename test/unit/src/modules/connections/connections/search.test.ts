@@ -9,7 +9,7 @@ import {
   connectionTotal,
 } from '#modules/connections/connections/search.ts';
 import { neverRefreshed, type Connection } from '#modules/connections/connections/state.ts';
-import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/judges/random.ts';
 
 const definitions: EntityDefinitions = { connection: connectionEntity };
 const environments = ['e1', 'e2'];

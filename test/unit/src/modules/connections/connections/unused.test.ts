@@ -9,7 +9,7 @@ import {
   type Credentials,
   type RefreshState,
 } from '#modules/connections/connections/state.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const made = (more: Partial<ImportConnection> = {}, refresh: RefreshState = neverRefreshed) => {
   const create: ImportConnection = {

@@ -5,7 +5,7 @@ import {
   type CreateIntegration,
   type IntegrationCredentials,
 } from '#modules/connections/integrations/integration.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const sealed = (text: string) => text as Sealed<IntegrationCredentials>;
 const create: CreateIntegration = {

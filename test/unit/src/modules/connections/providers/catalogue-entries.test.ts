@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { buildProviderRequest } from '#modules/connections/providers/inject.ts';
-import { builtInCatalogue } from '#test/support/catalogue.ts';
+import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
 
 const catalogue = builtInCatalogue();
 const providers = catalogue.all();

@@ -13,7 +13,7 @@ import {
   versionRows,
 } from '#test/catalogue/facts.ts';
 import { pinnedVersions } from '#test/catalogue/pinned-versions.ts';
-import { builtInCatalogue } from '#test/support/catalogue.ts';
+import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
 
 const dayMs = 86_400_000;
 const providers = builtInCatalogue().all();

@@ -12,12 +12,12 @@ import { interpolateUrl } from '#modules/connections/providers/interpolate.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import { retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
 import type { HttpClient } from '#ports/http-client.ts';
-import { callerOf, type Caller } from '#test/support/fake-auth/caller.ts';
-import { typedInto } from '#test/support/fake-auth/fill.ts';
-import { rows } from '#test/support/fake-auth/pages.ts';
-import type { Played } from '#test/support/fake-auth/play.ts';
-import { openFakeAuth, type FakeAuth } from '#test/support/fake-auth/server.ts';
-import { openHttpClient } from '#test/support/webhook-receiver.ts';
+import { callerOf, type Caller } from '#test/support/fakes/fake-auth/caller.ts';
+import { typedInto } from '#test/support/fakes/fake-auth/fill.ts';
+import { rows } from '#test/support/fakes/fake-auth/pages.ts';
+import type { Played } from '#test/support/fakes/fake-auth/play.ts';
+import { openFakeAuth, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
+import { openHttpClient } from '#test/support/fakes/webhook-receiver.ts';
 
 const providers = loadCatalogue({ overlayPath: null }).all();
 

@@ -5,7 +5,7 @@ import { overlaySchemaFile, overlaySchemaPage } from '#bin/generate/generate.ts'
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import { overlayValidator } from '#modules/connections/providers/overlay-schema.ts';
 import { definitionSchema } from '#modules/connections/providers/schema.ts';
-import { draft2020 } from '#test/support/json-schema.ts';
+import { draft2020 } from '#test/support/judges/json-schema.ts';
 
 const published = readFileSync(overlaySchemaFile, 'utf8');
 const schema = JSON.parse(published) as Json;

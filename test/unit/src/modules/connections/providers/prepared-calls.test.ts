@@ -3,7 +3,7 @@ import type { Provider } from '#modules/connections/providers/definition.ts';
 import { buildProviderRequest, type CallParties } from '#modules/connections/providers/inject.ts';
 import { prepareCalls } from '#modules/connections/providers/prepared-calls.ts';
 import type { Destination } from '#ports/http-client.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
 
 const provider = (over: Partial<Provider> = {}): Provider => ({
   name: 'crm',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import { logoSvg } from '#modules/connections/providers/routes.ts';
-import { aProvider } from '#test/support/control.ts';
+import { aProvider } from '#test/support/worlds/control.ts';
 
 const file = new URL(
   '../../../../../../src/modules/connections/providers/logos.json',

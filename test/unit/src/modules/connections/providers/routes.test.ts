@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { providerRoutes } from '#modules/connections/providers/routes.ts';
-import { startHttpOnly, type HttpOnly } from '#test/support/http.ts';
+import { startHttpOnly, type HttpOnly } from '#test/support/worlds/http.ts';
 
 let app: HttpOnly;
 beforeAll(async () => {

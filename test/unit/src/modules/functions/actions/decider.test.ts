@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { action, actionDueAt, type ActionCommand } from '#modules/functions/actions/decider.ts';
 import type { ActionEvent } from '#modules/functions/actions/events.ts';
 import type { ActionRun } from '#modules/functions/actions/state.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const t0 = Date.UTC(2026, 0, 1);
 const born = {

@@ -3,8 +3,8 @@ import { startApiServer } from '#api/request-pipeline.ts';
 import type { HttpServer } from '#http/server.ts';
 import { actionRoutes } from '#modules/functions/actions/routes.ts';
 import { functionRef } from '#modules/functions/functions/entity.ts';
-import { openRunWorld, until, type RunWorld } from '#test/support/runs.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { openRunWorld, until, type RunWorld } from '#test/support/worlds/runs.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 const stack = new AsyncDisposableStack();
 let world: RunWorld;

@@ -5,7 +5,7 @@ import {
   deploymentDueAt,
   type DeploymentOrder,
 } from '#modules/functions/deployments/deployment.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const order: DeploymentOrder = {
   id: 'd1',

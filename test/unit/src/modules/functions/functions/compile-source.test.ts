@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileSource } from '#modules/functions/functions/compile-source.ts';
-import { refusal } from '#test/support/functions-api.ts';
+import { refusal } from '#test/support/worlds/functions-api.ts';
 
 const code = `import { createAction } from 'svc';
 import { z } from 'zod';

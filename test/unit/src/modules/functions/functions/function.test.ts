@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deployedFunction, type DeployedParts } from '#modules/functions/functions/function.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const parts = (more: Partial<DeployedParts> = {}): DeployedParts => ({
   environmentUid: 'e1',

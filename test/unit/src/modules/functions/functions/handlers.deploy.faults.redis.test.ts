@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openRedisCoordination } from '#adapters/coordination/redis.ts';
 import { startRedis } from '#test/services/redis.ts';
-import { aSync, openFunctionsWorld } from '#test/support/functions-api.ts';
+import { aSync, openFunctionsWorld } from '#test/support/worlds/functions-api.ts';
 
 it('a deployment without coordination changes nothing, and may be tried again', async () => {
   await using redis = await startRedis();

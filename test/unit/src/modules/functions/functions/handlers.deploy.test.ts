@@ -15,7 +15,7 @@ import {
   type FunctionsApi,
   type FunctionsWorld,
   type Scope,
-} from '#test/support/functions-api.ts';
+} from '#test/support/worlds/functions-api.ts';
 
 let world: FunctionsWorld;
 let api: FunctionsApi;

@@ -8,7 +8,7 @@ import {
   refusal,
   type FunctionsApi,
   type FunctionsWorld,
-} from '#test/support/functions-api.ts';
+} from '#test/support/worlds/functions-api.ts';
 
 let world: FunctionsWorld;
 let api: FunctionsApi;

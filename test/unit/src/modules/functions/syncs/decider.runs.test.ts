@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hourMs } from '#kernel/time.ts';
 import { sync, syncDueAt, type SyncCommand } from '#modules/functions/syncs/decider.ts';
 import type { SyncEvent } from '#modules/functions/syncs/events.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 import {
   t0,
   created,
@@ -12,7 +12,7 @@ import {
   cancelled,
   stateAfter,
   refusal,
-} from '#test/support/sync-facts.ts';
+} from '#test/support/judges/sync-facts.ts';
 
 /** The first attempt was lost. */
 const again: SyncEvent = {

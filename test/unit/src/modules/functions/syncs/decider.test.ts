@@ -3,7 +3,7 @@ import { hourMs } from '#kernel/time.ts';
 import { sync, type SyncCommand } from '#modules/functions/syncs/decider.ts';
 import type { SyncEvent } from '#modules/functions/syncs/events.ts';
 import { slotAfter } from '#modules/functions/syncs/state.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 import {
   t0,
   create,
@@ -16,7 +16,7 @@ import {
   cancelled,
   stateAfter,
   refusal,
-} from '#test/support/sync-facts.ts';
+} from '#test/support/judges/sync-facts.ts';
 
 describe('a sync of a connection that is made', () => {
   it('§12.1 creation: starts its schedule and runs at once with autoStart', () => {

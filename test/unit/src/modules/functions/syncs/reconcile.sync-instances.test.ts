@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startSyncInstances } from '#modules/functions/syncs/reconcile.ts';
-import { silent } from '#test/support/control.ts';
-import { openRunWorld, until } from '#test/support/runs.ts';
+import { silent } from '#test/support/worlds/control.ts';
+import { openRunWorld, until } from '#test/support/worlds/runs.ts';
 
 it('a connection that was created gets its syncs, though nobody asked for them', async () => {
   await using world = await openRunWorld();

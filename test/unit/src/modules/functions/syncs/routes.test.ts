@@ -3,7 +3,7 @@ import { startApiServer } from '#api/request-pipeline.ts';
 import type { HttpServer } from '#http/server.ts';
 import { reconcileSyncInstances } from '#modules/functions/syncs/reconcile.ts';
 import { syncRoutes } from '#modules/functions/syncs/routes.ts';
-import { openRunWorld, type RunWorld } from '#test/support/runs.ts';
+import { openRunWorld, type RunWorld } from '#test/support/worlds/runs.ts';
 
 const stack = new AsyncDisposableStack();
 let world: RunWorld;

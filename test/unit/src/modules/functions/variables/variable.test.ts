@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Sealed } from '#kernel/ids.ts';
 import { variable } from '#modules/functions/variables/variable.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const set = {
   type: 'Set',

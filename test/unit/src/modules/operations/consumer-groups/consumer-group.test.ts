@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { consumerGroup } from '#modules/operations/consumer-groups/consumer-group.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const reset = (id: string, partition: number, to: number) =>
   ({

@@ -20,8 +20,8 @@ import {
   silent,
   type ControlNode,
   type ControlWorld,
-} from '#test/support/control.ts';
-import { until } from '#test/support/runs.ts';
+} from '#test/support/worlds/control.ts';
+import { until } from '#test/support/worlds/runs.ts';
 
 const clock = systemClock;
 const by = { actor: 'key:7' };

@@ -3,7 +3,7 @@ import type { PublicMessage } from '#control-plane/entity.ts';
 import { inTrace, traceOf } from '#control-plane/trace.ts';
 import { systemClock } from '#kernel/time.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
-import { silent } from '#test/support/control.ts';
+import { silent } from '#test/support/worlds/control.ts';
 
 const of = {
   operationId: 'r1',

@@ -4,7 +4,7 @@ import avro, { type Schema } from 'avsc';
 import { describe, expect, it } from 'vitest';
 import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
 import { isPublicTopic, topics, type Topic } from '#streams/topics.ts';
-import { draft7 } from '#test/support/json-schema.ts';
+import { draft7 } from '#test/support/judges/json-schema.ts';
 
 interface Message {
   readonly headers: object;

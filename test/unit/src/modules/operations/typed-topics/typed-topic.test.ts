@@ -5,7 +5,7 @@ import {
   type EnableTypedTopic,
   type TypedTopic,
 } from '#modules/operations/typed-topics/typed-topic.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const day = 86_400_000;
 const enable = (more: Partial<EnableTypedTopic> = {}): EnableTypedTopic => ({

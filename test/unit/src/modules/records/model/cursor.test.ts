@@ -6,7 +6,7 @@ import {
   encodeCursor,
   generationOf,
 } from '#modules/records/model/cursor.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 
 const seed = seedOfRun();
 const whole = fc.nat({ max: Number.MAX_SAFE_INTEGER });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { record, type RecordEvent } from '#modules/records/model/decider.ts';
 import type { RecordState } from '#modules/records/model/state.ts';
-import { given } from '#test/support/given.ts';
+import { given } from '#test/support/judges/given.ts';
 
 const at = 1_000_000;
 const later = 2_000_000;

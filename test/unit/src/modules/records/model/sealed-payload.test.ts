@@ -8,7 +8,7 @@ import {
   PayloadSealer,
   sealedEncoding,
 } from '#modules/records/model/sealed-payload.ts';
-import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/judges/random.ts';
 
 const seed = seedOfRun();
 const key = randomBytes(32);

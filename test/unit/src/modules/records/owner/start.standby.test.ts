@@ -3,8 +3,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { headsTopic, recordsTopic } from '#modules/records/model/stream-head.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
-import { anOrigin, aStream, openRecordsWorld, type RecordsWorld } from '#test/support/records.ts';
-import type { Client } from '#test/support/simulated-log.ts';
+import type { Client } from '#test/support/fakes/simulated-log.ts';
+import {
+  anOrigin,
+  aStream,
+  openRecordsWorld,
+  type RecordsWorld,
+} from '#test/support/worlds/records.ts';
 
 const one = aStream();
 const other = aStream({ model: 'Company' });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { migrate } from '#adapters/projection-store/migrate.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import type { Migration, MigrationStep } from '#ports/projection-store.ts';
-import { storeOfFile } from '#test/support/record-pages.ts';
+import { storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Gathering } from '#modules/records/projection/projector.ts';
-import { TestProjection } from '#test/support/projection.ts';
-import { RecordModel } from '#test/support/record-model.ts';
-import { idsOf, question, storeOfFile } from '#test/support/record-pages.ts';
+import { RecordModel } from '#test/support/judges/record-model.ts';
+import { TestProjection } from '#test/support/worlds/projection.ts';
+import { idsOf, question, storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

@@ -4,13 +4,18 @@ import type { Clock } from '#kernel/time.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import type { PageQuery } from '#modules/records/read/reader.ts';
 import type { Insert, ProjectionStore } from '#ports/projection-store.ts';
-import { eventually } from '#test/support/crm-world.ts';
-import { holdInserts } from '#test/support/held-inserts.ts';
-import { MemoryLog } from '#test/support/memory-log.ts';
-import type { ReadRecord } from '#test/support/projection.ts';
-import { changeCodec, dropTables, partitions, TestProjection } from '#test/support/projection.ts';
-import { RecordModel } from '#test/support/record-model.ts';
-import { idsOf, question, storeOfFile } from '#test/support/record-pages.ts';
+import { holdInserts } from '#test/support/fakes/held-inserts.ts';
+import { MemoryLog } from '#test/support/fakes/memory-log.ts';
+import { RecordModel } from '#test/support/judges/record-model.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
+import type { ReadRecord } from '#test/support/worlds/projection.ts';
+import {
+  changeCodec,
+  dropTables,
+  partitions,
+  TestProjection,
+} from '#test/support/worlds/projection.ts';
+import { idsOf, question, storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

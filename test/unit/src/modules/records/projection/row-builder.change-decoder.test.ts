@@ -9,7 +9,7 @@ import {
 } from '#modules/records/model/events.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import { ChangeDecoder } from '#modules/records/projection/row-builder.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 
 const seed = seedOfRun();
 const codec = new AvroCodec<RecordChange>(schemaText(recordsTopic), 7, () =>

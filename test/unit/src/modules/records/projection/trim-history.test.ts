@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { dayMs } from '#kernel/time.ts';
 import { trimHistory } from '#modules/records/projection/cleanup.ts';
 import { recordTables } from '#modules/records/read/tables.ts';
-import { partitions, TestProjection } from '#test/support/projection.ts';
-import { RecordModel } from '#test/support/record-model.ts';
-import { storeOfFile } from '#test/support/record-pages.ts';
+import { RecordModel } from '#test/support/judges/record-model.ts';
+import { partitions, TestProjection } from '#test/support/worlds/projection.ts';
+import { storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { TestProjection } from '#test/support/projection.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import { RecordModel } from '#test/support/record-model.ts';
-import { idsOf, pageOf, question, storeOfFile, walk } from '#test/support/record-pages.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { RecordModel } from '#test/support/judges/record-model.ts';
+import { TestProjection } from '#test/support/worlds/projection.ts';
+import { idsOf, pageOf, question, storeOfFile, walk } from '#test/support/worlds/record-pages.ts';
 
 const seed = seedOfRun();
 const store = await storeOfFile();

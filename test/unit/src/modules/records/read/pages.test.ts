@@ -7,9 +7,16 @@ import { payloadContext, PayloadSealer } from '#modules/records/model/sealed-pay
 import { streamKey } from '#modules/records/model/stream.ts';
 import { createRecordReader } from '#modules/records/read/read-ahead.ts';
 import type { PageQuery } from '#modules/records/read/reader.ts';
-import { TestProjection } from '#test/support/projection.ts';
-import { RecordModel } from '#test/support/record-model.ts';
-import { counted, idsOf, pageOf, question, storeOfFile, walk } from '#test/support/record-pages.ts';
+import { RecordModel } from '#test/support/judges/record-model.ts';
+import { TestProjection } from '#test/support/worlds/projection.ts';
+import {
+  counted,
+  idsOf,
+  pageOf,
+  question,
+  storeOfFile,
+  walk,
+} from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

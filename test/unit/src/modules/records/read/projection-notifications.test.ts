@@ -5,8 +5,8 @@ import {
   type ProjectionNotifications,
 } from '#modules/records/read/projection-notifications.ts';
 import type { Coordination } from '#ports/coordination.ts';
-import { silent } from '#test/support/control.ts';
-import { until } from '#test/support/runs.ts';
+import { silent } from '#test/support/worlds/control.ts';
+import { until } from '#test/support/worlds/runs.ts';
 
 const open = (coordination: Coordination, node: string): Promise<ProjectionNotifications> =>
   openProjectionNotifications({ coordination, node, logger: silent });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { boundOf, firstAtLeast, skipDead } from '#modules/records/read/queries.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 
 const seed = seedOfRun();
 const head = { generation: 7n, position: 1000, modifiedAt: 5000 };

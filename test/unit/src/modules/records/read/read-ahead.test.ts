@@ -12,9 +12,16 @@ import type { Clock } from '#kernel/time.ts';
 import { systemClock } from '#kernel/time.ts';
 import { createRecordReader } from '#modules/records/read/read-ahead.ts';
 import type { RecordSource } from '#modules/records/read/reader.ts';
-import { TestProjection } from '#test/support/projection.ts';
-import { RecordModel } from '#test/support/record-model.ts';
-import { counted, idsOf, pageOf, question, storeOfFile, walk } from '#test/support/record-pages.ts';
+import { RecordModel } from '#test/support/judges/record-model.ts';
+import { TestProjection } from '#test/support/worlds/projection.ts';
+import {
+  counted,
+  idsOf,
+  pageOf,
+  question,
+  storeOfFile,
+  walk,
+} from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

@@ -5,13 +5,18 @@ import { createHighWatermarks } from '#modules/records/read/high-watermarks.ts';
 import type { PageQuery, RecordSource } from '#modules/records/read/reader.ts';
 import { createRecordSource } from '#modules/records/read/source.ts';
 import { recordTables } from '#modules/records/read/tables.ts';
-import { holdInserts } from '#test/support/held-inserts.ts';
-import { roundsOf } from '#test/support/long-run.ts';
-import { MemoryLog } from '#test/support/memory-log.ts';
-import { changeCodec, noVault, partitions, TestProjection } from '#test/support/projection.ts';
-import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
-import { RecordModel } from '#test/support/record-model.ts';
-import { question, storeOfFile } from '#test/support/record-pages.ts';
+import { holdInserts } from '#test/support/fakes/held-inserts.ts';
+import { MemoryLog } from '#test/support/fakes/memory-log.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/judges/random.ts';
+import { RecordModel } from '#test/support/judges/record-model.ts';
+import {
+  changeCodec,
+  noVault,
+  partitions,
+  TestProjection,
+} from '#test/support/worlds/projection.ts';
+import { question, storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const seed = seedOfRun();
 const store = await storeOfFile();

@@ -2,11 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { isoMicros } from '#kernel/time.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import type { PageQuery } from '#modules/records/read/reader.ts';
-import { holdInserts } from '#test/support/held-inserts.ts';
-import { MemoryLog } from '#test/support/memory-log.ts';
-import { changeCodec, dropTables, partitions, TestProjection } from '#test/support/projection.ts';
-import { RecordModel, startMicros } from '#test/support/record-model.ts';
-import { idsOf, pageOf, question, storeOfFile, walk } from '#test/support/record-pages.ts';
+import { holdInserts } from '#test/support/fakes/held-inserts.ts';
+import { MemoryLog } from '#test/support/fakes/memory-log.ts';
+import { RecordModel, startMicros } from '#test/support/judges/record-model.ts';
+import {
+  changeCodec,
+  dropTables,
+  partitions,
+  TestProjection,
+} from '#test/support/worlds/projection.ts';
+import { idsOf, pageOf, question, storeOfFile, walk } from '#test/support/worlds/record-pages.ts';
 
 const store = await storeOfFile();
 

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '#kernel/stable-json.ts';
 import { recordCommandsTopic, type RecordCommandValue } from '#modules/records/model/commands.ts';
-import { anOrigin, aStream, openRecordsWorld, type RecordsWorld } from '#test/support/records.ts';
+import {
+  anOrigin,
+  aStream,
+  openRecordsWorld,
+  type RecordsWorld,
+} from '#test/support/worlds/records.ts';
 
 const stream = aStream();
 const origin = anOrigin();

@@ -4,7 +4,7 @@ import type { Connection } from '#modules/connections/connections/state.ts';
 import { syncRef } from '#modules/functions/syncs/entity.ts';
 import { createInstancesFor } from '#modules/functions/syncs/reconcile.ts';
 import { runsOf } from '#modules/webhooks/webhooks-in/dispatch.ts';
-import { openRunWorld, type RunWorld } from '#test/support/runs.ts';
+import { openRunWorld, type RunWorld } from '#test/support/worlds/runs.ts';
 
 let world: RunWorld;
 beforeEach(async () => {

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
-import { builtInCatalogue } from '#test/support/catalogue.ts';
 import {
   acme,
   address,
@@ -14,7 +13,8 @@ import {
   secret,
   sha256,
   standard,
-} from '#test/support/provider-webhooks.ts';
+} from '#test/support/judges/provider-webhooks.ts';
+import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
 
 describe('a webhook of', () => {
   it.each(cases)('$provider is verified and attributed', async (one) => {

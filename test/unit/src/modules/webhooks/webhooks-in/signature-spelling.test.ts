@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { builtInCatalogue } from '#test/support/catalogue.ts';
-import { acme, cases, codeOf, judged, rsa } from '#test/support/provider-webhooks.ts';
+import { acme, cases, codeOf, judged, rsa } from '#test/support/judges/provider-webhooks.ts';
+import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
 
 const ruleOf = (provider: string) =>
   builtInCatalogue().find(provider)?.webhook_routing?.signatures[0];

@@ -9,8 +9,8 @@ import { createEndpoint, patchEndpoint } from '#modules/webhooks/webhook-endpoin
 import { circuitChannel, circuitName } from '#modules/webhooks/webhooks-out/delivery/circuits.ts';
 import { deliveriesOf } from '#modules/webhooks/webhooks-out/outbox.ts';
 import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
-import { refOfConnection, until } from '#test/support/runs.ts';
-import { openWebhookWorld, type WebhookWorld } from '#test/support/webhook-world.ts';
+import { refOfConnection, until } from '#test/support/worlds/runs.ts';
+import { openWebhookWorld, type WebhookWorld } from '#test/support/worlds/webhook-world.ts';
 
 const actor = 'system';
 let hooks: WebhookWorld;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { until } from '#test/support/runs.ts';
-import { openWebhookWorld, type WebhookWorld } from '#test/support/webhook-world.ts';
+import { until } from '#test/support/worlds/runs.ts';
+import { openWebhookWorld, type WebhookWorld } from '#test/support/worlds/webhook-world.ts';
 
 let hooks: WebhookWorld;
 

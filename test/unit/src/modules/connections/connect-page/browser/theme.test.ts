@@ -5,7 +5,7 @@ import {
   themeColors,
   themeNames,
 } from '#modules/connections/connect-page/browser/theme.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 
 const channel = fc.integer({ min: 0, max: 255 });
 const rgb = (hex: string): [number, number, number] => [

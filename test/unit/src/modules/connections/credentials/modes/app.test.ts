@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Credentials } from '#modules/connections/connections/state.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import { playingInEachTest } from '#test/support/fake-auth/playing.ts';
+import { playingInEachTest } from '#test/support/fakes/fake-auth/playing.ts';
 
 const play = playingInEachTest();
 const app: Partial<Provider> = {

@@ -2,11 +2,11 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { HttpClient } from '#ports/http-client.ts';
-import { selfSigned } from '#test/support/certificate.ts';
-import { aProvider } from '#test/support/control.ts';
-import { callerOf } from '#test/support/fake-auth/caller.ts';
-import { openFakeAuth } from '#test/support/fake-auth/server.ts';
-import { openHttpClient } from '#test/support/webhook-receiver.ts';
+import { selfSigned } from '#test/support/fakes/certificate.ts';
+import { callerOf } from '#test/support/fakes/fake-auth/caller.ts';
+import { openFakeAuth } from '#test/support/fakes/fake-auth/server.ts';
+import { openHttpClient } from '#test/support/fakes/webhook-receiver.ts';
+import { aProvider } from '#test/support/worlds/control.ts';
 
 const server = selfSigned('provider');
 const client = selfSigned('client');

@@ -4,12 +4,12 @@ import { hourMs } from '#kernel/time.ts';
 import type { Credentials } from '#modules/connections/connections/state.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { HttpClient } from '#ports/http-client.ts';
-import { aProvider } from '#test/support/control.ts';
-import { callerOf, type Caller } from '#test/support/fake-auth/caller.ts';
-import type { Played } from '#test/support/fake-auth/play.ts';
-import type { PlayOptions } from '#test/support/fake-auth/rules.ts';
-import { openFakeAuth, visit, type FakeAuth } from '#test/support/fake-auth/server.ts';
-import { openHttpClient } from '#test/support/webhook-receiver.ts';
+import { callerOf, type Caller } from '#test/support/fakes/fake-auth/caller.ts';
+import type { Played } from '#test/support/fakes/fake-auth/play.ts';
+import type { PlayOptions } from '#test/support/fakes/fake-auth/rules.ts';
+import { openFakeAuth, visit, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
+import { openHttpClient } from '#test/support/fakes/webhook-receiver.ts';
+import { aProvider } from '#test/support/worlds/control.ts';
 
 let stack: AsyncDisposableStack;
 let fake: FakeAuth;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import { playingInEachTest } from '#test/support/fake-auth/playing.ts';
+import { playingInEachTest } from '#test/support/fakes/fake-auth/playing.ts';
 
 const play = playingInEachTest();
 const accountId = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Credentials } from '#modules/connections/connections/state.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import { playingInEachTest } from '#test/support/fake-auth/playing.ts';
+import { playingInEachTest } from '#test/support/fakes/fake-auth/playing.ts';
 
 const play = playingInEachTest();
 const field = { type: 'string', title: 'Field', description: 'A field.' } as const;

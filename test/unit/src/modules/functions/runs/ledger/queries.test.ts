@@ -5,9 +5,9 @@ import { systemClock } from '#kernel/time.ts';
 import { runs } from '#modules/functions/runs/ledger/projection.ts';
 import { findRuns, type RunFilter } from '#modules/functions/runs/ledger/queries.ts';
 import type { FunctionsServices } from '#modules/functions/services.ts';
-import { eventually } from '#test/support/crm-world.ts';
-import { seeded, seedOfRun } from '#test/support/random.ts';
-import { storeOfFile } from '#test/support/record-pages.ts';
+import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
+import { storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const tables = await storeOfFile();
 const view: Partial<ControlView> = { find: () => null };

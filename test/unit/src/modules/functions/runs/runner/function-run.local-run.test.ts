@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunChanged } from '#modules/functions/runs/ledger/events.ts';
 import { refOfInvoked } from '#modules/functions/runs/runner/invoked-run.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
-import { openRunWorld, type RunWorld } from '#test/support/runs.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { openRunWorld, type RunWorld } from '#test/support/worlds/runs.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 const actor = 'key:test';
 

@@ -5,8 +5,8 @@ import { functionRef } from '#modules/functions/functions/entity.ts';
 import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
 import { commandSyncs, triggerCommand } from '#modules/functions/syncs/handlers.ts';
 import { createInstancesFor, reconcileSyncInstances } from '#modules/functions/syncs/reconcile.ts';
-import { openRunWorld, refOfConnection, until, type RunWorld } from '#test/support/runs.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { openRunWorld, refOfConnection, until, type RunWorld } from '#test/support/worlds/runs.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 const actor = 'key:test';
 const action = (exec: string): string =>

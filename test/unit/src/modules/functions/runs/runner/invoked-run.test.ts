@@ -14,9 +14,9 @@ import { isEnd, type RunChanged } from '#modules/functions/runs/ledger/events.ts
 import type { DryRunOrder } from '#modules/functions/runs/runtime/dry-run-calls.ts';
 import { createInstancesFor } from '#modules/functions/syncs/reconcile.ts';
 import type { LogEntry } from '#modules/operations/logs/events.ts';
-import { aProvider, silent } from '#test/support/control.ts';
-import { openRunWorld, until, type RunWorld } from '#test/support/runs.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { aProvider, silent } from '#test/support/worlds/control.ts';
+import { openRunWorld, until, type RunWorld } from '#test/support/worlds/runs.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 
 const actor = 'key:test';
 const onEvent = (exec: string): string =>

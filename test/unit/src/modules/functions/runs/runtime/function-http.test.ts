@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createHttpClient } from '#adapters/http-client/undici.ts';
 import type { HttpClient } from '#ports/http-client.ts';
-import { sharedSandbox } from '#test/support/shared-sandbox.ts';
+import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 import { outputOf, runGuest } from '#test/unit/src/adapters/sandbox/guest.ts';
 import { fakeRuntime, provider, scope } from './fakes.ts';
 

@@ -5,7 +5,7 @@ import { RunTimeBudget } from '#modules/functions/runs/runtime/run-time-budget.t
 import type { RecordReader } from '#modules/records/read/reader.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import { hostMethods } from '#ports/sandbox.ts';
-import { movedClock } from '#test/support/clock.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
 import { ask, fakeRuntime, scope } from './fakes.ts';
 
 describe('the table', () => {

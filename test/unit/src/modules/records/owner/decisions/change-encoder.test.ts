@@ -8,8 +8,8 @@ import {
   changeTypes,
   encodeContext,
 } from '#modules/records/owner/decisions/change-encoder.ts';
-import { seedOfRun } from '#test/support/random.ts';
-import { localSchemas } from '#test/support/records.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
+import { localSchemas } from '#test/support/worlds/records.ts';
 
 const seed = seedOfRun();
 const codec = await localSchemas().codec<RecordChange>('svc.records.v1');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { partitionOf } from '#kernel/partition.ts';
 import { recordCommandsTopic } from '#modules/records/model/commands.ts';
 import { streamKey } from '#modules/records/model/stream.ts';
-import { anOrigin, aStream, contacts, openRecordsWorld } from '#test/support/records.ts';
+import { anOrigin, aStream, contacts, openRecordsWorld } from '#test/support/worlds/records.ts';
 
 const stream = aStream();
 const origin = anOrigin();

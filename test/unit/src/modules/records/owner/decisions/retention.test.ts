@@ -6,14 +6,14 @@ import { dayMs } from '#kernel/time.ts';
 import { recordsTopic, reservedKey } from '#modules/records/model/stream-head.ts';
 import { streamKey } from '#modules/records/model/stream.ts';
 import type { WriteOrigin } from '#modules/records/write/writer.ts';
-import { movedClock } from '#test/support/clock.ts';
+import { movedClock } from '#test/support/fakes/clock.ts';
 import {
   anOrigin,
   aStream,
   contacts,
   openRecordsWorld,
   type RecordsWorld,
-} from '#test/support/records.ts';
+} from '#test/support/worlds/records.ts';
 
 const stream = aStream();
 const origin = anOrigin();

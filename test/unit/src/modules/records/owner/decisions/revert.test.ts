@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { anOrigin, aStream, openRecordsWorld } from '#test/support/records.ts';
+import { anOrigin, aStream, openRecordsWorld } from '#test/support/worlds/records.ts';
 
 const stream = aStream();
 

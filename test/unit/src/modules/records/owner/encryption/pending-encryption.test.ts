@@ -3,7 +3,7 @@ import type { PayloadSealing, UnsealedPayloads } from '#modules/records/model/pa
 import { PayloadOpener } from '#modules/records/model/sealed-payload.ts';
 import { streamKey } from '#modules/records/model/stream.ts';
 import { PendingEncryption } from '#modules/records/owner/encryption/pending-encryption.ts';
-import { anOrigin, aStream, openRecordsWorld, sealHere } from '#test/support/records.ts';
+import { anOrigin, aStream, openRecordsWorld, sealHere } from '#test/support/worlds/records.ts';
 
 const ownerOf = (name: string) => ({ key: name, connectionUid: name });
 

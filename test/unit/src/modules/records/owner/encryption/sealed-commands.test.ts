@@ -10,7 +10,7 @@ import {
   contacts,
   openRecordsWorld,
   type RecordsWorld,
-} from '#test/support/records.ts';
+} from '#test/support/worlds/records.ts';
 
 const stream = aStream();
 const origin = anOrigin();

@@ -9,7 +9,7 @@ import {
   type KeptEncoding,
   type PlacedPayload,
 } from '#modules/records/owner/state/payload-block.ts';
-import { memoryVault } from '#test/support/records.ts';
+import { memoryVault } from '#test/support/worlds/records.ts';
 
 const sealing = createAtRestEncryption(memoryVault());
 const seal: Parameters<typeof encodeBlock>[1] = (together, plain) =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeenBitmap } from '#modules/records/owner/state/seen-bitmap.ts';
-import { seedOfRun } from '#test/support/random.ts';
+import { seedOfRun } from '#test/support/judges/random.ts';
 
 const seed = seedOfRun();
 const somePositions = fc.array(

@@ -11,7 +11,7 @@ import {
   openRecordsWorld,
   type OwnerOptions,
   type RecordsWorld,
-} from '#test/support/records.ts';
+} from '#test/support/worlds/records.ts';
 
 const stream = aStream();
 /** How far the clock of the world is ahead. */

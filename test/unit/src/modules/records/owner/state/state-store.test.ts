@@ -11,8 +11,8 @@ import {
   type KeptPayload,
   type Progress,
 } from '#modules/records/owner/state/state-store.ts';
-import { seeded, seedOfRun, type Random } from '#test/support/random.ts';
-import { memoryVault } from '#test/support/records.ts';
+import { seeded, seedOfRun, type Random } from '#test/support/judges/random.ts';
+import { memoryVault } from '#test/support/worlds/records.ts';
 
 const progress: Progress = {
   changes: 1,

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { inheritedEnv } from './deployment.ts';
+
+const entry = fileURLToPath(new URL('../../../dist/src/log.js', import.meta.url));
+const run = promisify(execFile);
+
+export interface Transferred {
+  readonly event: string;
+  readonly topics: number;
+  readonly messages: number;
+}
+
+/** Exports, imports or repartitions the log of a data folder in a process of its own. @throws Error with what it says */
+export async function transfer(
+  direction: 'export' | 'import' | 'repartition',
+  what: string | readonly string[],
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Transferred> {
+  const settings = { ...inheritedEnv(), SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn' };
+  const { stdout } = await run(process.execPath, [entry, direction, ...[what].flat()], {
+    env: { ...settings, ...env },
+  });
+  return JSON.parse(stdout) as Transferred;
+}
