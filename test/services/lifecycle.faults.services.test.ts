@@ -109,7 +109,7 @@ describe('a started service', () => {
   });
 
   it('ends, and its data with it, when the process is killed that started it', async () => {
-    const child = startChild('./redis-child.ts', []);
+    const child = startChild('../../services/redis-child.ts', []);
     const [line] = (await once(createInterface(child.process.stdout), 'line')) as [string];
     const { url, folder } = JSON.parse(line) as Service;
     expect(existsSync(folder)).toBe(true);
