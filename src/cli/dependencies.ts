@@ -40,7 +40,7 @@ export function alignTestRunner(root: string, updates: Updates): void {
 }
 
 /** The version of vitest that generated tests were tested with. */
-const vitestVersion = '5.1.1';
+export const vitestVersion = '5.1.1';
 
 function addDependencies(
   root: string,
@@ -107,7 +107,8 @@ function isFolder(root: string, spec: string, own: OwnPackage): boolean {
   return existsSync(folder) && realpathSync(folder) === realpathSync(own.root);
 }
 
-function readManifest(root: string): JsonObject {
+/** The project's package.json. @throws CommandFailure if it is no JSON object */
+export function readManifest(root: string): JsonObject {
   const path = join(root, 'package.json');
   if (!existsSync(path)) return { private: true, type: 'module' };
   try {

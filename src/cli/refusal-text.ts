@@ -1,7 +1,8 @@
 import type { ApiError } from '#client/index.ts';
 import { printable } from '#kernel/printable.ts';
 
-const makeIt = 'Make it with svc connect <integration> --provider <provider>.';
+const makeIt =
+  'Create it with svc connect <integration> --provider <provider>, or name its provider in svc.integrations of package.json and deploy.';
 
 /** Fixes that are specific to the command line. */
 const ownWays: Readonly<Record<string, string>> = {

@@ -56,6 +56,8 @@ export type EnvironmentScope = { readonly kind: 'environment' };
 
 export type IntegrationScope = { readonly kind: 'integration'; readonly integrationId: string };
 
+export type IntegrationsScope = { readonly kind: 'integrations'; readonly integrationIds: readonly string[] };
+
 export type FunctionScope = { readonly kind: 'function'; readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' };
 
 export type SyncToCompare = { readonly type: 'sync'; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[]; readonly fileBody: { readonly js: string; readonly ts: string } | { readonly js_sha256: string; readonly ts_sha256: string } };
@@ -589,13 +591,13 @@ export interface Operations {
   /** Preview a deployment. */
   'POST /functions/deployments/bundle/preview': {
     readonly headers?: { readonly 'user-agent'?: string };
-    readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | FunctionScope; readonly functions: readonly (SyncToCompare | ActionToCompare | OnEventToCompare)[] };
+    readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | IntegrationsScope | FunctionScope; readonly functions: readonly (SyncToCompare | ActionToCompare | OnEventToCompare)[] };
     readonly answer: DeployPreview;
   };
   /** Deploy a project of functions. */
   'POST /functions/deployments/bundle': {
     readonly headers?: { readonly 'user-agent'?: string };
-    readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | FunctionScope; readonly functions: readonly (SyncToDeploy | ActionToDeploy | OnEventToDeploy)[] };
+    readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | IntegrationsScope | FunctionScope; readonly functions: readonly (SyncToDeploy | ActionToDeploy | OnEventToDeploy)[] };
     readonly answer: DeployPlan;
   };
   /** Deploy one function from its source. */

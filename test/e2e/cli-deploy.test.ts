@@ -44,7 +44,7 @@ it('the command line deploys the example to a running service, and a second time
   const refused = await deploy();
   expect(refused.exitCode).toBe(11);
   expect(refused.err).toContain(
-    '(integration_not_found)\n  Make it with svc connect <integration>',
+    '(integration_not_found)\n  Create it with svc connect <integration>',
   );
 
   const providers = await call('GET', '/providers');

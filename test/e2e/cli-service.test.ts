@@ -323,22 +323,35 @@ describe('svc generate:tests', () => {
 });
 
 describe('svc init', () => {
-  it('makes a project that deploys as it says', async () => {
+  it('makes a project that deploys, connects and syncs as it says', async () => {
     const made = await svc('init made --no-dependency-update');
-    expect(made.out).toContain('then run svc deploy dev');
+    expect(made.out).toContain('npx svc deploy ');
     const variables = {
       SVC_HOSTPORT: world.gateway.url,
       SVC_SECRET_KEY_DEV: world.gateway.prodKey,
       CI: '1',
     };
-    await world.gateway.call('POST', '/integrations', {
-      body: { provider: 'crm', unique_key: 'demo' },
-      key: world.gateway.prodKey,
-    });
     const root = join(world.root, 'made');
-    const deployed = await world.svc(['deploy', 'dev'], { root, variables });
+    const inProject = (...args: string[]) => world.svc(args, { root, variables });
+    // The functions of the demo belong to integrations of their own, and stay.
+    expect(await inProject('demo')).toMatchObject({ exitCode: 0 });
+    const deployed = await inProject('deploy');
     expect(deployed, deployed.err).toMatchObject({ exitCode: 0 });
-    expect(deployed.out).toContain('- articles@v1.0.0');
+    expect(deployed.err).toContain('Created the integration demo (provider demo-key)');
+    expect(deployed.out).toContain('- contacts@v1.0.0');
+    expect(deployed.out).not.toContain(' - demo-key');
+    const credentials = '{"type":"API_KEY","apiKey":"demo"}';
+    const connected = await inProject('connect', 'demo', 'me', '--credentials', credentials);
+    expect(connected, connected.err).toMatchObject({ exitCode: 0 });
+    const records = await until(async () => {
+      const { out } = await inProject('records', 'Contact', 'me', '-i', 'demo', '--all');
+      const lines = out.trimEnd().split('\n');
+      return lines.length === 250 ? lines : null;
+    });
+    expect(JSON.parse(records[0] ?? '')).toMatchObject({ id: 'contact-001', name: 'Ada Adler' });
+    const pruned = await inProject('deploy', '--prune');
+    expect(pruned).toMatchObject({ exitCode: 11 });
+    expect(pruned.out).toContain(' - demo-key -> contacts');
   });
 });
 

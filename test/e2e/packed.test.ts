@@ -90,12 +90,15 @@ describe('the packed tarball, installed', () => {
     expect(await inProject(process.execPath, ['-e', required], project)).toBe('sync\n');
   });
 
-  it('has the command line, which makes a project and compiles it', async () => {
+  it('has the command line, which makes a project, compiles and tests it', async () => {
     const launcher = join(installed, 'bin/svc.js');
     await inProject(process.execPath, [launcher, 'init', 'made', '--copy'], project);
     const made = join(project, 'made');
     const args = [launcher, 'compile', '--no-dependency-update'];
     expect(await inProject(process.execPath, args, made)).toMatch(/^Compiled\n/);
+    expect(await inProject(process.execPath, [launcher, 'test'], made)).toMatch(
+      /Tests {2}3 passed/,
+    );
   });
 
   it('runs the tests of a project, whatever Node is on the PATH', async () => {

@@ -3,7 +3,8 @@ import { dirname, join, basename, resolve } from 'node:path';
 import type { FunctionKind } from '#modules/functions/functions/function.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { mayPrompt, type Context } from '../context.ts';
-import { installDependencies, wantedDependencies } from '../dependencies.ts';
+import { demoIntegrations, projectFiles } from '../demo-project.ts';
+import { installDependencies, vitestVersion, wantedDependencies } from '../dependencies.ts';
 import { CommandFailure, usageError } from '../exit.ts';
 import {
   functionNamePattern,
@@ -12,15 +13,15 @@ import {
   kinds,
 } from '../project-layout.ts';
 import { nameInIndex, requireProject } from '../project.ts';
-import { functionScaffold, projectFiles, type Files } from '../scaffold.ts';
+import { functionScaffold, type Files } from '../scaffold.ts';
 import { compileStep } from './compile.ts';
 
 export const init = defineCommand({
   name: 'init',
   usage: '[path]',
   summary: 'Create a project with example functions',
-  about: `Creates the folder (default: the current one) with a sync, an action and an on-event function of a demo
-integration, installs the dependencies and compiles them. Existing files are not changed.`,
+  about: `Creates the folder (default: the current one) with a sync, an action and an on-event function for the demo
+provider, and their tests; installs the dependencies and compiles them. Existing files are not changed.`,
   options: {
     copy: ['--copy', 'only write the files'],
   },
@@ -47,8 +48,11 @@ integration, installs the dependencies and compiles them. Existing files are not
       await compileStep({ ...context, root }, values, sandbox);
     }
     context.output.result(
-      'The project is ready: put your API keys into .env, then run svc deploy dev.\n' +
-        'Its examples belong to an integration demo: svc connect demo -e dev --provider <provider> creates it.',
+      `The project is ready${root === resolve(context.root) ? '' : ` in ${root}`}. Put the API key of dev into .env, then:
+  npx svc test      runs the tests of its functions
+  npx svc deploy    deploys them, and creates the integration demo on the demo provider of a local gateway
+  npx svc connect demo me --credentials '{"type":"API_KEY","apiKey":"demo"}'
+  npx svc records Contact me -i demo`,
     );
   },
 });
@@ -73,7 +77,8 @@ function manifest(root: string, { own }: Context): string {
     version: '0.0.0',
     private: true,
     type: 'module',
-    devDependencies: wantedDependencies(root, own),
+    svc: { integrations: demoIntegrations },
+    devDependencies: { ...wantedDependencies(root, own), vitest: vitestVersion },
   };
   return `${JSON.stringify(content, null, 2)}\n`;
 }

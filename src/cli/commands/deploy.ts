@@ -1,6 +1,7 @@
 import { ApiError, type Client, type DeployPlan } from '#client/index.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { mayPrompt, type Context } from '../context.ts';
+import { withIntegrations } from '../deploy/missing-integrations.ts';
 import { packageFunctions, type Deployment } from '../deploy/package.ts';
 import { isDestructive, isEmpty, planLines, resultLines } from '../deploy/plan.ts';
 import { exitCodes, CommandFailure } from '../exit.ts';
@@ -18,6 +19,7 @@ const options = {
   sync: ['-s, --sync <name>', 'only this sync; nothing is removed'],
   action: ['-a, --action <name>', 'only this action; nothing is removed'],
   integration: ['-i, --integration <id>', 'only this integration; removals are limited to it'],
+  prune: ['--prune', 'also remove the functions of integrations that the project does not contain'],
   'allow-destructive': ['--allow-destructive', 'with --auto-confirm: remove without asking'],
   'allow-breaking': [
     '--allow-breaking',
@@ -36,8 +38,9 @@ export const deploy = defineCommand({
   name: 'deploy',
   usage: '[environment]',
   summary: 'Deploy the functions to an environment of the service',
-  about: `Compiles the project, shows the changes and deploys it. The project is authoritative:
-deployed functions that are no longer in index.ts are removed.`,
+  about: `Compiles the project, shows the changes and deploys it. The project is authoritative for its integrations: their
+deployed functions that are no longer in index.ts are removed. Functions of other integrations stay, unless --prune is
+given.`,
   options,
   help: `Variables
   SVC_ENV                        the environment when none is named (dev)
@@ -48,7 +51,7 @@ deployed functions that are no longer in index.ts are removed.`,
 Examples
   svc deploy dev
   svc deploy prod --integration crm --version 1.4.0
-  svc deploy prod --allow-destructive --auto-confirm`,
+  svc deploy prod --prune --allow-destructive --auto-confirm`,
 
   async run({ positionals, values }, context) {
     requireProject(context.root);
@@ -94,7 +97,7 @@ interface DeployOutput {
  * @throws CommandFailure when the service or the user refuses
  */
 export async function performDeployment(
-  context: Pick<Context, 'output' | 'prompt'>,
+  context: Pick<Context, 'output' | 'prompt' | 'root'>,
   client: Client,
   deployment: Deployment,
   consent: Consent,
@@ -105,7 +108,14 @@ export async function performDeployment(
     progress('Comparing with what is deployed');
     const { request: body, preview } = deployment;
     const path = 'POST /functions/deployments/bundle/preview';
-    const plan = await client.request(path, { body: preview });
+    const project = {
+      root: context.root,
+      functions: deployment.functions,
+      note: (line: string) => output.note(line),
+    };
+    const plan = await withIntegrations(client, project, () =>
+      client.request(path, { body: preview }),
+    );
     for (const line of planLines(plan, output.paint)) {
       if (isJson) output.note(line);
       else output.result(line);

@@ -8,10 +8,12 @@ import type { CompileResult, ProjectCompiler, CompiledFunction } from '../compil
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
 import type { Context } from '../context.ts';
+import { withIntegrations, type LocalProject } from '../deploy/missing-integrations.ts';
 import {
   deployRequest,
   flowConfig,
   previewRequest,
+  projectScope,
   type PreviewRequest,
 } from '../deploy/package.ts';
 import { isDestructive } from '../deploy/plan.ts';
@@ -119,7 +121,7 @@ async function round(
   try {
     const compiled = await compiler.compile();
     const changed = writeCompiled(root, compiled).map(({ entry }) => entry.file);
-    const { deployed, problems } = await bring(deployment, compiled);
+    const { deployed, problems } = await bring(context, deployment, compiled);
     const milliseconds = Math.round(performance.now() - started);
     report(context, isJson, { changed, deployed, problems, milliseconds });
   } catch (error) {
@@ -133,11 +135,13 @@ async function round(
 }
 
 async function bring(
+  { root, output }: Context,
   deployment: HotDeployment | null,
   { functions }: CompileResult,
 ): Promise<{ deployed: readonly string[]; problems: readonly string[] }> {
   try {
-    const deployed = (await deployment?.bring(functions)) ?? [];
+    const note = (line: string): void => output.note(line);
+    const deployed = (await deployment?.bring({ root, functions, note })) ?? [];
     return { deployed: deployed.map(({ entry }) => entry.file), problems: [] };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -172,10 +176,14 @@ export class HotDeployment {
   }
 
   /** Resolves with the functions that were new or changed for the gateway. @throws ApiError */
-  async bring(functions: readonly CompiledFunction[]): Promise<CompiledFunction[]> {
+  async bring(project: LocalProject): Promise<CompiledFunction[]> {
+    return withIntegrations(this.#client, project, () => this.#deploy(project.functions));
+  }
+
+  async #deploy(functions: readonly CompiledFunction[]): Promise<CompiledFunction[]> {
     const fresh = functions.filter((one) => this.#sent.get(nameOf(one)) !== contentOf(one));
     if (fresh.length === 0) return [];
-    const scope = { kind: 'environment' } as const;
+    const scope = projectScope(functions);
     const isWhole = fresh.length === functions.length;
     if (isWhole && (await this.#removesNothing(previewRequest(scope, functions)))) {
       const whole = deployRequest(scope, functions);

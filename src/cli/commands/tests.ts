@@ -8,6 +8,7 @@ import { mayPrompt, type Context, stopOnInterrupt } from '../context.ts';
 import { alignTestRunner } from '../dependencies.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { mocksPath } from '../mocks/mocks.ts';
+import { testConfiguration, testPath, testText } from '../mocks/test-files.ts';
 import { requireProject } from '../project.ts';
 import { runNode } from '../run-program.ts';
 import { prepareProject } from './compile.ts';
@@ -96,57 +97,6 @@ async function writeConfiguration(
   }
 }
 
-/** Path of the test of a function within its project. */
-const testPath = ({ integrationKey, name }: Entry): string =>
-  `${integrationKey}/tests/${integrationKey}-${name}.test.ts`;
-
-const hasMocks = (root: string, { integrationKey, name }: Entry): boolean =>
-  existsSync(join(root, mocksPath(integrationKey, name)));
-
-/** The test that replays a function's saved mocks. */
-function testText(entry: Entry): string {
-  return `import { replay } from 'svc/testing';
-import { expect, it } from 'vitest';
-
-it('${entry.integrationKey} ${entry.name} does what was saved', async () => {
-  const run = await replay(import.meta.url, { kind: '${entry.kind}', name: '${entry.name}' });
-  expect(run.failure).toBeNull();
-${expectations[entry.kind]}});
-`;
-}
-
-const records = `  expect(run.batchSave).toEqual(run.mocks.svc.batchSave);
-  expect(run.batchUpdate).toEqual(run.mocks.svc.batchUpdate);
-  expect(run.batchDelete).toEqual(run.mocks.svc.batchDelete);
-`;
-
-const expectations = {
-  sync: records,
-  action: '  expect(run.output).toEqual(run.mocks.output);\n',
-  'on-event': '',
-} as const;
-
-/** Configuration files for running the tests, by path; created when missing. */
-const testConfiguration: Readonly<Record<string, string>> = {
-  'vite.config.ts': `import { defineConfig } from 'vitest/config';
-
-export default defineConfig({
-  test: {
-    include: ['*/tests/*.test.ts'],
-    setupFiles: ['./vitest.setup.ts'],
-    // One process for all: the sandbox is opened once.
-    isolate: false,
-    fileParallelism: false,
-  },
-});
-`,
-  'vitest.setup.ts': `import { vi } from 'vitest';
-
-// The first test waits for the sandbox.
-vi.setConfig({ testTimeout: 60_000 });
-`,
-};
-
 export const test = defineCommand({
   name: 'test',
   usage: '[files...]',
@@ -182,3 +132,6 @@ function runner(root: string): string {
     throw new CommandFailure('vitest is not installed: svc generate:tests adds it to the project.');
   }
 }
+
+const hasMocks = (root: string, { integrationKey, name }: Entry): boolean =>
+  existsSync(join(root, mocksPath(integrationKey, name)));

@@ -13,6 +13,8 @@ export interface Selection {
   readonly sync?: string | undefined;
   readonly action?: string | undefined;
   readonly integration?: string | undefined;
+  /** Also removes the functions of integrations that the project does not contain. */
+  readonly prune?: boolean | undefined;
 }
 
 /** The functions to deploy, and the label of their version. */
@@ -53,10 +55,15 @@ export function packageFunctions(
 
 function select(
   all: readonly CompiledFunction[],
-  { sync, action, integration }: Selection,
+  { sync, action, integration, prune }: Selection,
 ): { functions: readonly CompiledFunction[]; reconciliationScope: ReconciliationScope } {
   if (sync !== undefined && action !== undefined) {
     throw usageError('Name a sync or an action, not both');
+  }
+  if (prune === true && (sync ?? action ?? integration) !== undefined) {
+    throw usageError(
+      '--prune is for a whole project: leave out --sync, --action and --integration',
+    );
   }
   const ofIntegration = all.filter(
     ({ entry }) => integration === undefined || entry.integrationKey === integration,
@@ -72,7 +79,8 @@ function select(
     };
   }
   if (integration === undefined) {
-    return { functions: all, reconciliationScope: { kind: 'environment' } };
+    if (prune === true) return { functions: all, reconciliationScope: { kind: 'environment' } };
+    return { functions: all, reconciliationScope: projectScope(all) };
   }
   if (ofIntegration.length === 0) {
     throw new CommandFailure(`index.ts names no function of the integration "${integration}"`);
@@ -82,6 +90,12 @@ function select(
     reconciliationScope: { kind: 'integration', integrationId: integration },
   };
 }
+
+/** The integrations that a project contains: functions of others are not its own to remove. */
+export const projectScope = (all: readonly CompiledFunction[]): ReconciliationScope => ({
+  kind: 'integrations',
+  integrationIds: [...new Set(all.map(({ entry }) => entry.integrationKey))],
+});
 
 function single(
   functions: readonly CompiledFunction[],

@@ -8,7 +8,7 @@ import {
   kindFolder,
   kinds,
 } from '../project-layout.ts';
-import { projectFiles } from '../scaffold.ts';
+import { projectFrame } from '../scaffold.ts';
 import { definingPackages, originOf, rewrite, type ManualStep } from './codemod.ts';
 
 /** The outcome of a file of the new project. */
@@ -171,8 +171,6 @@ function functionOf(file: string, manual: ManualStep[]): ImportLineInput[] {
 
 /** Files of a project besides its functions. */
 function frameOf(target: string): Readonly<Record<string, string>> {
-  const files = projectFiles();
-  const names = ['.env', '.gitignore', '.svc/.gitkeep', 'tsconfig.json'];
   const manifest = {
     name: basename(resolve(target))
       .toLowerCase()
@@ -182,7 +180,7 @@ function frameOf(target: string): Readonly<Record<string, string>> {
     type: 'module',
   };
   return {
-    ...Object.fromEntries(names.map((name) => [name, files[name] ?? ''])),
+    ...projectFrame,
     'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
   };
 }

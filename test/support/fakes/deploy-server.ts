@@ -34,8 +34,10 @@ export async function deployServer(): Promise<DeployServer> {
     void (async () => {
       const text = (await Array.fromAsync(request)).join('');
       const { authorization, 'user-agent': userAgent } = request.headers;
-      const body = JSON.parse(text) as DeployRequest;
-      asked.push({ path: request.url ?? '', authorization, userAgent, body });
+      if (text !== '') {
+        const body = JSON.parse(text) as DeployRequest;
+        asked.push({ path: request.url ?? '', authorization, userAgent, body });
+      }
       response.writeHead(self.answer.status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(self.answer.body));
     })();

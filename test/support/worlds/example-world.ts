@@ -17,22 +17,25 @@ export const recordings: readonly { readonly file: string; readonly args: readon
   { file: 'github/syncs/issues', args: ['-m', '{"repository":"acme/app"}'] },
   {
     file: 'github/actions/create-issue',
-    args: ['-i', '{"repository":"acme/app","title":"It fails","body":"Always"}'],
+    args: ['--input', '{"repository":"acme/app","title":"It fails","body":"Always"}'],
   },
   { file: 'hubspot/syncs/contacts', args: [] },
   { file: 'hubspot/on-events/check-access', args: [] },
   { file: 'hubspot/on-events/remember-portal', args: [] },
   { file: 'zendesk/syncs/tickets', args: [] },
-  { file: 'zendesk/actions/close-ticket', args: ['-i', '{"id":"3","comment":"Done"}'] },
+  { file: 'zendesk/actions/close-ticket', args: ['--input', '{"id":"3","comment":"Done"}'] },
   { file: 'jira/syncs/issues', args: ['-m', '{"projects":["APP","OPS"]}'] },
   { file: 'freshdesk/syncs/companies', args: [] },
   { file: 'stripe/syncs/charges', args: ['-c', '{"after":"ch_1"}'] },
   {
     file: 'stripe/actions/create-customer',
-    args: ['-i', '{"email":"ada@example.com","name":"Ada"}'],
+    args: ['--input', '{"email":"ada@example.com","name":"Ada"}'],
   },
   { file: 'notion/syncs/pages', args: [] },
-  { file: 'slack/actions/post-message', args: ['-i', '{"channel":"#general","text":"Hello"}'] },
+  {
+    file: 'slack/actions/post-message',
+    args: ['--input', '{"channel":"#general","text":"Hello"}'],
+  },
   { file: 'google-calendar/syncs/events', args: ['-c', '{"syncToken":"s1"}'] },
 ];
 

@@ -22,7 +22,7 @@ interface Sent {
   readonly query?: unknown;
   readonly params?: unknown;
 }
-export type Scope = Readonly<Record<string, string>>;
+export type Scope = Readonly<Record<string, string | readonly string[]>>;
 export const everything: Scope = { kind: 'environment' };
 
 /** The endpoints of functions over a real control plane, in an environment with `crm` and `mail`. */

@@ -119,6 +119,12 @@ const reconciliationScope = z
       .meta({ id: 'IntegrationScope' }),
     z
       .strictObject({
+        kind: z.literal('integrations').describe('All functions of several integrations.'),
+        integrationIds: z.array(integrationKey).describe('Keys of the integrations.'),
+      })
+      .meta({ id: 'IntegrationsScope' }),
+    z
+      .strictObject({
         kind: z.literal('function').describe('One function.'),
         integrationId: integrationKey,
         name: functionName.describe('Name of the function.'),
@@ -145,6 +151,13 @@ export type PreviewBody = z.output<typeof previewBody>;
 
 export type DeployBody = z.output<typeof deployBody>;
 export type ReconciliationScope = DeployBody['reconciliationScope'];
+
+/** The integrations that a scope names; none for the whole environment. */
+export function integrationsNamed(scope: ReconciliationScope): readonly string[] {
+  if (scope.kind === 'environment') return [];
+  return scope.kind === 'integrations' ? scope.integrationIds : [scope.integrationId];
+}
+
 type SentFunction = DeployBody['functions'][number];
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

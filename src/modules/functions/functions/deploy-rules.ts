@@ -1,7 +1,7 @@
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { isJsonObject } from '#kernel/stable-json.ts';
-import type { ReconciliationScope } from './deploy-body.ts';
+import { integrationsNamed, type ReconciliationScope } from './deploy-body.ts';
 import { parseFrequency } from './frequency.ts';
 import type { DeployedParts } from './function.ts';
 
@@ -36,8 +36,8 @@ export function isInScope(
   { kind, integrationKey, name }: Pick<DeployedParts, 'kind' | 'integrationKey' | 'name'>,
 ): boolean {
   if (scope.kind === 'environment') return true;
-  if (scope.integrationId !== integrationKey) return false;
-  return scope.kind === 'integration' || (scope.name === name && scope.type === kind);
+  if (!integrationsNamed(scope).includes(integrationKey)) return false;
+  return scope.kind !== 'function' || (scope.name === name && scope.type === kind);
 }
 
 /**

@@ -9,7 +9,13 @@ import type { Coordination } from '#ports/coordination.ts';
 import type { FunctionsServices } from '../services.ts';
 import { areSyncsCurrent, reconcileSyncInstances } from '../syncs/reconcile.ts';
 import { breakingChanges, changesOf, type FunctionChange } from './changes.ts';
-import { withFiles, type PreviewBody, deployedParts, type DeployBody } from './deploy-body.ts';
+import {
+  deployedParts,
+  integrationsNamed,
+  withFiles,
+  type DeployBody,
+  type PreviewBody,
+} from './deploy-body.ts';
 import {
   checkFunctions,
   checkModelOwners,
@@ -137,8 +143,10 @@ async function differenceOf(
   const { reconciliationScope: scope, functions } = body;
   const wanted = functions.map((sent) => deployedParts(environmentUid, sent, isStandalone));
   checkFunctions(scope, wanted);
-  const scoped = scope.kind === 'environment' ? [] : [scope.integrationId];
-  for (const key of new Set([...scoped, ...wanted.map(({ integrationKey }) => integrationKey)])) {
+  for (const key of new Set([
+    ...integrationsNamed(scope),
+    ...wanted.map(({ integrationKey }) => integrationKey),
+  ])) {
     await requireIntegration(control, environmentUid, key, { code: 'integration_not_found' });
   }
   const present = new Map(
@@ -213,8 +221,7 @@ function touchedIntegrations(
   const sent = functions.map((one) =>
     one.type === 'on-event' ? one.integrationId : one.providerConfigKey,
   );
-  const scoped =
-    reconciliationScope.kind === 'environment' ? [] : [reconciliationScope.integrationId];
+  const scoped = integrationsNamed(reconciliationScope);
   return [...new Set([...sent, ...scoped, ...deleted.map((one) => one.integrationKey)])];
 }
 

@@ -201,13 +201,21 @@ describe('a new project', () => {
     expect(artifacts).toMatchObject([
       {
         providerConfigKey: 'demo',
-        syncs: [{ name: 'articles', features: ['checkpoints'] }],
-        actions: [{ name: 'create-article' }],
+        syncs: [{ name: 'contacts', output: ['Contact'] }],
+        actions: [{ name: 'rename-contact' }],
         onEventScripts: { 'validate-connection': [{ name: 'check-access' }] },
       },
     ]);
-    expect(existsSync(join(root, 'build/demo_syncs_articles.cjs'))).toBe(true);
+    expect(existsSync(join(root, 'build/demo_syncs_contacts.cjs'))).toBe(true);
   });
+
+  it.each(['contacts', 'rename-contact', 'check-access'])(
+    'has saved responses with which %s replays',
+    async (name) => {
+      const replayed = await svc(['dryrun', name, '--replay', '--no-dependency-update'], { root });
+      expect(replayed, replayed.err).toMatchObject({ exitCode: 0 });
+    },
+  );
 
   it('links to this package and never names a registry for it', () => {
     const manifest = JSON.parse(read(root, 'package.json')) as {

@@ -93,8 +93,9 @@ describe('svc dev', () => {
     expect(first.problems).toEqual([]);
     expect(first.changed).toHaveLength(3);
     expect(first.deployed).toEqual(first.changed);
+    const scope = { kind: 'integrations', integrationIds: ['crm'] };
     const scopes = server.asked.map(({ body }) => body.reconciliationScope);
-    expect(scopes).toEqual([{ kind: 'environment' }, { kind: 'environment' }]);
+    expect(scopes).toEqual([scope, scope]);
     expect(existsSync(join(project.root, 'tsconfig.json'))).toBe(true);
   });
 
@@ -162,7 +163,7 @@ describe('svc dev', () => {
     const round = await rounds.until(({ changed }) => changed.length > 0);
     expect(round.problems).toEqual([
       expect.stringMatching(
-        /^Not deployed: No integration "crm"\. \(integration_not_found\)\n  Make it with svc connect/,
+        /^Not deployed: No integration "crm"\. \(integration_not_found\)\n  Create it with svc connect/,
       ),
     ]);
   });

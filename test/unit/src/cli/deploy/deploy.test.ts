@@ -60,6 +60,7 @@ async function deploy(options: With = {}) {
   let questions = 0;
   const stream = { write: (text: string) => (out += text) };
   const context = {
+    root: '/nowhere',
     output: outputTo(stream, stream),
     prompt: async () => {
       questions += 1;
@@ -112,7 +113,7 @@ describe('a deployment', () => {
     expect(server.asked[1]).toMatchObject({
       authorization: 'Bearer the-key',
       userAgent: 'svc-cli/1.2.3',
-      body: { reconciliationScope: { kind: 'environment' } },
+      body: { reconciliationScope: { kind: 'integrations', integrationIds: ['crm', 'mail'] } },
     });
     expect(out).toContain(' + crm -> contacts               (12 impacted connections)');
     expect(out).toContain('  Syncs     to create [ 1 ]  to update [ 0 ]  to delete [ 0 ]');

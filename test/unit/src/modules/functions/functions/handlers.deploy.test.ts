@@ -156,6 +156,13 @@ describe('a deployment', () => {
       ['crm/sync/contacts', 'crm/action/create'],
     ],
     [
+      'several integrations',
+      { kind: 'integrations', integrationIds: ['crm'] },
+      [aSync('contacts')],
+      ['crm/action/create'],
+    ],
+    ['no integration', { kind: 'integrations', integrationIds: [] }, [], []],
+    [
       'one function',
       { kind: 'function', integrationId: 'crm', name: 'contacts', type: 'sync' },
       [aSync('contacts', { version: '2' })],
@@ -221,9 +228,14 @@ describe('a deployment', () => {
   });
 
   it('of an integration that is not there is refused, also when it brings no function', async () => {
-    const scope = { kind: 'integration', integrationId: 'nope' };
-    for (const work of [api.deploy([], scope), api.preview([], scope)]) {
-      expect(await refusal(work)).toMatchObject({ code: 'integration_not_found' });
+    const scopes = [
+      { kind: 'integration', integrationId: 'nope' },
+      { kind: 'integrations', integrationIds: ['crm', 'nope'] },
+    ];
+    for (const scope of scopes) {
+      for (const work of [api.deploy([], scope), api.preview([], scope)]) {
+        expect(await refusal(work)).toMatchObject({ code: 'integration_not_found' });
+      }
     }
   });
 
