@@ -19,6 +19,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { load as parseYaml } from 'js-yaml';
+import ts from 'typescript';
 import { bundleGuestRuntime } from '#adapters/sandbox/bundle-guest.ts';
 import { demoFunctions } from './demo-functions.ts';
 import { buildDocsSite } from './docs-site/build.ts';
@@ -74,14 +75,33 @@ const locations: Plugin = {
       if (!/import\.meta\.(url|main)/.test(text)) return null;
       const place = relative(root, path).replace(/\.ts$/, '.js');
       const url = `import.meta.resolve('#built/${place}')`;
-      const contents = text
-        .replaceAll('import.meta.url', url)
-        // None of the programs above is a module that can be run on its own.
-        .replaceAll('import.meta.main', 'false');
+      // None of the programs above is a module that can be run on its own.
+      const contents = withProperties(text, { url, main: 'false' });
       return { contents, loader: 'ts' };
     });
   },
 };
+
+/** The source with other expressions for properties of `import.meta`; what a text in it says stays. */
+function withProperties(source: string, values: Readonly<Record<string, string>>): string {
+  const file = ts.createSourceFile('module.ts', source, ts.ScriptTarget.ESNext);
+  const pieces: string[] = [];
+  let end = 0;
+  const visit = (node: ts.Node): void => {
+    const value =
+      ts.isPropertyAccessExpression(node) && ts.isMetaProperty(node.expression)
+        ? values[node.name.text]
+        : undefined;
+    if (value === undefined) {
+      node.forEachChild(visit);
+      return;
+    }
+    pieces.push(source.slice(end, node.getStart(file)), value);
+    end = node.end;
+  };
+  visit(file);
+  return [...pieces, source.slice(end)].join('');
+}
 
 async function buildTo(outdir: string): Promise<void> {
   const node: BuildOptions = {
