@@ -8,7 +8,7 @@ import { ownPackage } from '#cli/package.ts';
 import { openProgram } from '#cli/program.ts';
 import { openapiDocument } from '#http/openapi/document.ts';
 import { clientTypes } from '#http/openapi/typescript.ts';
-import { overlaySchema } from '#modules/connections/providers/overlay-schema.ts';
+import { overlaySchema } from '#modules/connections/providers/load-catalogue.ts';
 import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
 import { metricDefinitions } from '#ports/metrics.ts';
 import { configurationPage } from './configuration-page.ts';

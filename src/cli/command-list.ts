@@ -9,28 +9,23 @@ import { consumers, replay } from './commands/consumers.ts';
 import { create, init } from './commands/create.ts';
 import { deadLetters } from './commands/dead-letters.ts';
 import { demo } from './commands/demo.ts';
-import { deploy } from './commands/deploy.ts';
+import { deploy, pull } from './commands/deploy.ts';
 import { dev } from './commands/dev.ts';
-import { config, doctor } from './commands/doctor.ts';
 import { dryrun } from './commands/dryrun.ts';
-import { exportCommand } from './commands/export.ts';
-import { generateClient } from './commands/generate-client.ts';
-import { generateDocs } from './commands/generate-docs.ts';
-import { importCommand } from './commands/import.ts';
-import { listen } from './commands/listen.ts';
+import { generateClient, generateDocs } from './commands/generate.ts';
 import { logs } from './commands/logs.ts';
 import { migrate } from './commands/migrate.ts';
 import { keys, serve, log, upgrade } from './commands/programs.ts';
 import { projections } from './commands/projections.ts';
-import { pull } from './commands/pull.ts';
 import { records } from './commands/records.ts';
 import { rootKeys } from './commands/root-keys.ts';
 import { runs } from './commands/runs.ts';
-import { status } from './commands/status.ts';
+import { config, doctor, status } from './commands/status.ts';
 import { sync } from './commands/sync.ts';
 import { generateTests, test } from './commands/tests.ts';
 import { topics } from './commands/topics.ts';
-import { webhooks } from './commands/webhooks.ts';
+import { exportCommand, importCommand } from './commands/transfer.ts';
+import { listen, webhooks } from './commands/webhooks.ts';
 
 /** In the order of the help, by heading. */
 export const commandGroups: Readonly<Record<string, readonly Command[]>> = {

@@ -4,8 +4,8 @@ import { processVariables, readEnvironment, userDirectory } from './environment.
 import { exitCodes } from './exit.ts';
 import { outputTo } from './output.ts';
 import { ownPackage } from './package.ts';
+import { runCommandLine } from './program.ts';
 import { runProgram } from './run-program.ts';
-import { runCommandLine } from './run.ts';
 
 const variables = processVariables();
 const root = userDirectory(variables, process.cwd());

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { AnyRoute, Caller, RouteAnswer } from './define-route.ts';
+import type { ErrorCode } from '#kernel/errors.ts';
+import type { AnyRoute, Caller, RouteAnswer, RouteError } from './define-route.ts';
 import type { Match } from './router.ts';
+import { takesConsoleCookie } from './same-origin.ts';
 import type { AnyStreamRoute } from './stream-route.ts';
 
 export interface PipelineCall {
@@ -55,3 +57,64 @@ export const anonymous: Caller = {
   actor: 'anonymous',
   has: () => false,
 };
+
+/** Any dependency may be away; no route lists these codes itself. */
+const outages: readonly ErrorCode[] = [
+  'command_expired',
+  'coordination_unavailable',
+  'log_full',
+  'log_unavailable',
+  'projection_damaged',
+  'projection_unavailable',
+  'read_only',
+  'registry_unavailable',
+  'root_key_missing',
+  'writer_fenced',
+];
+
+const ofToken = ['invalid_connect_session_token_format', 'unknown_connect_session_token'] as const;
+
+/** Refusals of the request pipeline, before the handler of any route (`handleRequest`). */
+export function pipelineErrors(route: AnyRoute | AnyStreamRoute): readonly RouteError[] {
+  const isStream = 'prefix' in route;
+  const [limited, keyed, sent] = [!isUnlimited(route), route.credential !== 'none', !isStream];
+  return [
+    ...(keyed ? credentialErrors(route) : []),
+    ...(limited ? (['too_many_request', 'server_error', ...outages] as const) : []),
+    ...(sent ? (['invalid_content_type', 'invalid_query_params'] as const) : []),
+    ...(sent ? partErrors(route as AnyRoute) : []),
+  ];
+}
+
+const isUnlimited = (route: AnyRoute | AnyStreamRoute): boolean => 'isUnlimited' in route;
+
+function credentialErrors(route: AnyRoute | AnyStreamRoute): readonly RouteError[] {
+  if ('tokenIn' in route) {
+    return ['missing_public_key', 'deprecated_authentication', ...ofToken];
+  }
+  return [
+    'missing_auth_header',
+    'malformed_auth_header',
+    'invalid_secret_key_format',
+    'unknown_account',
+    ...ofToken,
+    'forbidden',
+    ...(takesConsoleCookie(route)
+      ? (['unknown_console_session', 'invalid_csrf_token'] as const)
+      : []),
+  ];
+}
+
+function partErrors(route: AnyRoute): readonly RouteError[] {
+  const changes = route.method !== 'GET';
+  return [
+    ...(route.body === undefined
+      ? []
+      : (['invalid_json', 'invalid_body', 'request_too_large'] as const)),
+    ...(route.params === undefined ? [] : (['invalid_uri_params'] as const)),
+    ...(route.headers !== undefined || changes ? (['invalid_headers'] as const) : []),
+    ...(changes && route.credential !== 'none'
+      ? (['idempotency_conflict', 'conflict'] as const)
+      : []),
+  ];
+}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
-import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
+import { openOperatorRequests } from '#modules/operations/consumer-groups/handlers.ts';
 import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
 import { movedClock } from '#test/support/fakes/clock.ts';
 import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
-import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhook.ts';
+import { openOperatorRequests } from '#modules/operations/consumer-groups/handlers.ts';
+import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhooks.ts';
 import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
 import { movedClock } from '#test/support/fakes/clock.ts';

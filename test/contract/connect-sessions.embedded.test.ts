@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#kernel/time.ts';
-import { bootstrap } from '#modules/access/environments/bootstrap.ts';
+import { bootstrap } from '#modules/access/environments/handlers.ts';
 import {
   createSession,
   defaultsOf,

@@ -5,9 +5,12 @@ import type { EntityTypes } from '#control-plane/entity.ts';
 import { apiKeyEntity } from '#modules/access/api-keys/entity.ts';
 import { authenticate, deleteKey, revealKey } from '#modules/access/api-keys/handlers.ts';
 import { listKeys } from '#modules/access/api-keys/queries.ts';
-import { bootstrap, type BootstrapResult } from '#modules/access/environments/bootstrap.ts';
 import { deleteEnvironment } from '#modules/access/environments/deletion.ts';
-import { createEnvironment } from '#modules/access/environments/handlers.ts';
+import {
+  bootstrap,
+  type BootstrapResult,
+  createEnvironment,
+} from '#modules/access/environments/handlers.ts';
 import { listEnvironments } from '#modules/access/environments/queries.ts';
 import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
 import { createPublisher } from '#control-plane/publisher.ts';
 import { minuteMs, type Clock } from '#kernel/time.ts';
-import { bootstrap } from '#modules/access/environments/bootstrap.ts';
+import { bootstrap } from '#modules/access/environments/handlers.ts';
 import { importConnection, storeCredentials } from '#modules/connections/connections/handlers.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import { createRefresher, type RefreshDeps } from '#modules/connections/connections/refresh.ts';
@@ -13,7 +13,7 @@ import { startTokenRefreshes } from '#modules/connections/connections/token-refr
 import { openCredentials } from '#modules/connections/credentials/sealing.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
-import { authEventOf, type AuthEvent } from '#modules/webhooks/webhooks-out/auth-payload.ts';
+import { authEventOf, type AuthEvent } from '#modules/webhooks/webhooks-out/auth-webhooks.ts';
 import type { CredentialsChanged } from '#streams/values.ts';
 import {
   invalidGrant,

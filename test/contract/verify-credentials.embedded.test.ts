@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createPublisher } from '#control-plane/publisher.ts';
 import { dayMs, type Clock } from '#kernel/time.ts';
-import { bootstrap } from '#modules/access/environments/bootstrap.ts';
+import { bootstrap } from '#modules/access/environments/handlers.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';

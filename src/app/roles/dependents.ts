@@ -3,16 +3,16 @@ import { entitiesOfEnvironment } from '#modules/access/environments/dependents.t
 import { integrationsOfEnvironments } from '#modules/connections/integrations/handlers.ts';
 import { createLifecycleFunctions } from '#modules/functions/actions/lifecycle-functions.ts';
 import { functionsOfIntegrations } from '#modules/functions/functions/handlers.ts';
-import { syncsOfConnections } from '#modules/functions/syncs/connection-dependents.ts';
+import { syncsOfConnections } from '#modules/functions/syncs/reconcile.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
 import { alertDestinationEntity } from '#modules/operations/alert-destinations/entity.ts';
 import { alertEntity } from '#modules/operations/alerts/entity.ts';
 import {
   typedTopicsOfEnvironments,
   typedTopicsOfIntegrations,
-} from '#modules/operations/typed-topics/dependents.ts';
+} from '#modules/operations/typed-topics/queries.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
-import { announceAuthorizations } from '#modules/webhooks/webhooks-out/auth-webhook.ts';
+import { announceAuthorizations } from '#modules/webhooks/webhooks-out/auth-webhooks.ts';
 
 type Deps = Pick<
   Services,

@@ -3,7 +3,7 @@ import { startApiServer } from '#api/request-pipeline.ts';
 import { routes, streamRoutes } from '#api/routes.ts';
 import type { Services } from '#api/services.ts';
 import { createCode, defaultKeys, signInUrl } from '#modules/access/console-codes/handlers.ts';
-import { bootstrap } from '#modules/access/environments/bootstrap.ts';
+import { bootstrap } from '#modules/access/environments/handlers.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import type { Config } from '../config/config.ts';

@@ -25,7 +25,7 @@ import { createDeclaredModels } from '#modules/functions/syncs/queries.ts';
 import { openDeadLetters, type DeadLetters } from '#modules/operations/dead-letters/view.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { collect } from '#modules/operations/metrics/collect.ts';
-import { countOperation } from '#modules/operations/metrics/operations.ts';
+import { countOperation } from '#modules/operations/metrics/routes.ts';
 import { createReadableRuns } from '#modules/records/read/readable.ts';
 import { createRecordWriter } from '#modules/records/write/create-writer.ts';
 import { createConnectionFinder } from '#modules/webhooks/webhooks-in/find-connections.ts';

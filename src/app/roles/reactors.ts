@@ -4,7 +4,7 @@ import type { Services } from '#api/services.ts';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { EntityRef } from '#control-plane/entity.ts';
 import { resumeDeletions } from '#modules/access/environments/deletion.ts';
-import { keepRewrapping } from '#modules/access/root-keys/rewrap.ts';
+import { keepRewrapping } from '#modules/access/root-keys/handlers.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import {
   startTokenRefreshes,
@@ -18,12 +18,12 @@ import { startFunctionRunner } from '#modules/functions/runs/runner/function-run
 import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
 import { startSyncInstances } from '#modules/functions/syncs/reconcile.ts';
 import { startAlertMonitor } from '#modules/operations/alerts/monitor.ts';
-import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
-import { startCommandRetries } from '#modules/operations/dead-letters/command-retries.ts';
+import { openOperatorRequests } from '#modules/operations/consumer-groups/handlers.ts';
+import { startCommandRetries } from '#modules/operations/dead-letters/handlers.ts';
 import { parkTo } from '#modules/operations/dead-letters/park.ts';
 import { startTypedTopics } from '#modules/operations/typed-topics/reactor.ts';
 import { startIncomingWebhooks } from '#modules/webhooks/webhooks-in/incoming-webhook.ts';
-import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhook.ts';
+import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhooks.ts';
 import { startSyncWebhooks } from '#modules/webhooks/webhooks-out/sync-webhook.ts';
 import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
 import type { Metrics } from '#ports/metrics.ts';

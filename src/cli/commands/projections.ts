@@ -5,13 +5,13 @@ import { defineCommand, type Options, type ValuesOf } from '../command.ts';
 import { type Context, stopOnInterrupt } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { wholeNumber } from '../options.ts';
-import { progressLine } from '../projections/progress.ts';
 import {
+  progressLine,
   sizeText,
   tableLines,
   verificationLines,
   type Verification,
-} from '../projections/table.ts';
+} from '../projections/show.ts';
 
 const options = {
   pace: ['--pace <1-100>', 'rebuild: share of the time it may take, in percent (75)'],

@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs';
 import { GatewayError } from '#kernel/errors.ts';
 import type { FunctionDefinition, Sandbox } from '#ports/sandbox.ts';
 import { artifactOf, type Artifact } from './artifacts.ts';
-import type { DefinitionCall } from './definition-call.ts';
-import { definitionProblems, deprecations, type LoadedFunction } from './definition-rules.ts';
+import {
+  type DefinitionCall,
+  definitionProblems,
+  deprecations,
+  type LoadedFunction,
+} from './definition-call.ts';
 import { readEntries, type Entry } from './entries.ts';
 import { EntryBuilder, type BuildParts, type Built } from './entry-builder.ts';
 import { CompileError, inOrder, problemAt, type Problem } from './problem.ts';

@@ -2,8 +2,8 @@ import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stab
 import { parseFrequency } from '#modules/functions/functions/frequency.ts';
 import { integrationKeyPattern } from '../project-layout.ts';
 import { integrationCredentials } from './credentials.ts';
-import { decideConnection } from './decide-connection.ts';
 import {
+  decideConnection,
   changed,
   isSame,
   isText,

@@ -3,7 +3,7 @@ import { errorHints } from '#kernel/error-hints.ts';
 import { catalogue, type ErrorCode } from '#kernel/errors.ts';
 import { objectOf, type Json, type JsonObject, isJsonObject } from '#kernel/stable-json.ts';
 import { type AnyRoute, codeOf, statusOf } from '../define-route.ts';
-import { pipelineErrors } from '../pipeline-errors.ts';
+import { pipelineErrors } from '../pipeline.ts';
 import { type Responses, type ResponseShape, anyJson } from '../responses.ts';
 import type { AnyStreamRoute } from '../stream-route.ts';
 import { type SchemaPool, resolved } from './schemas.ts';

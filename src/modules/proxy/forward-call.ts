@@ -28,8 +28,7 @@ import {
   type AnswerSink,
   type HttpReply,
 } from '#ports/http-client.ts';
-import { callerHeaders, firstOf, joined } from './answer-headers.ts';
-import type { CallHeaders } from './call-headers.ts';
+import { callerHeaders, firstOf, joined, type CallHeaders } from './headers.ts';
 import { redirectedTo, type ProxyRequest } from './redirect.ts';
 
 const redirectsMax = 5;

@@ -8,8 +8,8 @@ import { limits } from '#kernel/limits.ts';
 import type { FunctionsServices } from '#modules/functions/services.ts';
 import { HttpFailure } from '#ports/http-client.ts';
 import type { NotedOperation } from '#ports/operation-log.ts';
-import { callHeadersShape, readCallHeaders, type CallHeaders } from './call-headers.ts';
 import { failureBody, forwardCall, type CallOutcome } from './forward-call.ts';
+import { callHeadersShape, readCallHeaders, type CallHeaders } from './headers.ts';
 
 const withBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 

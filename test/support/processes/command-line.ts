@@ -4,8 +4,8 @@ import type { Context } from '#cli/context.ts';
 import { readEnvironment } from '#cli/environment.ts';
 import { outputTo } from '#cli/output.ts';
 import { ownPackage } from '#cli/package.ts';
+import { runCommandLine } from '#cli/program.ts';
 import { runProgram } from '#cli/run-program.ts';
-import { runCommandLine } from '#cli/run.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
 import { lent } from '../worlds/shared-sandbox.ts';
 

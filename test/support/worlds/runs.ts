@@ -35,7 +35,7 @@ import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
 import { syncRef } from '#modules/functions/syncs/entity.ts';
 import { createDeclaredModels } from '#modules/functions/syncs/queries.ts';
 import type { SyncInstance } from '#modules/functions/syncs/state.ts';
-import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
+import { openOperatorRequests } from '#modules/operations/consumer-groups/handlers.ts';
 import { openDeadLetters } from '#modules/operations/dead-letters/view.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { createReadableRuns } from '#modules/records/read/readable.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
+import { openOperatorRequests } from '#modules/operations/consumer-groups/handlers.ts';
 import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
 import { movedClock, type MovedClock } from '../fakes/clock.ts';
 import {

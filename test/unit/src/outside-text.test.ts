@@ -34,7 +34,7 @@ import {
 } from '#modules/connections/providers/webhook-rules.ts';
 import { parseFrequency } from '#modules/functions/functions/frequency.ts';
 import { retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
-import { readCallHeaders } from '#modules/proxy/call-headers.ts';
+import { readCallHeaders } from '#modules/proxy/headers.ts';
 import { decodeCursor } from '#modules/records/model/cursor.ts';
 import { readRequest } from '#modules/webhooks/webhooks-in/request.ts';
 import { verify } from '#modules/webhooks/webhooks-in/verifiers/signed.ts';

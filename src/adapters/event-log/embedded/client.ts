@@ -20,7 +20,7 @@ import { connect, type Peer } from '../../threads/rpc.ts';
 import { openSchemas, type Registry } from '../avro-codec.ts';
 import { isLogCorruption, type OnCorruption } from './corruption.ts';
 import { EncodeQueue } from './encode-queue.ts';
-import { LogReader, type Cursor, type LogPartition } from './log-reader.ts';
+import { LogReader, type Cursor, type LogPartition, Watcher } from './log-reader.ts';
 import { Member } from './member.ts';
 import type {
   PartitionAssignment,
@@ -28,7 +28,6 @@ import type {
   JoinRequest,
   PartitionRevocation,
 } from './protocol.ts';
-import { Watcher } from './watcher.ts';
 
 interface PartitionPosition {
   readonly partition: LogPartition;

@@ -14,12 +14,11 @@ import { Committer } from './committer.ts';
 import { Groups, type MemberLink } from './groups.ts';
 import { LogState, type Partition } from './log-state.ts';
 import type { CleanRequest, ClientMethods, EncodedPlaced, Ends, JoinRequest } from './protocol.ts';
-import { enterRelease, type Release } from './releases.ts';
+import { enterRelease, type Release, upgrade } from './releases.ts';
 import { RowKeys } from './row-keys.ts';
 import { registerSchema } from './schema-table.ts';
 import { asLogFailure } from './sqlite-failure.ts';
 import { lockDirectory, openWriteConnection } from './tables.ts';
-import { upgrade } from './upgrade.ts';
 
 /** Start data of the thread, from `openEmbeddedLog`. */
 export interface LogThreadData extends PeerData {

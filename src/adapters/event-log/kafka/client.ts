@@ -25,11 +25,10 @@ import type { GroupTrouble } from './group-trouble.ts';
 import { KafkaMembership } from './membership.ts';
 import type { Names } from './names.ts';
 import { Offsets } from './offsets.ts';
-import { openWriter } from './open-writer.ts';
 import { Positions } from './positions.ts';
 import { retried } from './retry.ts';
 import { erasureMs } from './topic-config.ts';
-import type { KafkaWriter } from './writer.ts';
+import { openWriter, type KafkaWriter } from './writer.ts';
 
 const connectTimeoutMs = 30_000;
 const appendTimeoutMs = 30_000;

@@ -2,9 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
 import { sizeOf } from './batches.ts';
+import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import type { ClusterMetadata } from './cluster-metadata.ts';
 import { logClosed, logUnavailable } from './failure.ts';
-import { Transaction, type Commit, type TransactionContext } from './transaction.ts';
+import { retried } from './retry.ts';
+import {
+  Transaction,
+  type Commit,
+  type TransactionContext,
+  transactionTimeoutMs,
+} from './transaction.ts';
 
 /** How long pending commits may take when the writer is closed; then they are aborted. */
 const endTimeoutMs = 5_000;
@@ -121,3 +128,39 @@ const isRefusal = (error: unknown): error is GatewayError =>
 
 const asFinal = (error: unknown): GatewayError =>
   error instanceof GatewayError ? error : logUnavailable(error);
+
+const timeoutMs = 30_000;
+
+/**
+ * Fences the former owner of the transactional id, and ends its open transaction: when this resolves, none of its
+ * messages can appear any more.
+ */
+export async function openWriter(
+  {
+    connection,
+    transactionalId,
+  }: { readonly connection: BrokerConnection; readonly transactionalId: string },
+  clusterMetadata: ClusterMetadata,
+  clock: Clock,
+): Promise<KafkaWriter> {
+  try {
+    const identity = await retried(
+      () =>
+        connection.atCoordinator(coordinatorKind.transaction, transactionalId, (broker) =>
+          broker.initProducerId({ transactionalId, transactionTimeout: transactionTimeoutMs }),
+        ),
+      { timeoutMs },
+    );
+    const context = {
+      connection,
+      metadata: clusterMetadata,
+      transactionalId,
+      identity,
+      sequences: new Map(),
+    };
+    return new KafkaWriter(context, clusterMetadata, clock);
+  } catch (error) {
+    connection[Symbol.dispose]();
+    throw error;
+  }
+}

@@ -11,7 +11,7 @@ import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { keyColumns, KeySecret } from '../environments/key-table.tsx';
+import { keyColumns, KeySecret } from '../environments/keys.tsx';
 
 /** The keys that manage environments, projections and the audit log. */
 export function AccountKeys(): JSX.Element {

@@ -13,7 +13,7 @@ import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { RunsTable } from '../runs/runs-table.tsx';
+import { RunsTable } from '../runs/runs.tsx';
 import { ConnectionSettings } from './connection-settings.tsx';
 import { ConnectionRecords } from './records.tsx';
 import { Syncs } from './syncs.tsx';

@@ -17,8 +17,8 @@ import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { AppFields, credentialsOf, hasApp, type App } from './app-fields.tsx';
 import { Functions } from './functions.tsx';
+import { AppFields, credentialsOf, hasApp, type App } from './integrations.tsx';
 
 interface IntegrationTab {
   readonly id: string;

@@ -16,7 +16,7 @@ import { useAccess } from '../../session/context.tsx';
 import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { ListState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { MessagesTable } from './messages-table.tsx';
+import { MessagesTable } from './operation.tsx';
 
 type Body = NonNullable<Input<'POST /logs/operations'>['body']>;
 

@@ -1,19 +1,23 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { LogOperation } from '#client/index.ts';
+import type { LogOperation, LogMessage } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { useUrlState } from '../../data/url-state.ts';
-import { StateBadge } from '../../design/badge.tsx';
+import { StateBadge, Badge } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { Json } from '../../design/code.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
+import { Drawer } from '../../design/overlay.tsx';
 import { Empty, Notice } from '../../design/states.tsx';
+import { Table, type Column } from '../../design/table.tsx';
 import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { FilterText } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { MessagesTable } from './messages-table.tsx';
 
 /** One operation with its messages: the permalink of the log. */
 export function Operation(): JSX.Element {
@@ -108,5 +112,60 @@ function Facts({ operation }: { readonly operation: LogOperation }): JSX.Element
         />
       </div>
     </div>
+  );
+}
+
+/** Messages of the log; each can be opened as JSON. */
+export function MessagesTable({ messages }: { readonly messages: readonly LogMessage[] }) {
+  const [open, setOpen] = useState<LogMessage | null>(null);
+  return (
+    <>
+      <Table label="Messages" columns={columnsOf(setOpen)} rows={messages} keyOf={({ id }) => id} />
+      {open !== null && (
+        <Drawer title="Message" onClose={() => setOpen(null)}>
+          <p>{open.message}</p>
+          <Json label="Message as JSON" value={open} />
+        </Drawer>
+      )}
+    </>
+  );
+}
+
+const columnsOf = (show: (message: LogMessage) => void): readonly Column<LogMessage>[] => [
+  {
+    title: 'At',
+    fit: 'tight',
+    cell: ({ createdAt }) => <span class="mono muted">{createdAt.slice(11, 23)}</span>,
+  },
+  { title: 'Level', fit: 'tight', cell: ({ level }) => <StateBadge state={level} /> },
+  { title: 'Message', cell: (row) => <Message row={row} /> },
+  { title: 'Duration', fit: 'end', cell: ({ durationMs }) => duration(durationMs) },
+  {
+    title: '',
+    fit: 'tight',
+    cell: (row) => (
+      <Button tone="quiet" isSmall onPress={() => show(row)}>
+        Details
+      </Button>
+    ),
+  },
+];
+
+function Message({ row }: { readonly row: LogMessage }): JSX.Element {
+  const { request, response, message, error } = row;
+  if (request === undefined)
+    return (
+      <span class="clip" title={error?.message ?? message}>
+        {message}
+      </span>
+    );
+  const isFailed = response === undefined || response.code >= 400;
+  return (
+    <span class="row">
+      <Badge tone={isFailed ? 'bad' : 'good'}>{response?.code ?? 'no response'}</Badge>
+      <span class="clip mono grow" title={request.url}>
+        {request.method} {request.url}
+      </span>
+    </span>
   );
 }

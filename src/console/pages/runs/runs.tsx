@@ -1,23 +1,25 @@
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Input } from '#client/index.ts';
+import type { Input, Answer } from '#client/index.ts';
 import { dayMs, localTimeOf } from '../../data/local-time.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
+import { useScrolledList } from '../../data/scrolled-list.ts';
+import { useStream } from '../../data/stream.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge, Badge, type Tone } from '../../design/badge.tsx';
 import { Json } from '../../design/code.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Notice, Empty } from '../../design/states.tsx';
-import { Table, type Column } from '../../design/table.tsx';
+import { Table, type Column, ScrolledTable } from '../../design/table.tsx';
 import { duration, Time, exact } from '../../design/time.tsx';
 import { useAccess, accountKeyOf, useAccessOf, useSession } from '../../session/context.tsx';
 import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
-import { LoadedState } from '../../shell/loaded.tsx';
+import { LoadedState, ScrolledState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { RunActions, type RunDetail } from './run-actions.tsx';
-import { RunsTable } from './runs-table.tsx';
 
 const kinds = ['sync', 'action', 'on-event', 'webhook', 'dryrun', 'revert'] as const;
 const states = [
@@ -289,3 +291,76 @@ function messagesOf({ topic, partition, first_offset: first }: RunEvent, run: Ru
   const search = new URLSearchParams({ partition: String(partition), ...from });
   return `${pathOf('topics', topic, 'messages')}?${search.toString()}`;
 }
+
+type RunSummary = Answer<'GET /runs'>['data'][number];
+
+const pageSize = 200;
+/** Beside the stream, for what the table had not reached when it was read after an event. */
+const checkedEveryMs = 30_000;
+/** Without the stream. */
+const polledEveryMs = 3_000;
+const keyOf = ({ id }: RunSummary): string => id;
+
+interface RunsTableProps {
+  readonly query: NonNullable<Input<'GET /runs'>['query']>;
+}
+
+/** Runs that match, newest first; the list is live. */
+export function RunsTable({ query }: RunsTableProps): JSX.Element {
+  const { path } = useAccess();
+  const refresh = useRef(() => {});
+  const { since: _since, ...filter } = query;
+  const isStreamed = useStream('GET /runs/tail', { query: filter }, () => refresh.current());
+  const list = useScrolledList(
+    'GET /runs',
+    { query: { ...query, limit: pageSize } },
+    ({ data }) => data,
+    { keyOf, everyMs: isStreamed ? checkedEveryMs : polledEveryMs },
+  );
+  refresh.current = list.refresh;
+  return (
+    <ScrolledState
+      list={list}
+      noun="run"
+      empty={
+        <Empty title="No runs" command="npx svc sync run <sync>">
+          None of the last 24 hours matches. Choose another time, or run a sync:
+        </Empty>
+      }
+    >
+      <ScrolledTable label="Runs" columns={runColumns(path)} source={list} keyOf={keyOf} />
+    </ScrolledState>
+  );
+}
+
+const countsText = (counts: RunSummary['counts']): string => {
+  const totals = Object.values(counts);
+  if (totals.length === 0) return '–';
+  const sum = (field: 'added' | 'updated' | 'deleted'): number =>
+    totals.reduce((total, one) => total + one[field], 0);
+  return `+${sum('added')} ~${sum('updated')} −${sum('deleted')}`;
+};
+
+const runColumns = (path: (page: string) => string): readonly Column<RunSummary>[] => [
+  {
+    title: 'Function',
+    cell: ({ id, function: name, variant }) => (
+      <Link href={path(pathOf('runs', id))} class="clip">
+        {variant === 'base' ? name : `${name} · ${variant}`}
+      </Link>
+    ),
+  },
+  { title: 'Kind', fit: 'tight', cell: ({ kind }) => kind },
+  { title: 'State', fit: 'tight', cell: ({ status }) => <StateBadge state={status} /> },
+  {
+    title: 'Connection',
+    cell: ({ connection_id: id, provider_config_key: integration }) => (
+      <Link href={path(pathOf('connections', integration, id))} class="clip" title={id}>
+        {integration} / {id}
+      </Link>
+    ),
+  },
+  { title: 'Records', fit: 'end', cell: ({ counts }) => countsText(counts) },
+  { title: 'Duration', fit: 'end', cell: ({ duration_ms: ms }) => duration(ms) },
+  { title: 'Queued', fit: 'tight', cell: ({ queued_at: at }) => <Time at={at} /> },
+];

@@ -3,13 +3,81 @@ import { z } from 'zod';
 import { checkQuery } from '#http/check-parts.ts';
 import type { AnyRoute } from '#http/define-route.ts';
 import { text, wholeNumber } from '#http/fields.ts';
-import { json, content } from '#http/responses.ts';
+import { representation } from '#http/representation.ts';
+import { json, content, data, timestamp } from '#http/responses.ts';
 import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
+import type { ChainedEntry } from '#kernel/audit-chain.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { microsOf } from '#kernel/time.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { microsOf, isoMicros } from '#kernel/time.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
-import { presentEvent, chainsShape, eventsShape, exportedEvent } from './presenter.ts';
-import { chainsOf, findEvents, type AuditPlace, chainFrom } from './queries.ts';
+import { chainsOf, findEvents, type AuditPlace, chainFrom, type AuditRow } from './queries.ts';
+
+/** An event for people. */
+const event = representation<ChainedEntry & { readonly hash: string }>()({
+  environment: z.string().describe('UUID of the environment, or `account`.'),
+  seq: z.int().describe('Number of the event in its chain, from 1.'),
+  at: [timestamp, ({ occurred_at: at }) => isoMicros(at)],
+  actor: z.string().meta({ examples: ['key:0198c1a2-7d30-7000-8000-000000000001'] }),
+  action: z
+    .string()
+    .meta({ description: 'The action, as noun and verb.', examples: ['api_key.create'] }),
+  target: z.string().describe('What the action was about.'),
+  outcome: z
+    .string()
+    .meta({ description: '`success`, or the code of the error.', examples: ['success'] }),
+  ip_prefix: [
+    z
+      .string()
+      .nullable()
+      .describe('Network of the client: /24 of IPv4, /48 of IPv6; null where unknown.'),
+    ({ ip_prefix: prefix }) => prefix,
+  ],
+  details: [
+    z.looseObject({}).nullable().describe('Further facts of the action; null without any.'),
+    ({ details }) => (details === null ? null : (JSON.parse(details) as JsonObject)),
+  ],
+  chain_hash: [
+    z.string().describe('Hash of the event and of the one before it.'),
+    ({ hash }) => hash,
+  ],
+});
+
+const presentEvent = (row: AuditRow) => event.of({ ...entryOf(row), hash: row.chain_hash });
+
+const eventsShape = z.strictObject({
+  data: z.array(event.schema.meta({ id: 'AuditEvent' })),
+  next_cursor: z.string().nullable(),
+});
+
+const chainsShape = data(
+  z.array(
+    z.strictObject({
+      environment: z.string().describe('UUID of the environment, or `account`.'),
+      name: z.string().nullable().describe('Name of the environment; null for the account.'),
+      length: z.int().describe('Number of events in the chain.'),
+      hash: z.string().describe('Hash of the last event, in hexadecimal.'),
+    }),
+  ),
+);
+
+/** An event of the chain: the input of `chainHash`, and the hash. */
+const exportedEvent = (row: AuditRow): ChainedEntry & { readonly chain_hash: string } => ({
+  ...entryOf(row),
+  chain_hash: row.chain_hash,
+});
+
+const entryOf = (row: AuditRow): ChainedEntry => ({
+  seq: Number(row.seq),
+  environment: row.environment_id,
+  occurred_at: Number(row.happened),
+  actor: row.actor,
+  action: row.action,
+  target: row.target,
+  outcome: row.outcome,
+  ip_prefix: row.ip_prefix,
+  details: row.details,
+});
 
 const pageSize = 5_000;
 
@@ -62,7 +130,7 @@ async function send(
 
 const pageSizeDefault = 100;
 const word = text(1, 1_000).optional();
-const timestamp = z.iso.datetime({ offset: true }).optional();
+const timeQuery = z.iso.datetime({ offset: true }).optional();
 
 const list = defineRoute({
   method: 'GET',
@@ -77,8 +145,8 @@ const list = defineRoute({
     action: word.describe('Only events of this action, such as `api_key.create`.'),
     target: word.describe('Only events about this target.'),
     outcome: word.describe('Only events with this outcome: `success`, or the code of an error.'),
-    from: timestamp.describe('Only events from this time on (RFC 3339).'),
-    to: timestamp.describe('Only events up to this time (RFC 3339).'),
+    from: timeQuery.describe('Only events from this time on (RFC 3339).'),
+    to: timeQuery.describe('Only events up to this time (RFC 3339).'),
     cursor: word,
     limit: wholeNumber(1, 1000).default(pageSizeDefault),
   }),

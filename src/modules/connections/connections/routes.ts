@@ -14,11 +14,10 @@ import { askOptions, repeatableOptions } from '#http/options.ts';
 import { json, succeeded } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Instant } from '#kernel/time.ts';
-import { importCredentials } from '../credentials/import.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
-import { acceptCredentials } from './accept-credentials.ts';
+import { importCredentials, acceptCredentials } from './accept-credentials.ts';
 import { plainInputs, setFields } from './fields.ts';
 import {
   deleteConnection,

@@ -3,10 +3,13 @@ import type { AnyRoute } from '#http/define-route.ts';
 import { bodyRefused } from '#http/error-response.ts';
 import { displayName, integrationKey, listOf, mapOf, providerName, text } from '#http/fields.ts';
 import { askOptions, repeatableOptions } from '#http/options.ts';
-import { data, json, succeeded } from '#http/responses.ts';
+import { representation } from '#http/representation.ts';
+import { data, json, succeeded, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { isoMillis } from '#kernel/time.ts';
 import type { Provider } from '../providers/definition.ts';
 import { checkFields } from '../providers/field-check.ts';
+import { logoUrl } from '../providers/routes.ts';
 import { defineRoute } from '../services.ts';
 import { presentIntegrationCredentials } from './credentials.ts';
 import {
@@ -16,8 +19,70 @@ import {
   updateIntegration,
 } from './handlers.ts';
 import type { Integration } from './integration.ts';
-import { presentIntegration, webhookUrlOf, integrationShape } from './presenter.ts';
 import { listIntegrations, requireIntegration } from './queries.ts';
+
+/** An integration without its secrets. */
+const shown = representation<Integration & { readonly publicUrl: string }>()({
+  unique_key: z.string(),
+  display_name: z.string(),
+  provider: z.string(),
+  logo: [z.string(), ({ publicUrl, provider }) => logoUrl(publicUrl, provider)],
+  forward_webhooks: z.boolean(),
+  created_at: [timestamp, ({ createdAt }) => isoMillis(createdAt)],
+  updated_at: [timestamp, ({ updatedAt }) => isoMillis(updatedAt)],
+});
+
+export const presentIntegration = (integration: Integration, publicUrl: string) =>
+  shown.of({ ...integration, publicUrl });
+
+/** By the mode of the provider; null where the mode needs none. */
+const credentials = z.record(z.string(), z.string().nullable()).nullable();
+
+const shownValues = z.record(z.string(), z.string());
+
+/** Fields of `include` are at the end. */
+const integrationShape = shown.schema
+  .extend({
+    webhook_url: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Address for webhooks of the provider; null where it sends none.'),
+    integration_config: shownValues
+      .optional()
+      .describe('Values of the fields that the provider declares.'),
+    custom: shownValues
+      .optional()
+      .describe('Values of your own that templates of the provider read.'),
+    credentials: credentials
+      .optional()
+      .describe('OAuth client or app; null where the authentication mode needs none.'),
+  })
+  .meta({
+    id: 'Integration',
+    examples: [
+      {
+        unique_key: 'crm-prod',
+        display_name: 'CRM',
+        provider: 'crm',
+        logo: 'https://gateway.example.com/images/template-logos/crm.svg',
+        forward_webhooks: true,
+        created_at: '2026-02-01T08:00:00.000Z',
+        updated_at: '2026-02-01T08:00:00.000Z',
+      },
+    ],
+  });
+
+/** Address for the provider's webhooks; null when it has no routing script. */
+export function webhookUrlOf(
+  { environmentUid, uniqueKey }: Integration,
+  provider: Provider | null,
+  publicUrl: string,
+): string | null {
+  const hasRouting = provider?.webhook_routing_script ?? provider?.webhook_routing;
+  if (hasRouting === undefined) return null;
+  return `${publicUrl}/webhook/${environmentUid}/${encodeURIComponent(uniqueKey)}`;
+}
 
 const listCredentials = 'environment:integrations:list_credentials';
 const readCredentials = 'environment:integrations:read_credentials';

@@ -2,13 +2,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load as parseYaml } from 'js-yaml';
-import { problemLine } from '#json-schema/problems.ts';
+import { z } from 'zod';
+import { draft2020 } from '#json-schema/ajv.ts';
+import { problemLine, problemsOf, type Problem } from '#json-schema/problems.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
 import type { Provider } from './definition.ts';
 import { isKnownToken, tokensOf } from './interpolate.ts';
-import { overlayValidator, type OverlayValidator } from './overlay-schema.ts';
 import { patternOf } from './pattern.ts';
 import { isPostConnectionScript } from './post-connection.ts';
 import { definitionSchema, type Definition } from './schema.ts';
@@ -228,4 +229,54 @@ function define({ name, file, fields, isValid }: Entry, problems: string[]): Pro
   problems.push(...found.map((problem) => `${file}: ${name}.${problem}`));
   // The schema's output has no undefined values; its type cannot say so.
   return [{ name, ...definition } as Provider];
+}
+
+/**
+ * JSON Schema (2020-12) of a file that `SVC_PROVIDERS` names: definitions by name, of which an alias may leave out what
+ * its target has.
+ */
+export function overlaySchema(): Record<string, unknown> {
+  const { $schema, $defs, properties, required, ...definition } = z.toJSONSchema(definitionSchema, {
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  const alias = {
+    type: 'string',
+    description: 'A provider defined earlier, whose top-level fields these replace.',
+  };
+  return {
+    $schema,
+    title: 'Provider definitions',
+    description: 'A map of provider name to definition.',
+    type: 'object',
+    properties: {
+      $schema: {
+        type: 'string',
+        description: 'The JSON Schema of this file, for editors. It is not a provider.',
+      },
+    },
+    propertyNames: {
+      pattern: String.raw`^([a-z0-9-]{1,255}|\$schema)$`,
+      description: 'a-z, 0-9 and -, at most 255 characters',
+    },
+    additionalProperties: { $ref: '#/$defs/definition' },
+    $defs: {
+      definition: {
+        ...definition,
+        properties: { alias, ...properties },
+        if: { required: ['alias'] },
+        else: { required },
+      },
+      ...$defs,
+    },
+  };
+}
+
+/** Every mistake in the content of a file; the path begins with the name of the provider. */
+type OverlayValidator = (content: Json) => Problem[];
+
+export function overlayValidator(): OverlayValidator {
+  const ajv = draft2020({ allErrors: true, validateSchema: false });
+  const validate = ajv.compile(overlaySchema());
+  return (content) => (validate(content) ? [] : problemsOf(validate.errors ?? []));
 }

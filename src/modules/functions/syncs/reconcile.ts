@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
-import type { CommandOf } from '#control-plane/entity.ts';
+import { type CommandOf, commandTo } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
+import type { ConnectionDependents } from '#modules/connections/connections/dependents.ts';
 import {
   connectionsOfIntegration,
   findConnection,
@@ -14,6 +15,7 @@ import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import type { ConnectionChanged } from '#streams/values.ts';
 import { checkpointEntity } from '../checkpoints/entity.ts';
+import { functionEntity } from '../functions/entity.ts';
 import { parseFrequency } from '../functions/frequency.ts';
 import type { DeployedFunction } from '../functions/function.ts';
 import { listFunctions } from '../functions/queries.ts';
@@ -277,4 +279,58 @@ async function inParallel<T>(items: readonly T[], task: (item: T) => Promise<voi
     for (const item of queue) await task(item);
   };
   await Promise.all(Array.from({ length: Math.min(parallelMax, items.length) }, worker));
+}
+
+/** Syncs, checkpoints and records of a connection. */
+export function syncsOfConnections(
+  control: Pick<ControlPlane, 'view'>,
+  writer: Pick<RecordWriter, 'close'>,
+): ConnectionDependents {
+  const { view } = control;
+  return {
+    removalOf(connection) {
+      const { environmentUid, integrationKey, connectionId } = connection;
+      const path = [environmentUid, integrationKey, connectionId];
+      const streams = streamsOf(view, connection);
+      return {
+        commands: () => [
+          ...view.list(syncEntity, path).map(({ ref }) => commandTo(ref, { type: 'Remove' })),
+          ...view.list(checkpointEntity, path).map(({ ref }) => commandTo(ref, { type: 'Delete' })),
+        ],
+        async eraseRecords(actor) {
+          // Instances created before the mark that had not reached this node.
+          for (const [name, stream] of streamsOf(view, connection)) streams.set(name, stream);
+          return Promise.all(
+            [...streams.values()].map(async (stream) => {
+              const { plain, sealed, pruned } = await writer.close(stream, actor);
+              return { model: stream.model, variant: stream.variant, plain, sealed, pruned };
+            }),
+          );
+        },
+      };
+    },
+  };
+}
+
+/** Every stream that may have records of the connection: of its syncs, and of deployed ones. */
+function streamsOf(view: ControlPlane['view'], connection: Connection): Map<string, Stream> {
+  const { environmentUid, integrationKey, connectionId, uid } = connection;
+  const streams = new Map<string, Stream>();
+  const add = (models: readonly string[], variant: string): void => {
+    for (const model of models) {
+      streams.set(`${model}/${variant}`, {
+        environmentUid: environmentUid as EnvironmentUid,
+        connectionUid: uid as ConnectionUid,
+        integration: integrationKey as IntegrationKey,
+        connectionId: connectionId as ConnectionId,
+        model,
+        variant,
+      });
+    }
+  };
+  const path = [environmentUid, integrationKey, connectionId];
+  for (const { state } of view.list(syncEntity, path)) add(state.models, state.variant);
+  const deployed = view.list(functionEntity, [environmentUid, integrationKey, 'sync']);
+  for (const { state } of deployed) add(state.models, 'base');
+  return streams;
 }

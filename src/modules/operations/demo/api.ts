@@ -12,9 +12,12 @@ import {
   returnAnswer,
   welcomePage,
   type DemoAnswer,
+  DemoTokens,
+  isSame,
+  type IssuedTokens,
+  type KeyedHash,
 } from './authorize.ts';
 import { demoApiKey, demoClientId } from './definitions.ts';
-import { DemoTokens, isSame, type IssuedTokens, type KeyedHash } from './tokens.ts';
 
 const subscribersMax = 100;
 const sendMs = 10_000;

@@ -7,10 +7,9 @@ import type { Codec } from '#ports/schemas.ts';
 import { framedId, type Transfer } from './export.ts';
 import { corrupted, decodeBlock, magic, prefixBytes, unframed, type Entry } from './frames.ts';
 import { readManifest, type Manifest, type PartitionFile } from './manifest.ts';
-import { OffsetMaps } from './offset-map.ts';
+import { OffsetMaps, translations } from './offset-map.ts';
 import { placingOf, type Placement, type DecodedEntry } from './placing.ts';
 import type { Source, SourceTopic } from './source.ts';
-import { translations } from './translate.ts';
 
 /** The log that is filled. */
 export type Target = Pick<Transfer, 'log' | 'schemas' | 'topics' | 'progress'>;

@@ -22,7 +22,7 @@ import {
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
-import { sentShape } from '../webhooks-out/presenter.ts';
+import { sentShape } from '../webhooks-out/routes.ts';
 import { webhookEndpointRef, type WebhookEndpointEntity } from './entity.ts';
 import { listEndpoints, requireEndpoint } from './queries.ts';
 import type { WebhookEndpoint, EndpointSettings } from './webhook-endpoint.ts';

@@ -8,7 +8,7 @@ import {
   openIntegrationCredentials,
   openMetadata,
 } from '#modules/connections/credentials/sealing.ts';
-import { webhookUrlOf } from '#modules/connections/integrations/presenter.ts';
+import { webhookUrlOf } from '#modules/connections/integrations/routes.ts';
 import type { WebhooksServices } from '../services.ts';
 import { runsOf } from './dispatch.ts';
 import { evaluate, type Installation, type Verdict } from './evaluate.ts';

@@ -1,21 +1,105 @@
 import { z } from 'zod';
 import type { AnyRoute, RouteInput } from '#http/define-route.ts';
 import { connectionId, integrationKey, listOf, text, wholeNumber } from '#http/fields.ts';
-import { json, type Responses } from '#http/responses.ts';
+import { representation } from '#http/representation.ts';
+import { json, type Responses, anyJson, data, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { isoMicrosOrNull } from '#kernel/time.ts';
+import { isoMicrosOrNull, isoMicros } from '#kernel/time.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
-import { deliveryStates, type Delivery, type DeliveryFilter } from './delivery-store.ts';
-import { webhookKinds } from './events.ts';
 import {
-  presentAttempt,
-  presentDelivery,
-  messageShape,
-  messagesShape,
-  replayedShape,
-  sentShape,
-} from './presenter.ts';
+  deliveryStates,
+  type Delivery,
+  type DeliveryFilter,
+  type Attempt,
+} from './delivery-store.ts';
+import { webhookKinds } from './events.ts';
 import { bodyOf, repeat, replayMatching, type Ordering, type ReplayResult } from './replay.ts';
+
+/** One message to one endpoint, without its body. */
+const delivery = representation<Delivery>()({
+  id: [
+    z.string().describe('Id of the webhook message: the header `webhook-id`.'),
+    ({ messageId }) => messageId,
+  ],
+  endpoint_id: z.string(),
+  kind: z.string().describe('Kind of the webhook.'),
+  state: z.enum(deliveryStates).describe('State of the delivery.'),
+  provider_config_key: [
+    z.string().nullable().describe('Unique key of the integration; null where none takes part.'),
+    ({ integration }) => integration,
+  ],
+  connection_id: z
+    .string()
+    .nullable()
+    .describe('Id of the connection; null where none takes part.'),
+  run_id: z.string().nullable().describe('Id of the run; null where none takes part.'),
+  attempts: z.int(),
+  status: z.int().nullable().describe('Status of the last HTTP response; null without one.'),
+  error_code: z.string().nullable(),
+  next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoMicrosOrNull(nextAttemptAt)],
+  replay_of: z
+    .string()
+    .nullable()
+    .describe('Id of the message that this one repeats; null otherwise.'),
+  created_at: [timestamp, ({ createdAt }) => isoMicros(createdAt)],
+  updated_at: [timestamp, ({ changedAt }) => isoMicros(changedAt)],
+});
+
+const presentDelivery = delivery.of;
+
+const attempt = representation<Attempt>()({
+  attempt: z.int(),
+  at: [timestamp, ({ at }) => isoMicros(at)],
+  success: [
+    z.boolean().describe('Whether the endpoint answered 2xx.'),
+    ({ isDelivered }) => isDelivered,
+  ],
+  status: z.int().nullable().describe('Status of the HTTP response; null without one.'),
+  error_code: z.string().nullable(),
+  latency_ms: z
+    .int()
+    .nullable()
+    .describe('Time to the response in milliseconds; null without one.'),
+  next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoMicrosOrNull(nextAttemptAt)],
+});
+
+const presentAttempt = attempt.of;
+
+const messagesShape = z.strictObject({
+  data: z.array(delivery.schema.meta({ id: 'WebhookMessage' })),
+  next_cursor: z.string().nullable(),
+});
+
+const messageShape = data(
+  z.strictObject({
+    id: z.string().describe('Id of the webhook message.'),
+    kind: z.string().nullable().describe('Kind of the webhook; null if its body is gone.'),
+    payload: anyJson.describe('Body of the webhook; null if it is gone.'),
+    deliveries: z
+      .array(
+        delivery.schema.extend({
+          attempt_list: z.array(attempt.schema).describe('Attempts of the delivery, oldest first.'),
+        }),
+      )
+      .describe('The deliveries, one for each endpoint.'),
+  }),
+);
+
+export const sentShape = data(z.strictObject({ message_ids: z.array(z.string()) }));
+
+const replayedShape = data(
+  z.strictObject({
+    dry_run: z.boolean(),
+    matched: z.int(),
+    replayed: z.int(),
+    gone: z.int().describe('Messages that match, but whose body the log no longer has.'),
+    message_ids: z.array(z.string()),
+    has_more: z.boolean(),
+    last_created_at: timestamp
+      .nullable()
+      .describe('Time of the last processed message (RFC 3339): `since` of the next request.'),
+  }),
+);
 
 const scopes = ['environment:*'];
 const pageSizeDefault = 100;
@@ -28,7 +112,7 @@ const replayAnswers: Responses = {
 };
 
 /** A time, as microseconds since the epoch. */
-const timestamp = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
+const timeQuery = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
 
 const conditions = {
   kind: z.enum(webhookKinds).optional().describe('Only webhooks of this kind.'),
@@ -36,8 +120,8 @@ const conditions = {
   endpoint_id: text(1, 64).optional().describe('Only deliveries to this endpoint.'),
   provider_config_key: integrationKey.optional().describe('Only webhooks of this integration.'),
   connection_id: connectionId.optional().describe('Only webhooks of this connection.'),
-  since: timestamp.optional(),
-  until: timestamp.optional(),
+  since: timeQuery.optional(),
+  until: timeQuery.optional(),
 };
 const conditionsShape = z.strictObject(conditions);
 const path = z.strictObject({ id: text(1, 64).describe('Id of the webhook message.') });
@@ -168,7 +252,7 @@ const recover = defineRoute({
   description:
     'Those that failed since a time and were not recovered yet; repeat with `last_created_at` while `has_more`.',
   body: z.strictObject({
-    since: timestamp.describe('Only webhooks created from this time on (RFC 3339).'),
+    since: timeQuery.describe('Only webhooks created from this time on (RFC 3339).'),
     endpoint_id: text(1, 64).optional().describe('Only deliveries to this endpoint.'),
     ...orders,
   }),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { clientText } from '#cli/commands/generate-client.ts';
+import { clientText } from '#cli/commands/generate.ts';
 import { checkSources } from '#test/support/processes/client-sources.ts';
 
 let folder: string;

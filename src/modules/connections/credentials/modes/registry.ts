@@ -1,16 +1,13 @@
 import type { AuthMode } from '../../providers/definition.ts';
-import { appStore } from './app-store.ts';
 import { app } from './app.ts';
 import { bill } from './bill.ts';
 import { custom } from './custom.ts';
-import { jwt } from './jwt.ts';
 import type { AuthModeRules } from './mode.ts';
-import { oauth1 } from './oauth1.ts';
+import { oauth1, tba } from './oauth1.ts';
 import { oauth2Cc } from './oauth2-cc.ts';
 import { oauth2 } from './oauth2.ts';
-import { signature } from './signature.ts';
+import { appStore, jwt, signature } from './self-signed-modes.ts';
 import { apiKeyMode, basic, none } from './static-modes.ts';
-import { tba } from './tba.ts';
 import { twoStep } from './two-step.ts';
 
 /** Every authentication mode (docs/reference/auth-modes.md#overview). */

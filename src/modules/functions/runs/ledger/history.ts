@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findCaughtUp } from '#control-plane/control-plane.ts';
 import type { Caller } from '#http/define-route.ts';
+import { connectionId, functionName, integrationKey, listOf } from '#http/fields.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { dayMicros, microsOf, type Micros } from '#kernel/time.ts';
@@ -8,6 +9,27 @@ import type { FunctionsServices } from '../../services.ts';
 import { isSome, requireSteps, runningOf } from './current-steps.ts';
 import { changesEndOf, presentEvents, presentRun, presentTimeline } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
+
+const kinds = z.enum(['sync', 'action', 'on-event', 'webhook', 'dryrun', 'revert']);
+const statuses = z.enum([
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'timed_out',
+  'interrupted',
+]);
+
+/** Parameters of a query that select runs; absent = any. */
+export const runFilterFields = {
+  kind: listOf(kinds).optional().describe('Only runs of this kind; repeated for several.'),
+  status: listOf(statuses).optional().describe('Only runs with this status; repeated for several.'),
+  function: functionName.optional().describe('Only runs of the function with this name.'),
+  provider_config_key: integrationKey.optional().describe('Only runs of this integration.'),
+  connection_id: connectionId.optional().describe('Only runs of this connection.'),
+  variant: functionName.optional().describe('Only runs of this variant.'),
+};
 
 type Deps = Pick<FunctionsServices, 'control' | 'tables' | 'log' | 'clock' | 'readableRuns'>;
 

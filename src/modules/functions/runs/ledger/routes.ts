@@ -10,8 +10,14 @@ import { limits } from '#kernel/limits.ts';
 import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
 import { defineRoute, type FunctionsServices } from '../../services.ts';
 import type { RunChanged } from './events.ts';
-import { runFilterFields } from './fields.ts';
-import { cancelRun, inputOfRun, oneRun, runsPage, requireConnectionNamed } from './history.ts';
+import {
+  runFilterFields,
+  cancelRun,
+  inputOfRun,
+  oneRun,
+  runsPage,
+  requireConnectionNamed,
+} from './history.ts';
 import {
   oneRunShape,
   revertedShape,

@@ -17,8 +17,13 @@ import type {
 } from '../invocation/direct-runs.ts';
 import { isEnd, isTaken, millis, type RunChanged } from '../ledger/events.ts';
 import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
-import { EnvironmentLocks } from './environment-lock.ts';
-import { FairLimiter, type FairLimits, type Release, LoadLimit } from './fair-limiter.ts';
+import {
+  EnvironmentLocks,
+  FairLimiter,
+  type FairLimits,
+  type Release,
+  LoadLimit,
+} from './fair-limiter.ts';
 import { inputOf, onLog, refOfInvoked, invokeRun } from './invoked-run.ts';
 import { refOfSync, runSync } from './sync-run.ts';
 

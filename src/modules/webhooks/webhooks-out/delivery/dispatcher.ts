@@ -13,10 +13,9 @@ import type { DeliveryAction, WebhookOut } from '../events.ts';
 import { deliveryMessage } from '../outbox.ts';
 import { Backlog } from './backlog.ts';
 import { type Circuit, Circuits } from './circuits.ts';
-import { noteAttempt, type Outcome } from './delivery-log.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
 import { configuredTarget, sendOnce, targetOf, type SendDeps, type SentAttempt } from './send.ts';
-import { StepWriter } from './step-writer.ts';
+import { noteAttempt, type Outcome, StepWriter } from './step-writer.ts';
 
 /** A retry with a longer wait waits in the log. */
 const sleepMaxMs = 15_000;

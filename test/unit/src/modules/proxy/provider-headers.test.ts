@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callerHeaders } from '#modules/proxy/answer-headers.ts';
+import { callerHeaders } from '#modules/proxy/headers.ts';
 import { providerHeaders } from '#modules/proxy/provider-headers.ts';
 
 describe('the headers of a proxied answer', () => {

@@ -5,9 +5,9 @@ import { createPublisher, type Publisher } from '#control-plane/publisher.ts';
 import type { Sealed } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import { variableRef } from '#modules/functions/variables/entity.ts';
-import { openOperatorRequests } from '#modules/operations/consumer-groups/operator-requests.ts';
-import { startCommandRetries } from '#modules/operations/dead-letters/command-retries.ts';
+import { openOperatorRequests } from '#modules/operations/consumer-groups/handlers.ts';
 import {
+  startCommandRetries,
   dropDeadLetter,
   findDeadLetter,
   messageOf,

@@ -12,7 +12,7 @@ import {
 import { authModeRules } from '#modules/connections/credentials/modes/registry.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
-import { presentProvider } from '#modules/connections/providers/presenter.ts';
+import { presentProvider } from '#modules/connections/providers/routes.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
 
 const t = translator('en');

@@ -3,7 +3,7 @@ import { load as parseYaml } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { overlaySchemaFile, overlaySchemaPage } from '#bin/generate/generate.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
-import { overlayValidator } from '#modules/connections/providers/overlay-schema.ts';
+import { overlayValidator } from '#modules/connections/providers/load-catalogue.ts';
 import { definitionSchema } from '#modules/connections/providers/schema.ts';
 import { draft2020 } from '#test/support/judges/json-schema.ts';
 

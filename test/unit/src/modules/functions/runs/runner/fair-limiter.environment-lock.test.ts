@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { EnvironmentLocks } from '#modules/functions/runs/runner/environment-lock.ts';
+import { EnvironmentLocks } from '#modules/functions/runs/runner/fair-limiter.ts';
 import { silent } from '#test/support/worlds/control.ts';
 
 const never = new AbortController().signal;

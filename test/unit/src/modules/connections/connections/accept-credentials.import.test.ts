@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import { importCredentials } from '#modules/connections/connections/accept-credentials.ts';
 import { publicCredentials } from '#modules/connections/connections/presenter.ts';
-import { importCredentials } from '#modules/connections/credentials/import.ts';
 import type { ModeContext } from '#modules/connections/credentials/modes/mode.ts';
 import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { linearTest } from '#json-schema/linear-pattern.ts';
+import { linearTest } from '#json-schema/tenant-schemas.ts';
 import { slowerThan } from '#test/support/judges/cpu-time.ts';
 
 const outcome = (pattern: string, text: string): boolean | undefined => linearTest(pattern)?.(text);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BatchPair } from '#streams/projector/batch-pair.ts';
+import { BatchPair } from '#streams/projector/table-projector.ts';
 
 /** As those of a projector: it remembers how much it has held, as its buffer does. */
 class Numbers {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authEventOf } from '#modules/webhooks/webhooks-out/auth-payload.ts';
+import { authEventOf } from '#modules/webhooks/webhooks-out/auth-webhooks.ts';
 
 type Change = Parameters<typeof authEventOf>[0];
 const changed = (more: Partial<Change>): Change => ({

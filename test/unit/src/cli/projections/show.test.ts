@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { durationText, progressLine } from '#cli/projections/progress.ts';
-import { sizeText, tableLines, verificationLines } from '#cli/projections/table.ts';
+import {
+  durationText,
+  progressLine,
+  sizeText,
+  tableLines,
+  verificationLines,
+} from '#cli/projections/show.ts';
 
 describe('the line of progress', () => {
   const progress = { phase: 'building', share: 0.5, perSecond: 20_000.4, secondsLeft: 64.2 };
