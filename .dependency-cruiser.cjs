@@ -65,6 +65,12 @@ module.exports = {
       { pathNot: '^src/(ports|kernel)' },
     ),
     forbid(
+      'tables-know-no-noun',
+      'Formats of rows serve every table.',
+      { path: '^src/tables/' },
+      { pathNot: '^src/(tables|ports|kernel)/' },
+    ),
+    forbid(
       'json-schema-knows-no-noun',
       'JSON Schema is a language: what is held against it is handed over.',
       { path: '^src/json-schema/' },

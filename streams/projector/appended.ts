@@ -1,5 +1,5 @@
 import type { TableDefinition } from '#ports/projection-store.ts';
-import type { TabWriter } from '#ports/rows.ts';
+import type { TabWriter } from '#tables/rows.ts';
 import type { TopicName } from '../topics.ts';
 import { type ProjectionTables, type TableSet, positionsTable } from './define.ts';
 

@@ -1,5 +1,5 @@
 import type { Migration, ProjectionStore, TableDefinition } from '#ports/projection-store.ts';
-import type { TabWriter } from '#ports/rows.ts';
+import type { TabWriter } from '#tables/rows.ts';
 import type { TopicName } from '../topics.ts';
 
 /** The tables of one generation: a rebuild fills those of the next one beside the active ones. */

@@ -2,7 +2,7 @@ import { partitionNumbers } from '#kernel/partition.ts';
 import { dayMs, type Clock, type Instant } from '#kernel/time.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { ProjectionStore } from '#ports/projection-store.ts';
-import { TabWriter } from '#ports/rows.ts';
+import { TabWriter } from '#tables/rows.ts';
 import type { TopicName } from '../topics.ts';
 import type { TableSet } from './define.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '#adapters/projection-store/migrate.ts';
 import type { MigrationStep, ProjectionStore, TableDefinition } from '#ports/projection-store.ts';
-import { RowReader, TabWriter } from '#ports/rows.ts';
+import { RowReader, TabWriter } from '#tables/rows.ts';
 
 /** What every adapter of the port must do; the harness opens an empty store. */
 export function projectionStoreContract(

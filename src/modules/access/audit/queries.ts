@@ -1,7 +1,7 @@
 import type { ControlView } from '#control-plane/control-plane.ts';
 import type { Micros } from '#kernel/time.ts';
-import { micros, timestamp, where } from '#ports/where.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
+import { micros, timestamp, where } from '#tables/where.ts';
 import { environmentRef } from '../environments/entity.ts';
 import type { AccessServices } from '../services.ts';
 import { auditChainEntity } from './entity.ts';

@@ -4,9 +4,9 @@ import { data, json } from '#http/responses.ts';
 import { connectionTotals } from '#modules/connections/connections/queries.ts';
 import { runs } from '#modules/functions/runs/ledger/projection.ts';
 import type { SqlParams } from '#ports/projection-store.ts';
-import { timestamp } from '#ports/where.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
 import type { ProjectionTables } from '#streams/projector/define.ts';
+import { timestamp } from '#tables/where.ts';
 import { logs } from '../logs/projection.ts';
 import { defineRoute, type OperationsServices } from '../services.ts';
 

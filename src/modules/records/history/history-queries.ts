@@ -1,8 +1,8 @@
 import { partitionOf } from '#kernel/partition.ts';
 import type { Micros } from '#kernel/time.ts';
 import type { SqlParams } from '#ports/projection-store.ts';
-import { micros, timestamp } from '#ports/where.ts';
 import { activeGeneration } from '#streams/projector/active-generation.ts';
+import { micros, timestamp } from '#tables/where.ts';
 import { streamKey, streamNumber, type StreamId } from '../model/stream.ts';
 import { records } from '../projection/definition.ts';
 import type { PageQuery } from '../read/reader.ts';

@@ -3,7 +3,7 @@ import { splitKey } from '#kernel/ids.ts';
 import type { ConnectionUid, EnvironmentUid } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import type { Instant } from '#kernel/time.ts';
-import { TabWriter } from '#ports/rows.ts';
+import { TabWriter } from '#tables/rows.ts';
 import { generationOf } from '../model/cursor.ts';
 import type { RecordChange } from '../model/events.ts';
 import { streamKey, streamNumber } from '../model/stream.ts';

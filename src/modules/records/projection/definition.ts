@@ -1,6 +1,6 @@
 import type { MigrationStep, TableDefinition, ViewDefinition } from '#ports/projection-store.ts';
-import type { TabWriter } from '#ports/rows.ts';
 import { defineProjection, type TableSet, positionsTable } from '#streams/projector/define.ts';
+import type { TabWriter } from '#tables/rows.ts';
 import { lastActionOf, type RecordChange } from '../model/events.ts';
 import { sealedEncoding, sharedBytes } from '../model/sealed-payload.ts';
 import { recordTables, unknownOffset, type RecordTables } from '../read/tables.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { QueryClass, ProjectionStore } from '#ports/projection-store.ts';
-import { TabWriter } from '#ports/rows.ts';
 import { insertByHalves } from '#streams/projector/table-projector.ts';
+import { TabWriter } from '#tables/rows.ts';
 import type { Batch, Entry } from './batch.ts';
 import { records, writeMarked, type RecordTableSet } from './definition.ts';
 

@@ -1,8 +1,8 @@
 import type { ProjectionStore } from '#ports/projection-store.ts';
-import { micros } from '#ports/where.ts';
 import { type TableSet, dropTables } from '#streams/projector/define.ts';
 import { Positions } from '#streams/projector/positions.ts';
 import type { VerifiedPart, Difference } from '#streams/projector/projection-state.ts';
+import { micros } from '#tables/where.ts';
 import { createHighWatermarks } from '../read/high-watermarks.ts';
 import { recordTables, type RecordTables } from '../read/tables.ts';
 import { records } from './definition.ts';

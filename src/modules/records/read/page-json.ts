@@ -1,7 +1,7 @@
 import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Micros } from '#kernel/time.ts';
 import { isoMicros } from '#kernel/time.ts';
-import { RowReader, RowWriter } from '#ports/rows.ts';
+import { RowReader, RowWriter } from '#tables/rows.ts';
 import { cursorChars, encodeCursor } from '../model/cursor.ts';
 import { lastActionOf, type PayloadEncoding, type RecordChange } from '../model/events.ts';
 import { isSealed, sealedMark, type SealedPayload } from '../model/sealed-payload.ts';

@@ -1,6 +1,6 @@
 import type { Micros } from '#kernel/time.ts';
-import { micros, timestamp, where } from '#ports/where.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
+import { micros, timestamp, where } from '#tables/where.ts';
 import type { FunctionsServices } from '../../services.ts';
 import { isEnd } from './events.ts';
 import { runs } from './projection.ts';

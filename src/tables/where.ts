@@ -1,4 +1,4 @@
-import type { SqlParam, SqlParams } from './projection-store.ts';
+import type { SqlParam, SqlParams } from '#ports/projection-store.ts';
 
 /** Conditions that all must hold, and the values of their parameters. */
 export interface SqlConditions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RowReader, TabWriter } from '#ports/rows.ts';
+import { RowReader, TabWriter } from '#tables/rows.ts';
 
 const textOf = (rows: TabWriter): string => Buffer.from(rows.text()).toString();
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { where } from '#ports/where.ts';
+import { where } from '#tables/where.ts';
 
 describe('the conditions of a query', () => {
   it('are those that have a value, with their parameters', () => {
