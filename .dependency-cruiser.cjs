@@ -94,7 +94,16 @@ module.exports = {
       { path: '^src/cli' },
       {
         pathNot:
-          '^src/(cli|client|json-schema|kernel|sdk|ports)/|^src/modules/functions/(functions|syncs)/|^src/modules/(functions/runs/runtime/(arguments|body|endpoint|failure|in-memory-state|run-limits)|records/model/merge|connections/(providers/(encode-body|interpolate|url)|exports/envelope)|webhooks/webhooks-out/signature|proxy/provider-headers)\\.ts$|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
+          '^src/(cli|client|json-schema|kernel|sdk|ports|rules)/|^src/modules/functions/functions/|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
+      },
+    ),
+    forbid(
+      'rules-know-no-noun',
+      'The service and the command line share rules; both stand on them.',
+      { path: '^src/rules/' },
+      {
+        pathNot:
+          '^src/(rules|ports|kernel)/|^src/http/fields\\.ts$|^node_modules/|^(node:)?[a-z_/]+$',
       },
     ),
     forbid(

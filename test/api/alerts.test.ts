@@ -13,7 +13,7 @@ import {
   type Observation,
 } from '#modules/operations/alerts/monitor.ts';
 import { parkTo } from '#modules/operations/dead-letters/park.ts';
-import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { verifyDelivery } from '#rules/signature.ts';
 import { movedClock } from '#test/support/fakes/clock.ts';
 import { openSmtpReceiver, type SmtpReceiver } from '#test/support/fakes/smtp-receiver.ts';
 import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';

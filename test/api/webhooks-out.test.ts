@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openOperatorRequests } from '#modules/operations/consumer-groups/handlers.ts';
 import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhooks.ts';
-import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
 import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
+import { verifyDelivery } from '#rules/signature.ts';
 import { movedClock } from '#test/support/fakes/clock.ts';
 import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
 import { codeOf, startApi, type Api, type ApiAnswer } from '#test/support/worlds/api.ts';

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { verifyDelivery } from '#rules/signature.ts';
 import { openWebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
 import { argumentsHere, commandExamples } from '#test/support/judges/help-examples.ts';
 import { openExampleWorld, type ExampleWorld } from '#test/support/worlds/example-world.ts';

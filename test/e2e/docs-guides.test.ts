@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogue } from '#kernel/errors.ts';
 import { formatWebhookSecret, readWebhookSecret } from '#kernel/webhook-secret.ts';
-import { signDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { signDelivery } from '#rules/signature.ts';
 import { cachePath } from '#test/services/cache.ts';
 import { isOnPath, run } from '#test/services/commands.ts';
 import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Answer, Input, WebhookMessage } from '#client/index.ts';
 import { systemClock } from '#kernel/time.ts';
 import { readWebhookSecret } from '#kernel/webhook-secret.ts';
-import { signDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { signDelivery } from '#rules/signature.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
 import { type Context, stopOnInterrupt } from '../context.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client, Connection, Input, Integration, Provider } from '#client/index.ts';
 import { isJsonObject, objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import { systemClock } from '#kernel/time.ts';
-import { interpolateUrl, type TemplateValues } from '#modules/connections/providers/interpolate.ts';
+import { interpolateUrl, type TemplateValues } from '#rules/interpolate.ts';
 
 export interface ConnectionName {
   readonly integrationKey: string;

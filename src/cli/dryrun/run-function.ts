@@ -1,8 +1,8 @@
 import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { functionTypeOf } from '#modules/functions/functions/function.ts';
-import { runLimits } from '#modules/functions/runs/runtime/run-limits.ts';
 import type { HostCalls, RunContext, RunFailure, Sandbox } from '#ports/sandbox.ts';
+import { runLimits } from '#rules/run-limits.ts';
 import type { Entry } from '../compiler/entries.ts';
 
 /** Between Ctrl-C and the forced end: short, because the user is waiting. */

@@ -1,7 +1,7 @@
 import { circleFinder } from '#client/circle.ts';
 import type { Answer, Client } from '#client/index.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { recipientOf, type Recipient } from '#modules/connections/exports/envelope.ts';
+import { recipientOf, type Recipient } from '#rules/envelope.ts';
 import { CommandFailure } from '../exit.ts';
 import { inParallel } from '../import/in-parallel.ts';
 import { configuredIntegrations } from '../service-command.ts';

@@ -1,9 +1,9 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { parseWrittenJson } from '#kernel/exact-json.ts';
 import { stableJson, type Json } from '#kernel/stable-json.ts';
-import { parseArgs, parseJson, shapes } from '#modules/functions/runs/runtime/arguments.ts';
-import { InMemoryState } from '#modules/functions/runs/runtime/in-memory-state.ts';
 import type { Sandbox, HostAnswer, HostCalls, HttpAnswer } from '#ports/sandbox.ts';
+import { parseArgs, parseJson, shapes } from '#rules/arguments.ts';
+import { InMemoryState } from '#rules/in-memory-state.ts';
 import { runFunction, type BuiltFunction, type FunctionEnd } from '../dryrun/run-function.ts';
 import { savedArgs, savedRequest, type RequestedCall } from '../mocks/identity.ts';
 import type { Mocks, SavedAnswer, SavedAnswers } from '../mocks/mocks.ts';

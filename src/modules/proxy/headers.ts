@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { connectionId, flag, integrationKey, wholeNumber } from '#http/fields.ts';
 import { GatewayError, type Issue } from '#kernel/errors.ts';
 import type { AnswerHeaders } from '#ports/http-client.ts';
-import { proxyPrefix, isOfBoth } from './provider-headers.ts';
+import { proxyPrefix, isOfBoth } from '#rules/provider-headers.ts';
 
 /** The options in the headers of a proxied call (docs/reference/http.md#proxy). */
 export interface CallHeaders {

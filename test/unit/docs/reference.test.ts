@@ -7,7 +7,7 @@ import { limits } from '#kernel/limits.ts';
 import { secondMs, minuteMs, hourMs, dayMs } from '#kernel/time.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
 import { definitionSchema } from '#modules/connections/providers/schema.ts';
-import { runLimits } from '#modules/functions/runs/runtime/run-limits.ts';
+import { runLimits } from '#rules/run-limits.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');

@@ -25,8 +25,6 @@ import { microsOf } from '#kernel/time.ts';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 import { callbackErrorIn } from '#modules/connections/authorizations/callback.ts';
 import { fieldProblem } from '#modules/connections/providers/field-check.ts';
-import { interpolate } from '#modules/connections/providers/interpolate.ts';
-import { joinUrl, withParams } from '#modules/connections/providers/url.ts';
 import {
   webhookRules,
   type WebhookRules,
@@ -38,6 +36,8 @@ import { readCallHeaders } from '#modules/proxy/headers.ts';
 import { decodeCursor } from '#modules/records/model/cursor.ts';
 import { readRequest } from '#modules/webhooks/webhooks-in/request.ts';
 import { verify } from '#modules/webhooks/webhooks-in/verifiers/signed.ts';
+import { interpolate } from '#rules/interpolate.ts';
+import { joinUrl, withParams } from '#rules/url.ts';
 import { cpuMsOf, slowerThan } from '#test/support/judges/cpu-time.ts';
 import { hostileUnits, repeated } from '#test/support/judges/hostile-text.ts';
 

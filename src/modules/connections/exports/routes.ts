@@ -11,13 +11,13 @@ import { isoMillis, type Instant } from '#kernel/time.ts';
 import { requireEnvironmentById } from '#modules/access/environments/queries.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { openUrl, urlOfConnection } from '#modules/access/vault/webhook-urls.ts';
+import { recipientOf, type Recipient } from '#rules/envelope.ts';
 import { cursorOf, positionOf } from '../connections/list-route.ts';
 import { endUserShape, presentEntry } from '../connections/presenter.ts';
 import { queryConnections } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { openConnectionConfig, openCredentials, openMetadata } from '../credentials/sealing.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
-import { recipientOf, type Recipient } from './envelope.ts';
 
 /** The consent of the account to an export of one environment, encrypted to one public key. */
 interface ExportGrant {

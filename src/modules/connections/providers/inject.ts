@@ -3,18 +3,18 @@ import { GatewayError } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
-import type { AuthorizationCall } from '../credentials/modes/mode.ts';
-import { authModeRules } from '../credentials/modes/registry.ts';
-import type { Provider } from './definition.ts';
-import { encodeBody } from './encode-body.ts';
+import { encodeBody } from '#rules/encode-body.ts';
 import {
   interpolate,
   interpolateJson,
   interpolateUrl,
   type TemplateValues,
-} from './interpolate.ts';
-import { readsBody, bodyText, type OutgoingCall } from './outgoing-call.ts';
-import { joinUrl, withParams } from './url.ts';
+} from '#rules/interpolate.ts';
+import { readsBody, bodyText, type OutgoingCall } from '#rules/outgoing-call.ts';
+import { joinUrl, withParams } from '#rules/url.ts';
+import type { AuthorizationCall } from '../credentials/modes/mode.ts';
+import { authModeRules } from '../credentials/modes/registry.ts';
+import type { Provider } from './definition.ts';
 
 /** A connection with its sealed parts opened. */
 export interface OpenedConnection {

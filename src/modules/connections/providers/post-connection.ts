@@ -5,10 +5,10 @@ import { parseExactJson } from '#kernel/exact-json.ts';
 import { textAt } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { HttpFailure } from '#ports/http-client.ts';
+import { interpolateUrl } from '#rules/interpolate.ts';
 import type { ModeContext } from '../credentials/modes/mode.ts';
 import type { Provider } from './definition.ts';
 import { buildProviderRequest, type OpenedConnection, type OpenedIntegration } from './inject.ts';
-import { interpolateUrl } from './interpolate.ts';
 
 const timeoutMs = 15_000;
 const answerBytesMax = 1024 ** 2;

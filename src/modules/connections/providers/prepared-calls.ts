@@ -1,5 +1,8 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Destination } from '#ports/http-client.ts';
+import { interpolateJson, type TemplateValues } from '#rules/interpolate.ts';
+import type { OutgoingCall } from '#rules/outgoing-call.ts';
+import { plainBase, plainUrl, type PlainBase } from '#rules/url.ts';
 import type { AuthorizationCall } from '../credentials/modes/mode.ts';
 import {
   baseUrlOf,
@@ -10,9 +13,6 @@ import {
   wantedType,
   type CallParties,
 } from './inject.ts';
-import { interpolateJson, type TemplateValues } from './interpolate.ts';
-import type { OutgoingCall } from './outgoing-call.ts';
-import { plainBase, plainUrl, type PlainBase } from './url.ts';
 
 /** The common part of all calls of a connection while its credentials and its provider stay the same. */
 export interface PreparedCalls {

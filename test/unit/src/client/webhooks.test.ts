@@ -7,11 +7,7 @@ import {
   type Webhook,
 } from '#client/index.ts';
 import { formatWebhookSecret } from '#kernel/webhook-secret.ts';
-import {
-  signDelivery,
-  verifyDelivery,
-  type SigningKeys,
-} from '#modules/webhooks/webhooks-out/signature.ts';
+import { signDelivery, verifyDelivery, type SigningKeys } from '#rules/signature.ts';
 
 const at = Date.UTC(2026, 1, 1, 8);
 const text = '{"connectionId":"acme","from":"svc","model":"Größe","success":true,"type":"sync"}';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '#kernel/errors.ts';
+import { isRsaPrivateKey } from '#rules/private-key.ts';
 import type { IntegrationCredentials } from '../../integrations/integration.ts';
-import { isRsaPrivateKey } from '../../providers/private-key.ts';
 import type { IntegrationNeeds, ModeContext } from './mode.ts';
 
 /** A key of 16,384 bits in PEM, with every line break escaped, is shorter. */

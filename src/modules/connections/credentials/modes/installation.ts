@@ -1,8 +1,8 @@
 import { SignJWT } from 'jose';
 import { textAt } from '#kernel/json-path.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
+import { privateKeyOf } from '#rules/private-key.ts';
 import type { Credentials } from '../../connections/state.ts';
-import { privateKeyOf } from '../../providers/private-key.ts';
 import { requireClient } from './client.ts';
 import { iso } from './expiry.ts';
 import type { ModeContext, ObtainedCredentials } from './mode.ts';

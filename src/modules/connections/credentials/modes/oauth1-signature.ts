@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { canonicalPairs } from '../../providers/outgoing-call.ts';
-import { percentEncoded as encode } from '../../providers/url.ts';
+import { canonicalPairs } from '#rules/outgoing-call.ts';
+import { percentEncoded as encode } from '#rules/url.ts';
 
 export interface Oauth1Signing {
   readonly method: string;

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { plainText, textAt } from '#kernel/json-path.ts';
 import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
+import { interpolate, type TemplateValues } from '#rules/interpolate.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { Provider } from '../../providers/definition.ts';
-import { interpolate, type TemplateValues } from '../../providers/interpolate.ts';
 import { oauthClient, requireClient } from './client.ts';
 import { atTime, iso } from './expiry.ts';
 import {

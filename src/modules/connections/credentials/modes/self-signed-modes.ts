@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { GatewayError } from '#kernel/errors.ts';
 import { textAt } from '#kernel/json-path.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { privateKeyOf } from '../../providers/private-key.ts';
+import { privateKeyOf } from '#rules/private-key.ts';
 import { iso } from './expiry.ts';
 import { bearer, type AuthModeRules, type ModeContext, type ObtainedCredentials } from './mode.ts';
 import { strict, providerFields, typed } from './shapes.ts';

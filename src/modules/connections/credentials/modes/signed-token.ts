@@ -2,9 +2,9 @@ import { SignJWT } from 'jose';
 import { textAt } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
+import { interpolate, type TemplateValues } from '#rules/interpolate.ts';
+import { privateKeyOf, unusableKey } from '#rules/private-key.ts';
 import type { SigningRules, TokenTemplate } from '../../providers/definition.ts';
-import { interpolate, type TemplateValues } from '../../providers/interpolate.ts';
-import { privateKeyOf, unusableKey } from '../../providers/private-key.ts';
 
 /**
  * Signs the token of a provider. Values that cannot be filled are left out; `iat` and `exp` are added. A key of the

@@ -5,15 +5,15 @@ import { parseExactJson } from '#kernel/exact-json.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { HttpFailure, type HttpReply, type OutgoingRequest } from '#ports/http-client.ts';
-import { isOutageStatus } from '../../connections/rules.ts';
-import type { Provider } from '../../providers/definition.ts';
 import {
   interpolate,
   interpolateJson,
   interpolateUrl,
   type TemplateValues,
-} from '../../providers/interpolate.ts';
-import { withParams } from '../../providers/url.ts';
+} from '#rules/interpolate.ts';
+import { withParams } from '#rules/url.ts';
+import { isOutageStatus } from '../../connections/rules.ts';
+import type { Provider } from '../../providers/definition.ts';
 import type { ModeContext } from './mode.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
 

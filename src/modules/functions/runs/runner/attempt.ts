@@ -17,15 +17,15 @@ import {
   type RunFailure,
   type Sandbox,
 } from '#ports/sandbox.ts';
+import { callerError as errorOf } from '#rules/failure.ts';
+import { runLimits } from '#rules/run-limits.ts';
 import { functionRef } from '../../functions/entity.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
 import type { EndStatus } from '../../syncs/state.ts';
 import type { CalledRun } from '../invocation/direct-runs.ts';
 import type { PayloadStore } from '../invocation/payload-store.ts';
 import type { Timeline, Timelines } from '../ledger/timeline.ts';
-import { callerError as errorOf } from '../runtime/failure.ts';
 import type { HostRun, OpenedHost } from '../runtime/open-host.ts';
-import { runLimits } from '../runtime/run-limits.ts';
 
 export interface RunDeps extends Pick<Ports, 'clock' | 'logger'> {
   readonly control: ControlPlane;

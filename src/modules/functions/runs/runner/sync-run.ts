@@ -1,13 +1,13 @@
 import type { CommandOf } from '#control-plane/entity.ts';
 import { scrub } from '#kernel/scrub.ts';
 import type { WriteOrigin } from '#modules/records/write/writer.ts';
+import { runLimits } from '#rules/run-limits.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
 import { syncRef, type SyncEntity } from '../../syncs/entity.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
 import type { CalledRun } from '../invocation/direct-runs.ts';
 import type { RunChanged } from '../ledger/events.ts';
-import { runLimits } from '../runtime/run-limits.ts';
 import { RunTimeBudget } from '../runtime/run-time-budget.ts';
 import {
   executeUntilDecided,

@@ -2,10 +2,10 @@ import { GatewayError } from '#kernel/errors.ts';
 import { parseWrittenJson, parseRawJson } from '#kernel/exact-json.ts';
 import type { Mask } from '#kernel/mask.ts';
 import { objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
-import { merge } from '#modules/records/model/merge.ts';
 import type { HostCall, HostCalls, LogLine } from '#ports/sandbox.ts';
-import { parseArgs, shapes } from './arguments.ts';
-import { InMemoryState } from './in-memory-state.ts';
+import { parseArgs, shapes } from '#rules/arguments.ts';
+import { InMemoryState } from '#rules/in-memory-state.ts';
+import { merge } from '#rules/merge.ts';
 
 /** A dry run of a function on a connection (docs/reference/http.md#functions-and-deployments). */
 export interface DryRunOrder {

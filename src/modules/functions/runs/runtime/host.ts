@@ -7,7 +7,7 @@ import { type JsonObject, isJsonObject } from '#kernel/stable-json.ts';
 import { secretsOfCredentials } from '#modules/connections/credentials/secrets.ts';
 import type { Lease } from '#ports/coordination.ts';
 import type { HostCall, HostCalls } from '#ports/sandbox.ts';
-import { parseArgs, shapes } from './arguments.ts';
+import { parseArgs, shapes } from '#rules/arguments.ts';
 import type { RuntimeDeps, ConnectionName, RunConnection } from './deps.ts';
 import { abortError, providerCalls } from './provider-calls.ts';
 import { recordCalls } from './record-calls.ts';

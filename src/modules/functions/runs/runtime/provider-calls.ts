@@ -9,10 +9,10 @@ import {
 } from '#modules/connections/providers/inject.ts';
 import { HttpFailure, mayPass, type HttpReply } from '#ports/http-client.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '#ports/sandbox.ts';
-import { parseArgs, shapes } from './arguments.ts';
-import { dataOf } from './body.ts';
+import { parseArgs, shapes } from '#rules/arguments.ts';
+import { dataOf } from '#rules/body.ts';
+import { resolveEndpoint } from '#rules/endpoint.ts';
 import type { RunConnection, RunConnections, RuntimeDeps } from './deps.ts';
-import { resolveEndpoint } from './endpoint.ts';
 import { isRetried, retryWaitMs } from './retry.ts';
 
 type Call = z.output<typeof shapes.http>;

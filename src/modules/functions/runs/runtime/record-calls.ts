@@ -7,7 +7,7 @@ import type { Stream } from '#modules/records/model/stream.ts';
 import type { RecordReader, PageQuery } from '#modules/records/read/reader.ts';
 import type { RecordWriter, WriteOrigin, StoredRecord } from '#modules/records/write/writer.ts';
 import type { HostCalls, LogLine } from '#ports/sandbox.ts';
-import { parseArgs, parseJson, shapes } from './arguments.ts';
+import { parseArgs, parseJson, shapes } from '#rules/arguments.ts';
 import type { RunScope, RuntimeDeps } from './deps.ts';
 import { abortError } from './provider-calls.ts';
 

@@ -1,6 +1,7 @@
 import { parseRawJson } from '#kernel/exact-json.ts';
 import { limits } from '#kernel/limits.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import { merge } from '#rules/merge.ts';
 import type {
   RecordCommandValue,
   RevertAnswer,
@@ -15,7 +16,6 @@ import type {
   StrategyArgs,
 } from '../../model/commands.ts';
 import { record, type RecordCommand } from '../../model/decider.ts';
-import { merge } from '../../model/merge.ts';
 import type { RecordState } from '../../model/state.ts';
 import type { KeptPayload } from '../state/state-store.ts';
 import { putRun } from '../state/stream-state.ts';

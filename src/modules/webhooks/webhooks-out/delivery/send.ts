@@ -7,11 +7,11 @@ import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { HttpClient } from '#ports/http-client.ts';
+import { signDelivery } from '#rules/signature.ts';
 import { attemptDelivery, type AttemptResult } from '../attempt.ts';
 import type { EndpointRef } from '../delivery-store.ts';
 import { addressContext, deliveryContext, headersContext, type WebhookOut } from '../events.ts';
 import { urlOf } from '../outbox.ts';
-import { signDelivery } from '../signature.ts';
 
 export interface SendDeps {
   readonly control: ControlPlane;

@@ -8,7 +8,7 @@ import type { LogEntry } from '#modules/operations/logs/events.ts';
 import { createEndpoint, patchEndpoint } from '#modules/webhooks/webhook-endpoints/routes.ts';
 import { circuitChannel, circuitName } from '#modules/webhooks/webhooks-out/delivery/circuits.ts';
 import { deliveriesOf } from '#modules/webhooks/webhooks-out/outbox.ts';
-import { verifyDelivery } from '#modules/webhooks/webhooks-out/signature.ts';
+import { verifyDelivery } from '#rules/signature.ts';
 import { refOfConnection, until } from '#test/support/worlds/runs.ts';
 import { openWebhookWorld, type WebhookWorld } from '#test/support/worlds/webhook-world.ts';
 

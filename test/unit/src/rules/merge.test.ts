@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
-import { merge } from '#modules/records/model/merge.ts';
+import { merge } from '#rules/merge.ts';
 import { seedOfRun } from '#test/support/judges/random.ts';
 
 const seed = seedOfRun();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callerHeaders } from '#modules/proxy/headers.ts';
-import { providerHeaders } from '#modules/proxy/provider-headers.ts';
+import { providerHeaders } from '#rules/provider-headers.ts';
 
 describe('the headers of a proxied answer', () => {
   it('give a dry run what the provider sent, without those of the gateway', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runLimits } from '#modules/functions/runs/runtime/run-limits.ts';
+import { runLimits } from '#rules/run-limits.ts';
 
 const minute = 60_000;
 

@@ -1,11 +1,7 @@
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-  interpolate,
-  isKnownToken,
-  type TemplateValues,
-} from '#modules/connections/providers/interpolate.ts';
-import type { OutgoingCall } from '#modules/connections/providers/outgoing-call.ts';
+import { interpolate, isKnownToken, type TemplateValues } from '#rules/interpolate.ts';
+import type { OutgoingCall } from '#rules/outgoing-call.ts';
 
 const callOf = (method: string, url: string, more: Partial<OutgoingCall> = {}): OutgoingCall => ({
   method,

@@ -1,11 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-  hmacSignature,
-  legacySignature,
-  signDelivery,
-  verifyDelivery,
-} from '#modules/webhooks/webhooks-out/signature.ts';
+import { hmacSignature, legacySignature, signDelivery, verifyDelivery } from '#rules/signature.ts';
 
 const key = '00000000-0000-4000-8000-000000000001';
 const body = Buffer.from('{"from":"svc","type":"sync"}');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { callerError } from '#modules/functions/runs/runtime/failure.ts';
 import type { FailureKind, RunFailure } from '#ports/sandbox.ts';
+import { callerError } from '#rules/failure.ts';
 
 const failure = (kind: FailureKind, more: Partial<RunFailure> = {}): RunFailure => ({
   kind,

@@ -1,7 +1,6 @@
 import { limits } from '#kernel/limits.ts';
 import { minuteMs } from '#kernel/time.ts';
 import type { RunLimits } from '#ports/sandbox.ts';
-import type { RunKind } from '../ledger/events.ts';
 
 const common = {
   graceMs: limits.runGraceMs,
@@ -17,4 +16,4 @@ export const runLimits = {
   webhook: { ...common, wallMs: limits.webhookRunMaxMs, cpuMs: 5 * minuteMs },
   dryrun: { ...common, wallMs: limits.dryRunMaxMs, cpuMs: minuteMs },
   'on-event': { ...common, wallMs: limits.eventRunMaxMs, cpuMs: minuteMs },
-} as const satisfies Record<RunKind, RunLimits>;
+} as const satisfies Readonly<Record<string, RunLimits>>;

@@ -6,7 +6,7 @@ import {
   isKnownToken,
   tokensOf,
   type TemplateValues,
-} from '#modules/connections/providers/interpolate.ts';
+} from '#rules/interpolate.ts';
 
 const values: TemplateValues = {
   connectionConfig: {
