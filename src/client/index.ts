@@ -37,4 +37,4 @@ export {
   type RecordsOptions,
   type TypedClient,
   type TypedConnection,
-} from './typed.ts';
+} from './client.ts';

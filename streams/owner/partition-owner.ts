@@ -35,9 +35,9 @@ import {
 } from './decide-command.ts';
 import { InProcessCommands, type InProcessCommand } from './in-process-commands.ts';
 import { isFenced } from './own-partition.ts';
-import { restoredProgress } from './restored-progress.ts';
 import { dueOf, Round } from './round.ts';
 import {
+  restoredProgress,
   freshProgress,
   type ControlStateStore,
   type EntityChange,

@@ -1,9 +1,11 @@
 import type { StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import type { Logger } from 'pino';
 import type { CheckedDatabase } from '#control-plane/checked-database.ts';
 import { openDisposableDatabase } from '#control-plane/disposable-database.ts';
-import type { OwnerNote } from '#control-plane/message-codec.ts';
+import { type OwnerNote, controlTopic } from '#control-plane/message-codec.ts';
 import { keysBelow } from '#control-plane/view-store.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { Instant } from '#kernel/time.ts';
 
 /** Raised when the tables change: the store is then rebuilt. */
@@ -149,4 +151,33 @@ export class ControlStateStore {
 
 function toEntity(row: Record<string, unknown>): StoredEntity {
   return { key: String(row['key']), scope: String(row['scope']), state: String(row['state']) };
+}
+
+/**
+ * Where the log is read on from; that of an emptied store where its own is corrupt.
+ * @param end of the partition in the log, from which the former owner is fenced
+ * @throws GatewayError `log_incomplete` when the store is ahead of the log, which has lost messages
+ */
+export function restoredProgress(
+  store: ControlStateStore,
+  end: number,
+  { partition, logger }: { readonly partition: number; readonly logger: Logger },
+): OwnerProgress {
+  const progress = storedProgress(store, { partition, logger });
+  if (progress.next <= end) return progress;
+  const message = `The event log lacks ${progress.next - end} acknowledged messages, by offset: ${controlTopic}/${partition} ${end} to ${progress.next - 1}; a state store of the control plane on this node has them.`;
+  throw new GatewayError('log_incomplete', { message });
+}
+
+function storedProgress(
+  store: ControlStateStore,
+  { partition, logger }: { readonly partition: number; readonly logger: Logger },
+): OwnerProgress {
+  try {
+    return store.progress();
+  } catch (err) {
+    logger.warn({ err, partition }, 'a state store of the control plane is not used');
+    store.clear();
+    return freshProgress;
+  }
 }

@@ -171,7 +171,7 @@ async function openServer(
   const [{ openKafkaLog }, { openRegistrySchemas }, { readWithSchemas }] = await Promise.all([
     import('#adapters/event-log/kafka/open.ts'),
     import('#adapters/event-log/registry/open.ts'),
-    import('#adapters/event-log/registry/reading.ts'),
+    import('#adapters/event-log/registry/open.ts'),
   ]);
   const { brokers, isTls, sasl, prefix, replication, client, registryUrl: url } = access;
   const options = {

@@ -42,7 +42,7 @@ export const AccountPages = (): JSX.Element => (
 );
 
 const Alerts = lazy(async () => (await import('./alerts/alerts.tsx')).Alerts);
-const Connect = lazy(async () => (await import('./connect/connect.tsx')).Connect);
+const Connect = lazy(async () => (await import('./connections/connections.tsx')).Connect);
 const Connection = lazy(async () => (await import('./connections/connection.tsx')).Connection);
 const Connections = lazy(async () => (await import('./connections/connections.tsx')).Connections);
 const Home = lazy(async () => (await import('./home/home.tsx')).Home);

@@ -4,14 +4,13 @@ import { useState, useEffect } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { failureOf } from '../data/failure.ts';
 import { IconButton } from '../design/button.tsx';
-import { Icon } from '../design/icon.tsx';
+import { Icon, type IconName } from '../design/icon.tsx';
 import { Menu } from '../design/menu.tsx';
 import { Drawer } from '../design/overlay.tsx';
 import { toast, Toasts } from '../design/toast.tsx';
 import { accountKeyOf, environmentKeysOf, sectionOf, useSession } from '../session/context.tsx';
 import { covers, removeKey, signOut, type SessionKey } from '../session/session.ts';
 import { AddKey, sessionQuery } from '../session/sign-in.tsx';
-import { accountPages, environmentPages, type NavigationItem } from './navigation.ts';
 import {
   type ThemeChoice,
   applyTheme,
@@ -19,6 +18,74 @@ import {
   readChoice,
   storeChoice,
 } from './theme-choice.ts';
+
+/** A page of the navigation. */
+interface NavigationItem {
+  /** Below the section of the environment or of the account. */
+  readonly page: string;
+  readonly label: string;
+  readonly icon: IconName;
+  /** Without this scope the page is not offered; null: it is always. */
+  readonly scope: string | null;
+}
+
+const environmentPages: readonly NavigationItem[] = [
+  { page: '', label: 'Home', icon: 'home', scope: null },
+  {
+    page: '/integrations',
+    label: 'Integrations',
+    icon: 'plug',
+    scope: 'environment:integrations:list',
+  },
+  {
+    page: '/connections',
+    label: 'Connections',
+    icon: 'link',
+    scope: 'environment:connections:list',
+  },
+  { page: '/runs', label: 'Runs', icon: 'play', scope: 'environment:logs:read' },
+  { page: '/logs', label: 'Logs', icon: 'list', scope: 'environment:logs:read' },
+  { page: '/webhooks-out', label: 'Webhooks out', icon: 'send', scope: 'environment:*' },
+  { page: '/webhooks-in', label: 'Webhooks in', icon: 'inbox', scope: 'environment:*' },
+  {
+    page: '/playground',
+    label: 'Playground',
+    icon: 'terminal',
+    scope: 'environment:actions:execute',
+  },
+  { page: '/variables', label: 'Variables', icon: 'gear', scope: 'environment:variables:read' },
+  { page: '/alerts', label: 'Alerts', icon: 'bell', scope: 'environment:*' },
+];
+
+const accountPages: readonly NavigationItem[] = [
+  { page: '/topics', label: 'Topics', icon: 'layers', scope: 'account:topics:read' },
+  {
+    page: '/projections',
+    label: 'Projections',
+    icon: 'database',
+    scope: 'account:projections:read',
+  },
+  {
+    page: '/consumer-groups',
+    label: 'Consumer groups',
+    icon: 'activity',
+    scope: 'account:consumer-groups:read',
+  },
+  {
+    page: '/dead-letters',
+    label: 'Dead letters',
+    icon: 'alert',
+    scope: 'account:dead-letters:read',
+  },
+  {
+    page: '/environments',
+    label: 'Environments',
+    icon: 'folder',
+    scope: 'account:environments:list',
+  },
+  { page: '/keys', label: 'Account keys', icon: 'key', scope: 'account:api_keys:list' },
+  { page: '/audit', label: 'Audit', icon: 'shield', scope: 'account:audit:read' },
+];
 
 interface ShellProps {
   /** The environment that the page is about, or that was last chosen. */

@@ -2,8 +2,11 @@ import { pino, type Logger } from 'pino';
 import { expect, it } from 'vitest';
 import { openEmbeddedLogClient } from '#adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
-import { openRegistrySchemas, type RegistrySchemas } from '#adapters/event-log/registry/open.ts';
-import { readWithSchemas } from '#adapters/event-log/registry/reading.ts';
+import {
+  openRegistrySchemas,
+  type RegistrySchemas,
+  readWithSchemas,
+} from '#adapters/event-log/registry/open.ts';
 import type { Batch } from '#ports/event-log.ts';
 import { startRegistry } from '#test/services/registry.ts';
 import type { Service } from '#test/services/service.ts';
