@@ -1,5 +1,14 @@
 /** Each wing of `src/modules` may import those before it. */
-const wings = ['access', 'connections', 'records', 'functions', 'webhooks', 'proxy', 'operations'];
+const wings = [
+  'access',
+  'connections',
+  'records',
+  'functions',
+  'webhooks',
+  'proxy',
+  'operations',
+  'extensions',
+];
 
 /** Rooms of a folder, with the rooms that each may import. */
 const rooms = {
@@ -149,6 +158,27 @@ module.exports = {
           },
         ),
       ),
+    ),
+    forbid(
+      'extensions-are-registered',
+      'An optional part can be left out: only lists name it.',
+      { path: '^(src|streams)/', pathNot: '^src/(modules/extensions|app)/|^src/api/routes\\.ts$' },
+      { path: '^src/modules/extensions/' },
+    ),
+    forbid(
+      'extensions-stand-alone',
+      'An optional part needs no other.',
+      { path: '^src/modules/extensions/([^/]+)/' },
+      {
+        path: '^src/modules/extensions/',
+        pathNot: '^src/modules/extensions/($1|alert-destinations)/',
+      },
+    ),
+    forbid(
+      'import-is-apart',
+      'What moves an installation from another product is a room that its command alone opens.',
+      { path: '^src/', pathNot: '^src/cli/(import/|commands/transfer\\.ts$)' },
+      { path: '^src/cli/import/' },
     ),
     forbid(
       'nouns-know-no-composition',

@@ -125,7 +125,7 @@ async function buildTo(outdir: string): Promise<void> {
   // Its pages name their own files.
   writeData(outdir, 'pages/docs/entries.json', '{}');
   writeData(outdir, 'src/adapters/sandbox/guest/runtime.js', guest);
-  writeData(outdir, 'src/modules/operations/demo/functions.json', functions);
+  writeData(outdir, 'src/modules/extensions/demo/functions.json', functions);
 }
 
 /** The client, for any runtime with `fetch`: a package of its own, to import and to require. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { endpoints } from '#api/routes.ts';
 import { openapiDocument } from '#http/openapi/document.ts';
 import { pageDocument } from '#http/page-document.ts';
-import { sitePolicy } from '#modules/operations/docs-site/policy.ts';
+import { sitePolicy } from '#modules/operations/reference/policy.ts';
 import { referenceBody } from '#modules/operations/reference/routes.ts';
 import { bundlePage, pages, writeCompressed } from '../page-bundles.ts';
 

@@ -20,7 +20,7 @@ const sources = [
   'src/docs-site/*.*',
   'src/console/design/*.css',
   'src/console/shell/theme-choice.ts',
-  'src/modules/operations/docs-site/policy.ts',
+  'src/modules/operations/reference/policy.ts',
   'package-lock.json',
 ];
 

@@ -1,4 +1,4 @@
-import { sitePolicy } from '#modules/operations/docs-site/policy.ts';
+import { sitePolicy } from '#modules/operations/reference/policy.ts';
 import { escapeHtml, type RenderedPage } from './markdown.ts';
 import {
   siteFolder,

@@ -6,12 +6,12 @@ import { limits } from '#kernel/limits.ts';
 import { environmentEntity } from '#modules/access/environments/entity.ts';
 import { connectionRef, type ConnectionEntity } from '#modules/connections/connections/entity.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
-import { createDestination } from '#modules/operations/alert-destinations/handlers.ts';
+import { createDestination } from '#modules/extensions/alert-destinations/handlers.ts';
 import {
   startAlertMonitor,
   type AlertMonitor,
   type Observation,
-} from '#modules/operations/alerts/monitor.ts';
+} from '#modules/extensions/alerts/monitor.ts';
 import { parkTo } from '#modules/operations/dead-letters/park.ts';
 import { verifyDelivery } from '#rules/signature.ts';
 import { movedClock } from '#test/support/fakes/clock.ts';

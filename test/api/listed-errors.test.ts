@@ -7,6 +7,7 @@ import { environmentEntity } from '#modules/access/environments/entity.ts';
 import { sealIntegrationCredentials } from '#modules/connections/credentials/sealing.ts';
 import { integrationEntity } from '#modules/connections/integrations/entity.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
+import { demoDefinitions } from '#modules/extensions/demo/definitions.ts';
 import { deployBody } from '#modules/functions/functions/deploy-body.ts';
 import { functionRef } from '#modules/functions/functions/entity.ts';
 import { deployFunctions } from '#modules/functions/functions/handlers.ts';
@@ -15,7 +16,6 @@ import {
   type RunsClientDeps,
 } from '#modules/functions/runs/invocation/create-client.ts';
 import { parkTo } from '#modules/operations/dead-letters/park.ts';
-import { demoDefinitions } from '#modules/operations/demo/definitions.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
 import { movedClock } from '#test/support/fakes/clock.ts';
 import { codeOf, startApi, type Api } from '#test/support/worlds/api.ts';

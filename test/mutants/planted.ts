@@ -104,10 +104,10 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'count the try of an earlier notice for that of the present alert',
-    file: 'src/modules/operations/alerts/alert.ts',
+    file: 'src/modules/extensions/alerts/alert.ts',
     from: 'if (notice?.at !== command.of) return [];',
     to: 'if (notice === null) return [];',
-    tests: ['test/unit/src/modules/operations/alerts'],
+    tests: ['test/unit/src/modules/extensions/alerts'],
   },
   {
     name: 'begin a trace of its own for each span',

@@ -10,14 +10,14 @@ import { authorizationEntity } from '#modules/connections/authorizations/entity.
 import { connectSessionEntity } from '#modules/connections/connect-sessions/entity.ts';
 import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import { integrationEntity } from '#modules/connections/integrations/entity.ts';
+import { alertDestinationEntity } from '#modules/extensions/alert-destinations/entity.ts';
+import { alertEntity } from '#modules/extensions/alerts/entity.ts';
 import { actionRunEntity } from '#modules/functions/actions/entity.ts';
 import { checkpointEntity } from '#modules/functions/checkpoints/entity.ts';
 import { deploymentEntity } from '#modules/functions/deployments/entity.ts';
 import { functionEntity } from '#modules/functions/functions/entity.ts';
 import { syncEntity } from '#modules/functions/syncs/entity.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
-import { alertDestinationEntity } from '#modules/operations/alert-destinations/entity.ts';
-import { alertEntity } from '#modules/operations/alerts/entity.ts';
 import { consumerGroupEntity } from '#modules/operations/consumer-groups/entity.ts';
 import { projectionEntity } from '#modules/operations/projections/entity.ts';
 import { typedTopicEntity } from '#modules/operations/typed-topics/entity.ts';

@@ -1,12 +1,12 @@
 import type { Services } from '#api/services.ts';
 import { entitiesOfEnvironment } from '#modules/access/environments/dependents.ts';
 import { integrationsOfEnvironments } from '#modules/connections/integrations/handlers.ts';
+import { alertDestinationEntity } from '#modules/extensions/alert-destinations/entity.ts';
+import { alertEntity } from '#modules/extensions/alerts/entity.ts';
 import { createLifecycleFunctions } from '#modules/functions/actions/lifecycle-functions.ts';
 import { functionsOfIntegrations } from '#modules/functions/functions/handlers.ts';
 import { syncsOfConnections } from '#modules/functions/syncs/reconcile.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
-import { alertDestinationEntity } from '#modules/operations/alert-destinations/entity.ts';
-import { alertEntity } from '#modules/operations/alerts/entity.ts';
 import {
   typedTopicsOfEnvironments,
   typedTopicsOfIntegrations,

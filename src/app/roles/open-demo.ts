@@ -4,8 +4,8 @@ import type { Services } from '#api/services.ts';
 import { createMessageServer } from '#http/message-server.ts';
 import { isLoopbackHost } from '#http/same-origin.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
-import type { DemoApi } from '#modules/operations/demo/api.ts';
-import { demoDefinitions } from '#modules/operations/demo/definitions.ts';
+import type { DemoApi } from '#modules/extensions/demo/api.ts';
+import { demoDefinitions } from '#modules/extensions/demo/definitions.ts';
 import type { Config } from '../config/config.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 
@@ -50,7 +50,7 @@ export async function openDemo(
   const hostPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const url = `http://${hostPort}`;
   const loadApi = async (): Promise<DemoApi> => {
-    const loaded = await import('#modules/operations/demo/api.ts');
+    const loaded = await import('#modules/extensions/demo/api.ts');
     return new loaded.DemoApi({ clock, hash, clientSecret, url, gatewayUrl });
   };
   return { demo: { clientSecret }, providers: withDemo(providers, url), allow: [hostPort] };

@@ -10,6 +10,7 @@ import {
   startTokenRefreshes,
   reverifyCredentials,
 } from '#modules/connections/connections/token-refresh.ts';
+import { startAlertMonitor } from '#modules/extensions/alerts/monitor.ts';
 import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-functions.ts';
 import { startDeploymentWorker } from '#modules/functions/deployments/deployment-worker.ts';
 import { hasFunctions } from '#modules/functions/functions/queries.ts';
@@ -17,7 +18,6 @@ import { createTimelines } from '#modules/functions/runs/ledger/timeline.ts';
 import { startFunctionRunner } from '#modules/functions/runs/runner/function-run.ts';
 import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
 import { startSyncInstances } from '#modules/functions/syncs/reconcile.ts';
-import { startAlertMonitor } from '#modules/operations/alerts/monitor.ts';
 import { openOperatorRequests } from '#modules/operations/consumer-groups/handlers.ts';
 import { startCommandRetries } from '#modules/operations/dead-letters/handlers.ts';
 import { parkTo } from '#modules/operations/dead-letters/park.ts';

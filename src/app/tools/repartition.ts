@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/time.ts';
-import { openSource, type Transfer } from '#modules/operations/log-transfer/export.ts';
-import { fillLog, mustBeMultiple } from '#modules/operations/log-transfer/import.ts';
+import { openSource, type Transfer } from '#modules/extensions/log-transfer/export.ts';
+import { fillLog, mustBeMultiple } from '#modules/extensions/log-transfer/import.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { Config } from '../config/config.ts';

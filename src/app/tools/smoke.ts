@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '#client/index.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
-import { demoApiKey } from '#modules/operations/demo/definitions.ts';
+import { demoApiKey } from '#modules/extensions/demo/definitions.ts';
 import { compose } from '../compose.ts';
 import type { Config } from '../config/config.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { systemClock } from '#kernel/time.ts';
-import { exportLog, type Transfer } from '#modules/operations/log-transfer/export.ts';
-import { importLog } from '#modules/operations/log-transfer/import.ts';
-import type { Manifest } from '#modules/operations/log-transfer/manifest.ts';
+import { exportLog, type Transfer } from '#modules/extensions/log-transfer/export.ts';
+import { importLog } from '#modules/extensions/log-transfer/import.ts';
+import type { Manifest } from '#modules/extensions/log-transfer/manifest.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/version.ts';
 import { foldersOf, makeFolders, mustHaveItsLog } from '../process/folders.ts';

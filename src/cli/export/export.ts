@@ -3,7 +3,7 @@ import type { Answer, Client } from '#client/index.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { recipientOf, type Recipient } from '#rules/envelope.ts';
 import { CommandFailure } from '../exit.ts';
-import { inParallel } from '../import/in-parallel.ts';
+import { inParallel } from '../in-parallel.ts';
 import { configuredIntegrations } from '../service-command.ts';
 
 export interface ExportRequest {

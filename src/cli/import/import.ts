@@ -1,8 +1,8 @@
 import type { Client } from '#client/index.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { CommandFailure } from '../exit.ts';
+import { inParallel } from '../in-parallel.ts';
 import type { Step } from './decision.ts';
-import { inParallel } from './in-parallel.ts';
 import { sectionNames, type Mapping } from './mapping.ts';
 import { planImport, type Plan } from './plan.ts';
 import { refusedProblem, type Problem } from './problem.ts';

@@ -1,5 +1,6 @@
 import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { parseFrequency } from '#modules/functions/functions/frequency.ts';
+import { inParallel } from '../in-parallel.ts';
 import { integrationKeyPattern } from '../project-layout.ts';
 import { integrationCredentials } from './credentials.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type PlanContext,
   type Step,
 } from './decision.ts';
-import { inParallel } from './in-parallel.ts';
 import type { SectionName } from './mapping.ts';
 import { CannotCome, refusedProblem, type Problem } from './problem.ts';
 import { idOf, type SourceData } from './read.ts';

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../in-parallel.ts';
 import type { SectionName } from './mapping.ts';
 import type { Problem } from './problem.ts';
 import { SourceFailure, type Source } from './source.ts';

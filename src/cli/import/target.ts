@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer, Arguments, Client, ConnectionEntry } from '#client/index.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import { inParallel } from '../in-parallel.ts';
 import { configuredIntegrations } from '../service-command.ts';
 import type { CatalogProvider } from './credentials.ts';
-import { inParallel } from './in-parallel.ts';
 import type { SourceData } from './read.ts';
 
 export type SyncStatus = Answer<'GET /sync/status'>['syncs'][number];

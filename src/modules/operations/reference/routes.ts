@@ -8,8 +8,8 @@ import { pageDocument } from '#http/page-document.ts';
 import { content, json } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { objectOf, type JsonObject, isJsonObject, type Json } from '#kernel/stable-json.ts';
-import { sitePolicy } from '../docs-site/policy.ts';
 import { defineRoute, type OperationsServices } from '../services.ts';
+import { sitePolicy } from './policy.ts';
 
 const bundle = pageBundle('api-reference');
 

@@ -4,7 +4,7 @@ import { assetAnswer, cachedForever, pageBundle } from '#http/page-bundle.ts';
 import { pageDocument } from '#http/page-document.ts';
 import { content } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { defineRoute } from '../services.ts';
+import { defineRoute } from '#modules/operations/services.ts';
 
 /**
  * Nothing inline, nothing of another host, no frame around it: the session of this page acts for keys. `data:` is for

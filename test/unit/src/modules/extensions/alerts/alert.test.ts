@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
-import { alert, type AlertCommand, type Alert } from '#modules/operations/alerts/alert.ts';
+import { alert, type AlertCommand, type Alert } from '#modules/extensions/alerts/alert.ts';
 
 const given = { environmentUid: 'env', kind: 'dead_letters' } as const;
 const minutes = (count: number): number => count * 60_000;

@@ -8,7 +8,7 @@ import { createIntegration } from '#modules/connections/integrations/handlers.ts
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import { deployBody, type DeployBody } from '#modules/functions/functions/deploy-body.ts';
 import { deployWithSyncs } from '#modules/functions/functions/handlers.ts';
-import { defineRoute, type OperationsServices } from '../services.ts';
+import { defineRoute, type OperationsServices } from '#modules/operations/services.ts';
 import { demoClientId, demoNames, type DemoName } from './definitions.ts';
 
 type Deps = Pick<
@@ -98,7 +98,7 @@ function deploymentFor(name: DemoName, functions: readonly object[]): DeployBody
 
 /** Built by bin/demo-functions.ts, for a gateway from sources as well. */
 async function compiledFunctions(): Promise<readonly object[]> {
-  const file = new URL(import.meta.resolve('#built/src/modules/operations/demo/functions.json'));
+  const file = new URL(import.meta.resolve('#built/src/modules/extensions/demo/functions.json'));
   return JSON.parse(await readFile(file, 'utf8')) as object[];
 }
 

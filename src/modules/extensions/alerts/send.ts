@@ -2,12 +2,12 @@ import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
+import type { OperationsServices } from '#modules/operations/services.ts';
 import { HttpFailure } from '#ports/http-client.ts';
 import { MailFailure } from '#ports/mailer.ts';
 import { signDelivery } from '#rules/signature.ts';
 import type { AlertDestination, AlertKind } from '../alert-destinations/alert-destination.ts';
 import { openTarget } from '../alert-destinations/handlers.ts';
-import type { OperationsServices } from '../services.ts';
 
 /** The content of a notice to a destination. */
 interface NoticeContent {

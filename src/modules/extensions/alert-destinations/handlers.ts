@@ -12,7 +12,7 @@ import { uuidV5, type Sealed } from '#kernel/ids.ts';
 import { present } from '#kernel/present.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
-import type { OperationsServices } from '../services.ts';
+import type { OperationsServices } from '#modules/operations/services.ts';
 import type { AlertDestination, DestinationType } from './alert-destination.ts';
 import {
   alertDestinationRef,

@@ -5,7 +5,7 @@ import { askOptions, repeatableOptions } from '#http/options.ts';
 import { representation } from '#http/representation.ts';
 import { json, succeeded, data, timestamp } from '#http/responses.ts';
 import { isoMillis } from '#kernel/time.ts';
-import { defineRoute } from '../services.ts';
+import { defineRoute } from '#modules/operations/services.ts';
 import { alertKinds, destinationTypes, type AlertDestination } from './alert-destination.ts';
 import {
   createDestination,

@@ -9,6 +9,7 @@ import { joinKey } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import type { ActionRun } from '#modules/functions/actions/state.ts';
 import type { BodyPlace, RunChanged } from '#modules/functions/runs/ledger/events.ts';
+import type { ConsumerGroup } from '#modules/operations/consumer-groups/consumer-group.ts';
 import { recordCommandsTopic } from '#modules/records/model/commands.ts';
 import {
   headsTopic,
@@ -17,7 +18,6 @@ import {
 } from '#modules/records/model/stream-head.ts';
 import { consumerGroup, isConsumerGroup } from '#streams/consumer-groups.ts';
 import type { PartitionReset } from '#streams/reactor/reset-state.ts';
-import type { ConsumerGroup } from '../consumer-groups/consumer-group.ts';
 
 /** Maps old offsets of a partition to new ones. Each sequence without a gap takes one entry. */
 export class OffsetMap {

@@ -4,8 +4,8 @@ import { assetAnswer, cachedForever, pageBundle } from '#http/page-bundle.ts';
 import { content, nothing } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
-import { defineRoute, type OperationsServices } from '../services.ts';
-import { sitePolicy } from './policy.ts';
+import { sitePolicy } from '#modules/operations/reference/policy.ts';
+import { defineRoute, type OperationsServices } from '#modules/operations/services.ts';
 
 const files = pageBundle('docs');
 

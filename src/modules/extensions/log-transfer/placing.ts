@@ -6,6 +6,7 @@ import {
 } from '#control-plane/message-codec.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
+import { partitionOfKey } from '#modules/operations/topics/key-partition.ts';
 import {
   headsTopic,
   recordsTopic,
@@ -15,7 +16,6 @@ import {
 import { partitionHead } from '#modules/records/owner/state/stream-state.ts';
 import { deliveriesTopic } from '#modules/webhooks/webhooks-out/deliveries.ts';
 import type { WebhookOut } from '#streams/values.ts';
-import { partitionOfKey } from '../topics/key-partition.ts';
 import type { Entry } from './frames.ts';
 
 /** An entry with its value; null: it is a tombstone, or was never readable. */
