@@ -3,7 +3,8 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { IntegrationCredentials } from '#modules/connections/integrations/integration.ts';
-import { evaluate, type Verdict } from '#modules/webhooks/webhooks-in/evaluate.ts';
+import { judge } from '#modules/webhooks/webhooks-in/process.ts';
+import type { Verdict } from '#modules/webhooks/webhooks-in/verdict.ts';
 import { builtInCatalogue } from '../worlds/catalogue.ts';
 
 export const now = 1_790_000_000;
@@ -357,7 +358,10 @@ export const cases: readonly Case[] = [
 
 export const acme = { uid: 'u1', connectionId: 'acme' } as Connection;
 
-export function judged(one: Case, more: { signed?: string; sent?: string; headers?: object } = {}) {
+export async function judged(
+  one: Case,
+  more: { signed?: string; sent?: string; headers?: object } = {},
+): Promise<Verdict> {
   const text = JSON.stringify(one.body);
   const { signed = text, sent = text } = more;
   const headers = {
@@ -371,7 +375,7 @@ export function judged(one: Case, more: { signed?: string; sent?: string; header
   const given = { type: 'OAUTH2', webhookSecret: secret, ...one.credentials };
   const isSigned = Object.values(headers).every((value) => value !== '');
   const present = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
-  return evaluate(
+  const judgment = await judge(
     { headers: isSigned ? headers : present, search: one.search ?? '', bytes: Buffer.from(sent) },
     {
       rules,
@@ -380,12 +384,13 @@ export function judged(one: Case, more: { signed?: string; sent?: string; header
       connections: async (...asked) => (asked.join() === one.found.join() ? [acme] : []),
       allConnections: () => [],
       metadata: async () => one.metadata ?? {},
-      address,
+      address: () => address,
       publicKeys: async () => ({
         keys: [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256' }],
       }),
     },
   );
+  return judgment.verdict;
 }
 
 export const codeOf = (judging: Promise<Verdict>): Promise<string> =>

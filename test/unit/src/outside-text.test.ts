@@ -34,8 +34,8 @@ import { parseFrequency } from '#modules/functions/functions/frequency.ts';
 import { retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
 import { readCallHeaders } from '#modules/proxy/headers.ts';
 import { decodeCursor } from '#modules/records/model/cursor.ts';
-import { readRequest } from '#modules/webhooks/webhooks-in/request.ts';
-import { verify } from '#modules/webhooks/webhooks-in/verifiers/signed.ts';
+import { readFacts } from '#modules/webhooks/webhooks-in/facts.ts';
+import { verifySignature } from '#modules/webhooks/webhooks-in/verify.ts';
 import { interpolate } from '#rules/interpolate.ts';
 import { joinUrl, withParams } from '#rules/url.ts';
 import { cpuMsOf, slowerThan } from '#test/support/judges/cpu-time.ts';
@@ -57,7 +57,7 @@ const signed = (rule: Partial<SignatureRule>) => (given: string) => {
   const [signature] = rulesOf({ signatures: [{ scheme: 'hmac', ...rule }] }).signatures;
   const headers = { 'x-signature': given, 'webhook-signature': given };
   const more = { 'webhook-id': 'm-1', 'webhook-timestamp': '1000' };
-  verify(signature!, incoming({ ...headers, ...more }), 'a secret', 1000);
+  verifySignature(signature!, incoming({ ...headers, ...more }), 'a secret', 1000);
 };
 const reply = (headers: Record<string, string>) => ({
   status: 429,
@@ -171,7 +171,7 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'the body of a webhook': {
     read: (text) =>
-      readRequest({ ...incoming({}), bytes: Buffer.from(text) }, rules).catch(
+      readFacts({ ...incoming({}), bytes: Buffer.from(text) }, rules).catch(
         (error: unknown) => error,
       ),
     starts: ['', '{', '"'],
@@ -180,7 +180,7 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'a form of a webhook': {
     read: (text) =>
-      readRequest(
+      readFacts(
         {
           ...incoming({ 'content-type': 'application/x-www-form-urlencoded' }),
           bytes: Buffer.from(text),
@@ -195,7 +195,7 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'a multipart body of a webhook': {
     read: (text) =>
-      readRequest(
+      readFacts(
         {
           ...incoming({ 'content-type': 'multipart/form-data; boundary=b' }),
           bytes: Buffer.from(text),

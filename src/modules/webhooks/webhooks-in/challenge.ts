@@ -3,8 +3,8 @@ import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { IntegrationCredentials } from '#modules/connections/integrations/integration.ts';
 import type { ChallengeRule, WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
-import { holds, valueOf, type ValueSource } from './request.ts';
-import { invalid, isBlank, isEqual } from './verifiers/signed.ts';
+import { holds, valueOf, type WebhookFacts } from './facts.ts';
+import { invalid, isBlank, isEqual } from './verify.ts';
 
 /** The response to a provider that verifies the address by a GET. */
 export interface ChallengeAnswer {
@@ -18,16 +18,16 @@ export interface ChallengeAnswer {
  *   `webhook_missing_token`, `webhook_invalid_signature`
  */
 export function answerChallenge(
-  { headers, search }: { readonly headers: ValueSource['headers']; readonly search: string },
+  { headers, search }: { readonly headers: WebhookFacts['headers']; readonly search: string },
   { challenges }: WebhookRules,
   credentials: IntegrationCredentials | null,
 ): ChallengeAnswer {
-  const request: ValueSource = { headers, query: new URLSearchParams(search), body: {} };
-  const rule = challenges.find(({ when }) => when === undefined || holds(request, when));
-  const value = rule === undefined ? null : valueOf(request, [rule.answer]);
+  const facts: WebhookFacts = { headers, query: new URLSearchParams(search), body: {} };
+  const rule = challenges.find(({ when }) => when === undefined || holds(facts, when));
+  const value = rule === undefined ? null : valueOf(facts, [rule.answer]);
   if (rule === undefined || value === null) throw refused('The request contains no challenge.');
   if (value.length > limits.webhookChallengeCharsMax) throw refused('The challenge is too long.');
-  checkToken(rule, request, credentials);
+  checkToken(rule, facts, credentials);
   const { json } = rule;
   if (json === undefined) return { type: 'text/plain; charset=utf-8', body: value };
   const hmac = hmacOf(rule, value, credentials);
@@ -40,12 +40,12 @@ export function answerChallenge(
 
 function checkToken(
   { token: source }: ChallengeRule,
-  request: ValueSource,
+  facts: WebhookFacts,
   credentials: IntegrationCredentials | null,
 ): void {
   if (source === undefined) return;
   const secret = requireSecret(credentials?.webhookSecret, 'webhook secret');
-  const token = valueOf(request, [source]);
+  const token = valueOf(facts, [source]);
   if (token === null) {
     throw new GatewayError('webhook_missing_token', { message: 'The challenge has no token.' });
   }

@@ -6,14 +6,17 @@ import type * as values from '#streams/values.ts';
  * connection; `duplicate`: a repeat by the provider; `reprocessed`: evaluated again, and accepted; `refused`: not one
  * webhook, but the number of unverified ones of an hour that were not stored.
  */
-export type Disposition =
-  | 'received'
-  | 'accepted'
-  | 'rejected'
-  | 'unmatched'
-  | 'duplicate'
-  | 'reprocessed'
-  | 'refused';
+export const dispositions = [
+  'received',
+  'accepted',
+  'rejected',
+  'unmatched',
+  'duplicate',
+  'reprocessed',
+  'refused',
+] as const;
+
+export type Disposition = (typeof dispositions)[number];
 
 /** A value of `svc.webhooks-in.v1`. */
 export interface WebhookIn extends values.WebhookIn {
@@ -29,11 +32,3 @@ export interface KeptRequest {
   /** Text after `?`. */
   readonly search: string;
 }
-
-/** What the sealed body is bound to. */
-export const bodyContext = (environmentUid: string, deliveryId: string): string =>
-  `${environmentUid}/webhook-in/${deliveryId}`;
-
-/** Sealing context of the rest of the request. */
-export const requestContext = (environmentUid: string, deliveryId: string): string =>
-  `${environmentUid}/webhook-in-request/${deliveryId}`;

@@ -4,7 +4,8 @@ import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import type { WebhookIn } from './events.ts';
 import { incomingTopic } from './incoming-store.ts';
-import { openReceived, processWebhook, type ProcessDeps } from './process.ts';
+import { openReceived } from './messages.ts';
+import { processWebhook, type ProcessDeps } from './process.ts';
 import { receiverOf } from './receiver.ts';
 
 export type IncomingWebhookDeps = ProcessDeps & ReactorDeps;
@@ -53,8 +54,9 @@ async function evaluateAgain(
   try {
     const stored = await openReceived(deps.vault, step);
     if (stored === null) return;
-    const receiver = await receiverOf(deps, step.environment_id, step.integration ?? '');
-    await processWebhook(deps, receiver, stored, isRepeat);
+    const address = { environmentUid: step.environment_id, integrationKey: step.integration ?? '' };
+    const receiver = await receiverOf(deps, address);
+    if (receiver !== null) await processWebhook(deps, receiver, stored, isRepeat);
   } catch (error) {
     if (!(error instanceof GatewayError) || isOutage(error)) throw error;
   }

@@ -1,19 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { findCaughtUp } from '#control-plane/control-plane.ts';
 import { readBytes } from '#http/body.ts';
 import { integrationKey } from '#http/fields.ts';
 import { takeQuota } from '#http/rate-limit.ts';
 import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import { environmentRef } from '#modules/access/environments/entity.ts';
 import { openIntegrationCredentials } from '#modules/connections/credentials/sealing.ts';
-import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import type { WebhooksServices } from '../services.ts';
 import { answerChallenge } from './challenge.ts';
-import { accept, arrivalOf, verifyArrived } from './process.ts';
-import { receiverFor, type Receiver } from './receiver.ts';
+import { accept, arrivalOf, judgeArrived } from './process.ts';
+import { receiverOf, type IntegrationAddress } from './receiver.ts';
 
 const tooLargeFix =
   'Have the provider send fewer events at a time, or ids in place of contents: a webhook has at most 3 MiB.';
@@ -58,8 +55,8 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
       await handleChallenge(call, address);
       return;
     }
-    const target = await receiverOf(services, address);
-    if (target === null) {
+    const receiver = await receiverOf(services, address);
+    if (receiver === null) {
       await checkRate(call, address, 'all');
       call.begin(204, []);
       response.end();
@@ -68,10 +65,11 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
     const bytes = await readBytes(request, limits.webhookInBytesMax, { fix: tooLargeFix });
     const incoming = { headers: headersOf(request), search: address.search, bytes };
     const webhook = arrivalOf(services, incoming);
-    const verdict = await verifyArrived(services, target, webhook);
-    await checkRate(call, address, verdict.isVerified ? 'verified' : 'unverified');
-    await accept(services, target, webhook, verdict);
-    answer(call, verdict.answer);
+    const judgment = await judgeArrived(services, receiver, webhook);
+    const { isVerified, answer: text } = judgment.verdict;
+    await checkRate(call, address, isVerified ? 'verified' : 'unverified');
+    await accept(services, receiver, webhook, judgment);
+    answer(call, text);
   },
 };
 
@@ -84,15 +82,15 @@ async function handleChallenge(
   address: WebhookAddress,
 ): Promise<void> {
   const { request, response, services } = call;
-  const target = await receiverOf(services, address);
-  if (target === null || target.rules.challenges.length === 0) {
+  const receiver = await receiverOf(services, address);
+  if (receiver === null || receiver.rules.challenges.length === 0) {
     call.setHeader('allow', 'POST, OPTIONS');
     throw new GatewayError('method_not_allowed');
   }
   await checkRate(call, address, 'unverified');
-  const credentials = await openIntegrationCredentials(services.vault, target.integration);
+  const credentials = await openIntegrationCredentials(services.vault, receiver.integration);
   const incoming = { headers: headersOf(request), search: address.search };
-  const { type, body } = answerChallenge(incoming, target.rules, credentials);
+  const { type, body } = answerChallenge(incoming, receiver.rules, credentials);
   call.begin(200, [
     ...['content-type', type],
     ...['cache-control', 'no-store'],
@@ -131,9 +129,7 @@ function answer({ response, begin }: StreamCall<WebhooksServices>, text: string 
   response.end(text);
 }
 
-interface WebhookAddress {
-  readonly environmentUid: string;
-  readonly integrationKey: string;
+interface WebhookAddress extends IntegrationAddress {
   readonly search: string;
 }
 
@@ -157,31 +153,6 @@ function namesOf(target: string): WebhookAddress {
   }
   const [environmentUid, key] = parsed.data;
   return { environmentUid: environmentUid.toLowerCase(), integrationKey: key, search };
-}
-
-/**
- * Null when webhooks of the provider are not processed.
- * @throws GatewayError `unknown_environment`, `unknown_provider_config`, `webhook_unknown_provider`
- */
-async function receiverOf(
-  services: WebhooksServices,
-  address: WebhookAddress,
-): Promise<Receiver | null> {
-  const { control, providers } = services;
-  const { environmentUid, integrationKey: key } = address;
-  const environment = await findCaughtUp(control.view, () => {
-    const found = control.view.find(environmentRef(environmentUid));
-    return found?.isDeleting === true ? null : found;
-  });
-  if (environment === null) throw new GatewayError('unknown_environment');
-  const integration = await findCaughtUp(control.view, () =>
-    findIntegration(control, environmentUid, key),
-  );
-  if (integration === null) {
-    const message = `The integration "${key}" does not exist in the environment of this address.`;
-    throw new GatewayError('unknown_provider_config', { message });
-  }
-  return receiverFor(environment, integration, providers.find(integration.provider));
 }
 
 /** Lower-case names; a repeated header has the value that Node gives it. */

@@ -11,7 +11,7 @@ import { ProviderAuthError } from '#modules/connections/credentials/modes/provid
 import { openConnectionConfig, openCredentials } from '#modules/connections/credentials/sealing.ts';
 import type { Integration } from '#modules/connections/integrations/integration.ts';
 import type { WebhooksServices } from '../services.ts';
-import type { Installation } from './evaluate.ts';
+import type { Installation } from './verdict.ts';
 
 type Deps = Pick<WebhooksServices, 'connectionFinder' | 'http' | 'providers'> & ConnectDeps;
 

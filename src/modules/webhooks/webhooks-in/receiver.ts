@@ -1,10 +1,17 @@
+import { findCaughtUp } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
 import type { Integration } from '#modules/connections/integrations/integration.ts';
-import { requireIntegration } from '#modules/connections/integrations/queries.ts';
+import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import type { WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
 import type { WebhooksServices } from '../services.ts';
+
+/** The integration that the address of a webhook names. */
+export interface IntegrationAddress {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+}
 
 /** The integration that receives webhooks. */
 export interface Receiver {
@@ -13,38 +20,31 @@ export interface Receiver {
   readonly rules: WebhookRules;
 }
 
-/** Null when the provider has no routing. @throws GatewayError `webhook_unknown_provider` */
-export function receiverFor(
-  environment: Environment,
-  integration: Receiver['integration'],
-  provider: ReturnType<WebhooksServices['providers']['find']>,
-): Receiver | null {
+/**
+ * Null when webhooks of the provider are not processed.
+ * @throws GatewayError `unknown_environment`, `unknown_provider_config`, `webhook_unknown_provider`
+ */
+export async function receiverOf(
+  { control, providers }: Pick<WebhooksServices, 'control' | 'providers'>,
+  { environmentUid, integrationKey: key }: IntegrationAddress,
+): Promise<Receiver | null> {
+  const environment = await findCaughtUp(control.view, () => {
+    const found = control.view.find(environmentRef(environmentUid));
+    return found?.isDeleting === true ? null : found;
+  });
+  if (environment === null) throw new GatewayError('unknown_environment');
+  const integration = await findCaughtUp(control.view, () =>
+    findIntegration(control, environmentUid, key),
+  );
+  if (integration === null) {
+    const message = `The integration "${key}" does not exist in the environment of this address.`;
+    throw new GatewayError('unknown_provider_config', { message });
+  }
+  const provider = providers.find(integration.provider);
   const rules = provider?.webhook_routing;
   if (rules !== undefined) return { environment, integration, rules };
   const script = provider?.webhook_routing_script;
   if (script === undefined) return null;
   const message = `The definition of "${integration.provider}" has no rules for webhooks: it names "${script}" and has no webhook_routing.`;
   throw new GatewayError('webhook_unknown_provider', { message });
-}
-
-function environmentOf({ control }: Pick<WebhooksServices, 'control'>, uid: string): Environment {
-  const found = control.view.find(environmentRef(uid));
-  if (found === null) throw new GatewayError('not_found');
-  return found;
-}
-
-/** @throws GatewayError `not_found`, `webhook_unknown_provider` */
-export async function receiverOf(
-  services: Pick<WebhooksServices, 'control' | 'providers'>,
-  environmentUid: string,
-  key: string,
-): Promise<Receiver> {
-  const { control, providers } = services;
-  const integration = await requireIntegration(control, environmentUid, key);
-  const environment = environmentOf(services, environmentUid);
-  const provider = providers.find(integration.provider);
-  const target = receiverFor(environment, integration, provider);
-  if (target !== null) return target;
-  const message = `Webhooks of the provider "${integration.provider}" are not processed.`;
-  throw new GatewayError('not_found', { message });
 }

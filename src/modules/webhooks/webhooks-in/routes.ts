@@ -1,20 +1,65 @@
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { connectionId, integrationKey, text, wholeNumber } from '#http/fields.ts';
-import { json } from '#http/responses.ts';
+import { representation } from '#http/representation.ts';
+import { data, json, timestamp as shownTimestamp } from '#http/responses.ts';
 import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { isoMicros, isoMicrosOrNull } from '#kernel/time.ts';
+import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
+import { dispositions } from './events.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
-import {
-  presentIncoming,
-  dispositions,
-  incomingShape,
-  incomingsShape,
-  incomingWithBodyShape,
-} from './presenter.ts';
-import { stored, processWebhook } from './process.ts';
-import { receiverOf } from './receiver.ts';
+import { storedWebhook } from './messages.ts';
+import { processWebhook } from './process.ts';
+import { receiverOf, type Receiver } from './receiver.ts';
+
+/** A webhook of a provider, without its body. */
+const webhook = representation<IncomingWebhook>()({
+  id: z.uuid().describe('Id of the webhook.'),
+  provider_config_key: [z.string(), ({ integration }) => integration],
+  disposition: z.enum(dispositions).describe('What became of the webhook.'),
+  reason: z.string().nullable().describe('Code of the reason for a rejection; null without one.'),
+  status: z.int().nullable().describe('Status of the answer to the provider; null before it.'),
+  type: z.string().nullable().describe('Type of the event; null where the request names none.'),
+  provider_delivery_id: z
+    .string()
+    .nullable()
+    .describe('Id that repeats of the provider share; null without one.'),
+  connection_ids: [
+    z.array(z.string()).describe('Ids of the connections that it is about.'),
+    ({ connections }) => connections,
+  ],
+  run_ids: z.array(z.string()).describe('Ids of the runs that it started.'),
+  headers: z.record(z.string(), z.string()),
+  refused_count: z.int().nullable().meta({
+    description:
+      'Of `refused`, which is no single webhook: number of unverified webhooks that were not kept in the hour, as of its first, 10th, 100th and so on.',
+  }),
+  received_at: [
+    shownTimestamp.describe('Time of the request (RFC 3339).'),
+    ({ receivedAt }) => isoMicros(receivedAt),
+  ],
+  decided_at: [
+    shownTimestamp.nullable().describe('Time of the decision (RFC 3339); null before it.'),
+    ({ decidedAt }) => isoMicrosOrNull(decidedAt),
+  ],
+});
+
+const presentIncoming = webhook.of;
+
+const incoming = webhook.schema.meta({ id: 'WebhookDelivery' });
+
+const incomingShape = data(incoming);
+const incomingsShape = z.strictObject({
+  data: z.array(incoming),
+  next_cursor: z.string().nullable(),
+});
+const incomingWithBodyShape = data(
+  webhook.schema.extend({
+    body: z.string().nullable().describe('The body as text; null if it is not stored.'),
+  }),
+);
 
 const scopes = ['environment:*'];
 const pageSizeDefault = 100;
@@ -85,7 +130,7 @@ const get = defineRoute({
   errors: ['not_found'],
   async handle({ params, caller, services }) {
     const webhook = await requireIncoming(services, caller.environmentUid, params.id);
-    const kept = await stored(services, webhook);
+    const kept = await storedWebhook(services, webhook);
     const request = kept?.request;
     const text =
       request === undefined ? null : bodyText(request.bytes, request.headers['content-type']);
@@ -108,8 +153,8 @@ const process = defineRoute({
   errors: ['not_found', 'webhook_unknown_provider'],
   async handle({ params, caller, services }) {
     const webhook = await requireIncoming(services, caller.environmentUid, params.id);
-    const receiver = await receiverOf(services, caller.environmentUid, webhook.integration);
-    const kept = await stored(services, webhook);
+    const receiver = await requireReceiver(services, webhook);
+    const kept = await storedWebhook(services, webhook);
     if (kept === null) {
       const message = `The body of the webhook ${webhook.id} was not stored, so that it cannot be processed.`;
       throw new GatewayError('not_found', { message });
@@ -124,6 +169,19 @@ const process = defineRoute({
     return { status: 200, body: { data: presentIncoming(now) } };
   },
 });
+
+/** @throws GatewayError `not_found`, `webhook_unknown_provider` */
+async function requireReceiver(
+  services: WebhooksServices,
+  { environmentUid, integration: integrationKey }: IncomingWebhook,
+): Promise<Receiver> {
+  const { control } = services;
+  const { provider } = await requireIntegration(control, environmentUid, integrationKey);
+  const receiver = await receiverOf(services, { environmentUid, integrationKey });
+  if (receiver !== null) return receiver;
+  const message = `Webhooks of the provider "${provider}" are not processed.`;
+  throw new GatewayError('not_found', { message });
+}
 
 /** @throws GatewayError `not_found` */
 async function requireIncoming(

@@ -3,9 +3,9 @@ import { joinKey, uuidV5 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import { hourMs } from '#kernel/time.ts';
 import type { WebhooksServices } from '../services.ts';
+import type { IncomingRequest } from './facts.ts';
+import { publish, refusedMessage } from './messages.ts';
 import type { Receiver } from './receiver.ts';
-import type { IncomingRequest } from './request.ts';
-import { publish, refusedMessage } from './steps.ts';
 
 export type UnverifiedDeps = Pick<
   WebhooksServices,

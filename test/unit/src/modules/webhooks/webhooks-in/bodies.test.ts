@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { webhookRules, type WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
-import { readRequest } from '#modules/webhooks/webhooks-in/request.ts';
+import { readFacts } from '#modules/webhooks/webhooks-in/facts.ts';
 
 const bodyOf = async (type: string, bytes: Buffer | string, rules: object = {}) => {
   const request = { headers: { 'content-type': type }, search: '', bytes: Buffer.from(bytes) };
-  return (await readRequest(request, webhookRules.parse(rules) as WebhookRules)).body;
+  return (await readFacts(request, webhookRules.parse(rules) as WebhookRules)).body;
 };
 const form = 'application/x-www-form-urlencoded';
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');

@@ -3,7 +3,7 @@ import { connectionRef } from '#modules/connections/connections/entity.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { syncRef } from '#modules/functions/syncs/entity.ts';
 import { createInstancesFor } from '#modules/functions/syncs/reconcile.ts';
-import { runsOf } from '#modules/webhooks/webhooks-in/dispatch.ts';
+import { runsOf } from '#modules/webhooks/webhooks-in/effects.ts';
 import { openRunWorld, type RunWorld } from '#test/support/worlds/runs.ts';
 
 let world: RunWorld;
@@ -26,7 +26,7 @@ describe('the runs of a webhook', () => {
     await deploy('all', ['*']);
     await deploy('issues', ['issue']);
     await deploy('deaf', []);
-    const of = { environmentUid: environment.uid, integrationKey: 'crm' };
+    const of = { environmentUid: environment.uid, uniqueKey: 'crm' };
     const event = (type: string | null, connections: readonly Connection[] = [connection]) => ({
       type,
       body: { type },
@@ -59,7 +59,7 @@ describe('the runs of a webhook', () => {
     const { path } = connectionRef(environment.uid, 'crm', 'acme');
     const ref = syncRef([path[0]!, path[1]!, path[2]!], 'all', 'base');
     await node.control.execute(ref, { type: 'Pause' }, { actor: 'system' });
-    const of = { environmentUid: environment.uid, integrationKey: 'crm' };
+    const of = { environmentUid: environment.uid, uniqueKey: 'crm' };
     const event = { type: 'x', body: {}, connections: [connection] };
     expect(runsOf(node.control, of, origin, [event])).toEqual([]);
   });

@@ -1,9 +1,170 @@
 import { createHash, createHmac, timingSafeEqual, verify as isSignedBy } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
+import { atPath } from '#kernel/json-path.ts';
 import { parsePublicKey } from '#kernel/pem.ts';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import { readWebhookSecret, webhookSecretPrefix } from '#kernel/webhook-secret.ts';
-import type { SignatureRule } from '#modules/connections/providers/webhook-rules.ts';
-import type { IncomingRequest } from '../request.ts';
+import type { IntegrationCredentials } from '#modules/connections/integrations/integration.ts';
+import type {
+  KeySource,
+  SignatureRule,
+  WebhookRules,
+} from '#modules/connections/providers/webhook-rules.ts';
+import { holds, readFacts, type IncomingRequest, type WebhookFacts } from './facts.ts';
+import { verifyToken, type TokenContext } from './verify-token.ts';
+
+/** What a request is verified against. */
+export interface VerificationContext extends TokenContext {
+  readonly rules: WebhookRules;
+  readonly credentials: IntegrationCredentials | null;
+}
+
+/** A request that a secret of the integration signed, or that needs none of it. */
+export interface VerifiedRequest {
+  readonly request: IncomingRequest;
+  readonly facts: WebhookFacts;
+  /** The body of each event. */
+  readonly events: readonly Json[];
+  /** Whether events without the secret of the integration were dropped. */
+  readonly isPartial: boolean;
+  /** The rules except it from signatures. */
+  readonly isUnsigned: boolean;
+  /** A secret of the integration verified it. */
+  readonly isVerified: boolean;
+}
+
+/**
+ * Verifies a request by the secrets of the integration, and reads its facts.
+ * @throws GatewayError the rejection (docs/reference/webhooks-in.md#answers)
+ */
+export async function verifyRequest(
+  request: IncomingRequest,
+  context: VerificationContext,
+): Promise<VerifiedRequest> {
+  const { rules } = context;
+  const rule = signatureRuleOf(request, rules);
+  const check = async (): Promise<boolean> =>
+    rule !== null && !isOfConnection(rule) && (await checkSignature(rule, request, context));
+  // Before the body is parsed, unless the body decides whether a signature is needed.
+  const isAlwaysSigned = rules.unsigned.length === 0;
+  const isSigned = isAlwaysSigned && (await check());
+  const facts = await readFacts(request, rules);
+  const isUnsigned = rules.unsigned.some((condition) => holds(facts, condition));
+  if (isUnsigned) {
+    return { request, facts, events: [], isPartial: false, isUnsigned, isVerified: false };
+  }
+  const isVerified = isAlwaysSigned ? isSigned : await check();
+  const all = eventsOf(facts, rules);
+  const events = withToken(all, context);
+  return {
+    request,
+    facts,
+    events,
+    isPartial: events.length < all.length,
+    isUnsigned,
+    isVerified: isVerified || repeatsSecret(events, context),
+  };
+}
+
+/** Whether a secret of the connection signs, which the facts name. */
+export const isOfConnection = ({ keys }: SignatureRule): boolean =>
+  keys.some((key) => typeof key === 'object');
+
+/** The rule whose header is present, otherwise the first; null when the provider signs nothing. */
+export function signatureRuleOf(
+  { headers }: IncomingRequest,
+  { signatures }: WebhookRules,
+): SignatureRule | null {
+  const present = signatures.find((rule) => headers[headerOf(rule)] !== undefined);
+  return present ?? signatures[0] ?? null;
+}
+
+/**
+ * False when no signature is required and none was present.
+ * @throws GatewayError the rejection
+ */
+async function checkSignature(
+  rule: SignatureRule,
+  request: IncomingRequest,
+  context: VerificationContext,
+): Promise<boolean> {
+  if (rule.scheme === 'jwt') {
+    const token = request.headers[headerOf(rule)];
+    await verifyToken(rule, token, context);
+    return token !== undefined;
+  }
+  const { credentials, now } = context;
+  const secrets = rule.keys.map((key) => secretOfIntegration(key, credentials));
+  const secret = usableSecret(rule, secrets, missingWebhookSecret);
+  if (secret !== null) verifySignature(rule, request, secret, now);
+  return secret !== null;
+}
+
+/**
+ * The first secret that contains a key; null when none is set and none is required. A secret that decodes to nothing
+ * counts as missing, also where none is required: setting one means that deliveries must be verified.
+ */
+export function usableSecret(
+  rule: SignatureRule,
+  secrets: readonly (string | null)[],
+  missing: () => GatewayError,
+): string | null {
+  const set = secrets.filter((secret): secret is string => secret !== null && secret !== '');
+  const usable = set.find((secret) => holdsKey(rule, secret));
+  if (usable === undefined && (rule.is_required || set.length > 0)) throw missing();
+  return usable ?? null;
+}
+
+function missingWebhookSecret(): GatewayError {
+  const message = 'The webhook_secret of the integration contains no key to verify webhooks.';
+  return new GatewayError('webhook_missing_secret', { message });
+}
+
+function secretOfIntegration(
+  key: KeySource,
+  credentials: IntegrationCredentials | null,
+): string | null {
+  if (key === 'webhook_secret') return credentials?.webhookSecret ?? null;
+  if (key === 'client_secret') return credentials?.clientSecret ?? null;
+  const { appId, privateKey, appLink } = credentials ?? {};
+  if (key !== 'app_digest' || appId === undefined || privateKey === undefined) return null;
+  return createHash('sha256')
+    .update(`${appId}${privateKey}${appLink ?? ''}`)
+    .digest('hex');
+}
+
+function eventsOf({ body }: WebhookFacts, { events }: WebhookRules): readonly Json[] {
+  if (events === undefined) return [body];
+  const list = events.path === undefined ? body : atPath(body, events.path);
+  if (Array.isArray(list)) return list as readonly Json[];
+  return events.path === undefined ? [body] : [];
+}
+
+/**
+ * The events that repeat the secret.
+ * @throws GatewayError `webhook_invalid_signature` when there is none
+ */
+function withToken(
+  parts: readonly Json[],
+  { rules: { event_token: path }, credentials }: VerificationContext,
+): readonly Json[] {
+  const secret = credentials?.webhookSecret ?? '';
+  if (path === undefined || secret === '' || parts.length === 0) return parts;
+  if (isBlank(secret)) throw missingWebhookSecret();
+  const genuine = parts.filter((part) => {
+    const value = isJsonObject(part) ? atPath(part, path) : undefined;
+    return typeof value === 'string' && isEqual(value, secret);
+  });
+  if (genuine.length === 0) throw invalid('No event contains the secret of the integration.');
+  return genuine;
+}
+
+/** Whether `withToken` has compared the events with a secret. */
+const repeatsSecret = (
+  parts: readonly Json[],
+  { rules, credentials }: VerificationContext,
+): boolean =>
+  rules.event_token !== undefined && (credentials?.webhookSecret ?? '') !== '' && parts.length > 0;
 
 /** Tolerance of a Standard Webhooks timestamp in both directions, in seconds. */
 const standardToleranceS = 300;
@@ -25,11 +186,11 @@ export const isBlank = (secret: string): boolean =>
   ['', webhookSecretPrefix].includes(secret.trim());
 
 /** Anyone can sign with the empty key: a secret that decodes to nothing is not a secret. */
-export const holdsKey = (rule: SignatureRule, secret: string): boolean =>
+const holdsKey = (rule: SignatureRule, secret: string): boolean =>
   !isBlank(secret) && keyOf(rule, secret).length > 0;
 
 /** The header that carries the signature of the scheme. */
-export function headerOf({ scheme, header = '' }: SignatureRule): string {
+function headerOf({ scheme, header = '' }: SignatureRule): string {
   if (scheme === 'standard-webhooks') return 'webhook-signature';
   return scheme === 'jwt' ? 'authorization' : header;
 }
@@ -39,7 +200,7 @@ export function headerOf({ scheme, header = '' }: SignatureRule): string {
  * @param now seconds since the epoch
  * @throws GatewayError `webhook_missing_signature` (or `…_token`), `webhook_invalid_signature`
  */
-export function verify(
+export function verifySignature(
   rule: SignatureRule,
   request: IncomingRequest,
   secret: string,

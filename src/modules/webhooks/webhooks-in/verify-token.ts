@@ -1,12 +1,11 @@
 import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet } from 'jose';
 import { GatewayError } from '#kernel/errors.ts';
 import type { SignatureRule } from '#modules/connections/providers/webhook-rules.ts';
-import { invalid } from './signed.ts';
 
 /** The expected claims of a token. */
-export interface TokenAround {
+export interface TokenContext {
   /** The address of the webhook, the audience of the token. */
-  readonly address: string;
+  address(): string;
   /** Seconds since the epoch. */
   readonly now: number;
   /**
@@ -25,7 +24,7 @@ export interface TokenAround {
 export async function verifyToken(
   { jwt, is_required: isRequired }: SignatureRule,
   input: string | undefined,
-  context: TokenAround,
+  context: TokenContext,
 ): Promise<void> {
   if (input === undefined) {
     if (!isRequired) return;
@@ -34,13 +33,14 @@ export async function verifyToken(
   }
   const token = /^Bearer (\S+)$/i.exec(input)?.[1];
   if (token === undefined || jwt === undefined) throw invalid('The token is not a bearer token.');
+  const address = context.address();
   const check = async (isFresh: boolean): Promise<void> => {
     const keys = createLocalJWKSet(await context.publicKeys(jwt.keys_url, isFresh));
     await jwtVerify(token, keys, {
       algorithms: ['RS256'],
       issuer: [...jwt.issuers],
       // With a slash it is the same address (docs/reference/http.md#paths).
-      audience: [context.address, `${context.address}/`],
+      audience: [address, `${address}/`],
       currentDate: new Date(context.now * 1000),
     });
   };
@@ -56,3 +56,6 @@ export async function verifyToken(
     throw error;
   }
 }
+
+const invalid = (message: string): GatewayError =>
+  new GatewayError('webhook_invalid_signature', { message });

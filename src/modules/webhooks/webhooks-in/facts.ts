@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Busboy } from '@fastify/busboy';
 import { bodyText, formFields } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
@@ -11,8 +12,6 @@ import type {
   WebhookRules,
 } from '#modules/connections/providers/webhook-rules.ts';
 import type { KeptRequest } from './events.ts';
-import { forwardedHeaders } from './headers.ts';
-import { readMultipart } from './multipart.ts';
 
 /** A received webhook. */
 export interface IncomingRequest extends KeptRequest {
@@ -27,8 +26,9 @@ export interface ReceivedWebhook {
   readonly request: IncomingRequest;
 }
 
-/** With its body read. */
-export interface ReadRequest extends IncomingRequest {
+/** What the rules of a provider read in a request, or in one event of it. */
+export interface WebhookFacts {
+  readonly headers: IncomingRequest['headers'];
   readonly query: URLSearchParams;
   readonly body: Json;
 }
@@ -36,29 +36,27 @@ export interface ReadRequest extends IncomingRequest {
 /** Maximum nesting of lists and objects in a body. */
 const depthMax = 64;
 
-/**
- * Reads the body as the provider sends it: JSON, a form (also multipart), or text.
- * @throws GatewayError `webhook_invalid_payload`
- */
-export async function readRequest(
+/** @throws GatewayError `webhook_invalid_payload` */
+export async function readFacts(
   request: IncomingRequest,
   rules: WebhookRules,
-): Promise<ReadRequest> {
-  const query = new URLSearchParams(request.search);
-  const type = request.headers['content-type'] ?? '';
-  if (rules.body_of_headers) return { ...request, query, body: forwardedHeaders(request.headers) };
-  if (/^\s*multipart\//i.test(type) && request.bytes.length > 0) {
-    const fields = await readMultipart(request.bytes, type);
-    return { ...request, query, body: formBody(fields, rules) };
+): Promise<WebhookFacts> {
+  const { headers, search } = request;
+  return { headers, query: new URLSearchParams(search), body: await readBody(request, rules) };
+}
+
+/** The body as the provider sends it: JSON, a form (also multipart), or text. */
+async function readBody({ headers, bytes }: IncomingRequest, rules: WebhookRules): Promise<Json> {
+  const type = headers['content-type'] ?? '';
+  if (rules.body_of_headers) return forwardedHeaders(headers);
+  if (/^\s*multipart\//i.test(type) && bytes.length > 0) {
+    return formBody(await readMultipart(bytes, type), rules);
   }
-  const text = bodyText(request.bytes, type);
-  if (text === '') return { ...request, query, body: {} };
-  if (/urlencoded/i.test(type)) {
-    return { ...request, query, body: formBody([...new URLSearchParams(text)], rules) };
-  }
-  if (/xml|text\/plain/i.test(type) && !/^\s*[[{]/.test(text))
-    return { ...request, query, body: text };
-  return { ...request, query, body: parsed(text) };
+  const text = bodyText(bytes, type);
+  if (text === '') return {};
+  if (/urlencoded/i.test(type)) return formBody([...new URLSearchParams(text)], rules);
+  if (/xml|text\/plain/i.test(type) && !/^\s*[[{]/.test(text)) return text;
+  return parsed(text);
 }
 
 /** The JSON in the field of the rules, or every field. */
@@ -93,11 +91,8 @@ function depthOf(value: Json): number {
   return depth;
 }
 
-/** The source of a value: a request, or one event of it. */
-export type ValueSource = Pick<ReadRequest, 'headers' | 'query' | 'body'>;
-
 /** The first available value, as text. */
-export function valueOf(from: ValueSource, sources: readonly Source[]): string | null {
+export function valueOf(from: WebhookFacts, sources: readonly Source[]): string | null {
   for (const source of sources) {
     const value = valueAt(from, source);
     if (value !== null && value !== '') return value;
@@ -105,7 +100,7 @@ export function valueOf(from: ValueSource, sources: readonly Source[]): string |
   return null;
 }
 
-export function valueAt({ headers, query, body }: ValueSource, source: Source): string | null {
+export function valueAt({ headers, query, body }: WebhookFacts, source: Source): string | null {
   if (source.value !== undefined) return source.value;
   const found =
     source.header === undefined
@@ -158,7 +153,78 @@ function calendarIn(address: string): string | null {
   }
 }
 
-export function holds(from: ValueSource, condition: Condition): boolean {
+export function holds(from: WebhookFacts, condition: Condition): boolean {
   const value = valueAt(from, condition);
   return value !== null && (condition.equals === undefined || condition.equals === value);
+}
+
+type Field = readonly [name: string, value: string | JsonObject];
+
+/**
+ * The parts of a multipart body (RFC 7578) in order: text, or a file with its bytes in base64.
+ * @throws GatewayError `webhook_invalid_payload`
+ */
+function readMultipart(bytes: Buffer, contentType: string): Promise<readonly Field[]> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: unknown) => {
+      const message =
+        'The body of the webhook is not multipart/form-data with the boundary of its content type.';
+      reject(new GatewayError('webhook_invalid_payload', { message }, { cause }));
+    };
+    try {
+      const size = bytes.length;
+      const parser = Busboy({
+        headers: { 'content-type': contentType },
+        preservePath: true,
+        limits: { fieldSize: size, fileSize: size, fieldNameSize: size },
+      });
+      const fields: Field[] = [];
+      parser.on('field', (name, value) => fields.push([name, value]));
+      parser.on('file', (name, stream, filename, _encoding, type) => {
+        const chunks: Buffer[] = [];
+        const at = fields.push([name, '']) - 1;
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        stream.on('end', () => {
+          const base64 = Buffer.concat(chunks).toString('base64');
+          fields[at] = [name, { filename, content_type: type, base64 }];
+        });
+      });
+      parser.on('finish', () => resolve(fields));
+      parser.on('error', fail);
+      parser.end(bytes);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+/** Prefixes of provider headers that are not forwarded (docs/reference/webhooks-out.md#forward). */
+const notForwarded = [
+  'host',
+  'authorization',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'cookie',
+  'set-cookie',
+  'referer',
+  'user-agent',
+  'sec-',
+  'proxy-',
+  'www-authenticate',
+  'server',
+  'transfer-encoding',
+];
+
+/** The headers that are forwarded to the application. */
+export function forwardedHeaders(
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => !notForwarded.some((start) => name.startsWith(start)),
+    ),
+  );
 }

@@ -4,9 +4,18 @@ import { joinKey } from '#kernel/ids.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
 import type { WebhooksServices } from '../services.ts';
-import { bodyContext, requestContext, type IncomingStep, type KeptRequest } from './events.ts';
+import type { IncomingStep, KeptRequest, WebhookIn } from './events.ts';
+import type { IncomingRequest, ReceivedWebhook } from './facts.ts';
+import type { IncomingWebhook } from './incoming-store.ts';
 import type { Receiver } from './receiver.ts';
-import type { ReceivedWebhook, IncomingRequest } from './request.ts';
+
+/** Sealing context of the body. */
+const bodyContext = (environmentUid: string, deliveryId: string): string =>
+  `${environmentUid}/webhook-in/${deliveryId}`;
+
+/** Sealing context of the rest of the request. */
+const requestContext = (environmentUid: string, deliveryId: string): string =>
+  `${environmentUid}/webhook-in-request/${deliveryId}`;
 
 type Deps = Pick<WebhooksServices, 'vault'>;
 
@@ -129,4 +138,32 @@ function shown(headers: IncomingRequest['headers'], rules: WebhookRules): Record
   const named = [...(rules.type ?? []), ...(rules.delivery_id ?? [])].map(({ header }) => header);
   const names = new Set([...shownHeaders, ...named]);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => names.has(name)));
+}
+
+/**
+ * The webhook from the log; null when its request is not stored.
+ * @throws GatewayError `not_found`: the key was destroyed
+ */
+export async function storedWebhook(
+  { vault, incoming }: Pick<WebhooksServices, 'vault' | 'incoming'>,
+  webhook: IncomingWebhook,
+): Promise<ReceivedWebhook | null> {
+  const received = await incoming.valueAt(webhook);
+  return received === null ? null : openReceived(vault, received);
+}
+
+/**
+ * The request in a message of the log; null when it has none.
+ * @throws GatewayError `not_found`: the key was destroyed
+ */
+export async function openReceived(
+  vault: WebhooksServices['vault'],
+  { environment_id: uid, delivery_id: id, received_at, body, request }: WebhookIn,
+): Promise<ReceivedWebhook | null> {
+  if (body === null || request === null) return null;
+  await vault.ready(uid);
+  const bytes = vault.openBytes(uid, body, bodyContext(uid, id));
+  const kept = vault.openBytes(uid, request, requestContext(uid, id));
+  const { headers, search } = JSON.parse(kept.toString()) as KeptRequest;
+  return { id, receivedAt: received_at / 1000, request: { headers, search, bytes } };
 }
