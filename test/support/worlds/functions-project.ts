@@ -21,7 +21,7 @@ export function functionsProject(files: Readonly<Record<string, string>>): Funct
   write({
     '.svc/.gitkeep': '',
     'package.json': '{ "private": true, "type": "module" }',
-    'index.ts': entries.map((file) => `import '../${file.replace(/\.ts$/, '.js')}';\n`).join(''),
+    'index.ts': entries.map((file) => `import './${file.replace(/\.ts$/, '.js')}';\n`).join(''),
     ...files,
   });
   return { root, write, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
