@@ -7,8 +7,13 @@ import type { Codec } from '#ports/schemas.ts';
 import { framedId, type Transfer } from './export.ts';
 import { corrupted, decodeBlock, magic, prefixBytes, unframed, type Entry } from './frames.ts';
 import { readManifest, type Manifest, type PartitionFile } from './manifest.ts';
-import { OffsetMaps, translations } from './offset-map.ts';
-import { placingOf, type Placement, type DecodedEntry } from './placing.ts';
+import {
+  OffsetMaps,
+  translations,
+  placingOf,
+  type Placement,
+  type DecodedEntry,
+} from './offset-map.ts';
 import type { Source, SourceTopic } from './source.ts';
 
 /** The log that is filled. */

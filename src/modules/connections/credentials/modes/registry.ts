@@ -1,6 +1,5 @@
 import type { AuthMode } from '../../providers/definition.ts';
 import { app } from './app.ts';
-import { bill } from './bill.ts';
 import { custom } from './custom.ts';
 import type { AuthModeRules } from './mode.ts';
 import { oauth1, tba } from './oauth1.ts';
@@ -8,7 +7,7 @@ import { oauth2Cc } from './oauth2-cc.ts';
 import { oauth2 } from './oauth2.ts';
 import { appStore, jwt, signature } from './self-signed-modes.ts';
 import { apiKeyMode, basic, none } from './static-modes.ts';
-import { twoStep } from './two-step.ts';
+import { bill, twoStep } from './two-step.ts';
 
 /** Every authentication mode (docs/reference/auth-modes.md#overview). */
 export const authModeRules: Readonly<Record<AuthMode, AuthModeRules>> = {

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  baseString,
-  oauth1Header,
-} from '#modules/connections/credentials/modes/oauth1-signature.ts';
+import { baseString, oauth1Header } from '#modules/connections/credentials/modes/oauth1.ts';
 
 /** The worked example that one provider of OAuth 1.0a publishes. */
 const published = {
