@@ -9,13 +9,13 @@ import { createMessageServer } from '#http/message-server.ts';
 import { withoutPathSlash } from '#http/request-target.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { healthResponse, readyResponse } from '#modules/operations/health/responses.ts';
-import type { Services } from './services.ts';
+import type { ProcessReports } from '#modules/operations/services.ts';
 
 export interface HealthServerOptions {
   /** Reasons why this process cannot do its work; none = ready. */
   readonly readiness: () => readonly string[];
   /** Returns the body of `/metrics`. */
-  readonly scrape: Services['scrape'];
+  readonly scrape: ProcessReports['scrape'];
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
@@ -58,7 +58,10 @@ export async function createHealthServer(
   };
 }
 
-async function answerMetrics(response: ServerResponse, scrape: Services['scrape']): Promise<void> {
+async function answerMetrics(
+  response: ServerResponse,
+  scrape: ProcessReports['scrape'],
+): Promise<void> {
   try {
     const { text, mediaType } = await scrape();
     response.writeHead(200, { ...headersOfEveryAnswer, 'content-type': mediaType }).end(text);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
 import { openCommands, openCommandSender } from './command-sender.ts';
 import type { ExecuteOptions, ControlPlane } from './control-plane.ts';
 import { commandTo, type ControlCommand, type CommandRequest } from './entity.ts';
 import { within, type InProcessOwners } from './in-process-owners.ts';
-import type { Ports } from './ports.ts';
+import type { LogPorts } from './ports.ts';
 import type { Replies, Reply } from './replies.ts';
 import { currentTrace } from './trace.ts';
 import type { OpenControlView } from './view.ts';
@@ -20,7 +21,8 @@ type Options = Partial<ExecuteOptions> & { readonly actor: string };
  * decision.
  */
 export async function createControlPlane(
-  deps: Pick<Ports, 'log' | 'schemas' | 'clock'> & {
+  deps: LogPorts & {
+    readonly clock: Clock;
     readonly view: OpenControlView;
     readonly replies: Replies;
     /** Null where the process owns nothing. */

@@ -1,7 +1,8 @@
 import { partitionOf } from '#kernel/partition.ts';
+import type { Clock } from '#kernel/time.ts';
 import type { Message, PartitionMessages, Position } from '#ports/event-log.ts';
 import type { PublicMessage } from './entity.ts';
-import type { Ports } from './ports.ts';
+import type { LogPorts } from './ports.ts';
 import { encodePublic, type PublicCodec } from './public-message.ts';
 
 /** Appends messages to public topics that are not written by owners: deliveries and log entries. */
@@ -13,7 +14,9 @@ export interface Publisher {
   publish(messages: readonly PublicMessage[], actor: string): Promise<Position[]>;
 }
 
-export type PublisherDeps = Pick<Ports, 'log' | 'schemas' | 'clock'>;
+export interface PublisherDeps extends LogPorts {
+  readonly clock: Clock;
+}
 
 interface Target {
   readonly codec: PublicCodec;

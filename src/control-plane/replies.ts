@@ -1,10 +1,11 @@
+import type { Logger } from 'pino';
 import { GatewayError, type ErrorDetails } from '#kernel/errors.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import type { Message } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { consume } from './consume.ts';
 import { repliesTopic, type ReplyValue } from './message-codec.ts';
-import type { Ports } from './ports.ts';
+import type { LogPorts } from './ports.ts';
 
 /** An owner's reply. */
 export interface Reply<T> {
@@ -27,7 +28,8 @@ export interface Replies extends AsyncDisposable {
 
 /** Consumes the replies to this node from now on. */
 export async function openReplies(
-  deps: Pick<Ports, 'log' | 'schemas' | 'logger'> & {
+  deps: LogPorts & {
+    readonly logger: Logger;
     /** Unique among running nodes and, where several threads of one send commands, among threads. */
     readonly node: string;
   },

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { GatewayError } from '#kernel/errors.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { partitionNumbers } from '#kernel/partition.ts';
-import { dayMs } from '#kernel/time.ts';
+import { dayMs, type Clock } from '#kernel/time.ts';
 import type { Batch, EventLog, ReadMessage } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { consume } from './consume.ts';
@@ -87,7 +87,7 @@ export async function openControlView(
 
 /** Where to resume: at the saved position, or at the beginning with an empty store. */
 async function resume(
-  { log, clock }: Pick<Ports, 'log' | 'clock'>,
+  { log, clock }: { readonly log: EventLog; readonly clock: Clock },
   store: ViewStore,
   partitions: number,
 ): Promise<Map<number, PartitionProgress>> {

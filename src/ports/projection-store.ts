@@ -41,11 +41,17 @@ export class PartCorruption extends Error {
 export const damagedPartOf = (error: unknown): DamagedPart | null =>
   error instanceof Error && error.cause instanceof PartCorruption ? error.cause.damaged : null;
 
+/** Reads rows of the tables as objects. */
+export interface RowQueries {
+  /** The result as objects, for small results. 64-bit integers are strings. */
+  queryRows<T>(sql: string, params?: SqlParams, queryClass?: QueryClass): Promise<T[]>;
+}
+
 /**
  * Columnar tables for queries of the past and for pages of records. All of it is derived from the log and can be
  * rebuilt. Every method that reads rows may also fail with `projection_damaged`, until the table is rebuilt.
  */
-export interface ProjectionStore extends AsyncDisposable {
+export interface ProjectionStore extends RowQueries, AsyncDisposable {
   /**
    * Creates the table or view if it is missing.
    * @throws GatewayError `projection_unavailable`: may or may not have been created.
@@ -72,8 +78,6 @@ export interface ProjectionStore extends AsyncDisposable {
    * @throws GatewayError `projection_unavailable`
    */
   queryBinary(sql: string, params?: SqlParams, queryClass?: QueryClass): Promise<Buffer>;
-  /** The result as objects, for small results. 64-bit integers are strings. */
-  queryRows<T>(sql: string, params?: SqlParams, queryClass?: QueryClass): Promise<T[]>;
 }
 
 /** A table as data: the store decides whether it is on one node or replicated. */

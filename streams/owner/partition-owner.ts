@@ -11,7 +11,7 @@ import {
   type EntityValue,
   type OwnerNote,
 } from '#control-plane/message-codec.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { ProcessPorts } from '#control-plane/ports.ts';
 import type { Reply } from '#control-plane/replies.ts';
 import {
   inSpan,
@@ -24,7 +24,7 @@ import {
 import { GatewayError } from '#kernel/errors.ts';
 import { splitKey } from '#kernel/ids.ts';
 import { dayMs, type Instant } from '#kernel/time.ts';
-import type { ReadMessage, TransactionalWriter } from '#ports/event-log.ts';
+import type { ReadMessage, TransactionalWriter, EventLog } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import {
   decideInProcess,
@@ -59,7 +59,8 @@ const timerMsMax = 2 ** 31 - 1;
 const dueAgainAfterMs = 1_000;
 const readBytesMax = 1024 * 1024;
 
-export interface OwnerDeps extends Pick<Ports, 'log' | 'clock' | 'logger'> {
+export interface OwnerDeps extends ProcessPorts {
+  readonly log: EventLog;
   readonly writers: TopicWriters;
   readonly commands: Codec<CommandValue>;
   readonly entities: Codec<EntityValue>;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { consume } from '#control-plane/consume.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { LogPorts } from '#control-plane/ports.ts';
 import type { Batch } from '#ports/event-log.ts';
 import {
   messageOf,
@@ -19,7 +19,7 @@ export interface FollowedProjection extends AsyncDisposable {
 
 /** Resolves when everything that was decided before the call is known. */
 export async function followProjection(
-  deps: Pick<Ports, 'log' | 'schemas'> & {
+  deps: LogPorts & {
     readonly logger: Pick<Logger, 'error'>;
   },
   name: string,

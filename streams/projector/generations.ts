@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Ports } from '#control-plane/ports.ts';
+import type { ProcessPorts } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isOutage } from '#kernel/errors.ts';
 import { partitionNumbers } from '#kernel/partition.ts';
@@ -53,7 +53,7 @@ export interface ActiveGeneration<S> {
 
 /** `S` reads one generation, `A` the active one. */
 export interface GenerationsDeps<S, A extends ActiveGeneration<S>, T extends TableSet>
-  extends Omit<FeedDeps<S, T>, 'failed'>, Pick<Ports, 'clock' | 'logger'> {
+  extends Omit<FeedDeps<S, T>, 'failed'>, ProcessPorts {
   readonly topic: TopicName;
   readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
   readonly store: ProjectionStore;

@@ -1,4 +1,5 @@
-import type { Ports } from '#control-plane/ports.ts';
+import type { Logger } from 'pino';
+import type { LogPorts } from '#control-plane/ports.ts';
 import type { ReadMessage } from '#ports/event-log.ts';
 import type { DeadLetter } from '../dead-letters/state.ts';
 import type { PartitionReset } from './reset-state.ts';
@@ -43,7 +44,8 @@ export interface OperatorRequests {
 }
 
 /** What every reactor needs. */
-export interface ReactorDeps extends Pick<Ports, 'log' | 'schemas' | 'logger'> {
+export interface ReactorDeps extends LogPorts {
+  readonly logger: Logger;
   readonly operatorRequests: OperatorRequests;
 }
 

@@ -6,6 +6,7 @@ import {
   type CallToolResult,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { RouteAnswer } from '#http/define-route.ts';
 import { jsonObject } from '#http/fields.ts';
 import { problemLine } from '#json-schema/problems.ts';
@@ -19,7 +20,7 @@ import {
   toolParameters,
 } from '#modules/functions/functions/presenter.ts';
 import { findFunction, listFunctions } from '#modules/functions/functions/queries.ts';
-import type { Services } from '../services.ts';
+import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
 
 /** The part of a request that the protocol needs. */
 interface Message {
@@ -68,7 +69,7 @@ function requestOf({ body, protocolVersion }: Message): Request {
 
 /** The caller that lists and calls tools. */
 export interface ToolCaller {
-  readonly services: Pick<Services, 'control' | 'runs'>;
+  readonly services: { readonly control: ControlPlane; readonly runs: RunsClient };
   readonly connection: Connection;
   readonly actor: string;
   /** Aborted when the client goes away. */

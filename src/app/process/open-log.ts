@@ -3,7 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { openEmbeddedLogClient } from '#adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '#adapters/event-log/embedded/open.ts';
 import { controlTopic } from '#control-plane/message-codec.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { LogPorts, ProcessPorts } from '#control-plane/ports.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isErasable, type EventLog } from '#ports/event-log.ts';
@@ -41,7 +41,7 @@ interface ServerAccess extends CommonAccess, KafkaAccess {
 export type LogAccess = EmbeddedAccess | ServerAccess;
 
 /** The log and its schemas, the same in every thread. */
-export type OpenedLog = Pick<Ports, 'log' | 'schemas'>;
+export type OpenedLog = LogPorts;
 
 /** The servers that the log depends on, by their names in messages. */
 export interface Servers {
@@ -64,7 +64,7 @@ export interface MainLog extends ServedLog {
   readonly maintenance: EmbeddedLog['maintenance'] | null;
 }
 
-interface LogDeps extends Pick<Ports, 'clock' | 'logger'> {
+interface LogDeps extends ProcessPorts {
   /** Name of the thread, the last part of its client id at the brokers. */
   readonly thread: string;
 }

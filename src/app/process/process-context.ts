@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createThreadMetrics, type ThreadMetrics } from '#adapters/metrics/prometheus.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { ProcessPorts } from '#control-plane/ports.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/time.ts';
@@ -20,7 +20,7 @@ import { startOnLog, type Start } from './start-on-log.ts';
 import { topicSpecs } from './topics.ts';
 
 /** What the parts of the main thread share. */
-export interface ProcessContext extends Pick<Ports, 'clock' | 'logger'> {
+export interface ProcessContext extends ProcessPorts {
   readonly config: Config;
   readonly folders: Folders;
   readonly corruption: LogCorruption;

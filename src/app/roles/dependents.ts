@@ -1,35 +1,41 @@
-import type { Services } from '#api/services.ts';
-import { entitiesOfEnvironment } from '#modules/access/environments/dependents.ts';
+import type { ProcessPorts } from '#control-plane/ports.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
+import {
+  entitiesOfEnvironment,
+  type EnvironmentDependents,
+} from '#modules/access/environments/dependents.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
+import type { AuthorizationOutcomes } from '#modules/connections/authorizations/outcomes.ts';
 import { integrationsOfEnvironments } from '#modules/connections/integrations/handlers.ts';
+import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import type { ConnectionFollowers } from '#modules/connections/services.ts';
 import { alertDestinationEntity } from '#modules/extensions/alert-destinations/entity.ts';
 import { alertEntity } from '#modules/extensions/alerts/entity.ts';
 import { createLifecycleFunctions } from '#modules/functions/actions/lifecycle-functions.ts';
 import { functionsOfIntegrations } from '#modules/functions/functions/handlers.ts';
+import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
 import { syncsOfConnections } from '#modules/functions/syncs/reconcile.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
 import {
   typedTopicsOfEnvironments,
   typedTopicsOfIntegrations,
 } from '#modules/operations/typed-topics/queries.ts';
+import type { RecordWriter } from '#modules/records/write/writer.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
 import { announceAuthorizations } from '#modules/webhooks/webhooks-out/auth-webhooks.ts';
 
-type Deps = Pick<
-  Services,
-  'control' | 'vault' | 'clock' | 'logger' | 'providers' | 'publisher' | 'runs'
-> & { readonly records: Pick<Services['records'], 'writer'> };
+interface Deps extends SealedEntities, ProcessPorts {
+  readonly providers: ProviderCatalogue;
+  readonly publisher: Publisher;
+  readonly runs: RunsClient;
+  readonly records: { readonly writer: RecordWriter };
+}
 
 /** What later wings do when an environment, an integration or a connection changes or is deleted. */
-export function createDependents(
-  deps: Deps,
-): Pick<
-  Services,
-  | 'environmentDependents'
-  | 'integrationDependents'
-  | 'connectionDependents'
-  | 'lifecycle'
-  | 'authorizationOutcomes'
-> {
+export function createDependents(deps: Deps): ConnectionFollowers & {
+  readonly environmentDependents: readonly EnvironmentDependents[];
+  readonly authorizationOutcomes: AuthorizationOutcomes;
+} {
   const { control, records, runs } = deps;
   const integrationDependents = [
     typedTopicsOfIntegrations(control),

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { Services } from '#api/services.ts';
 import { createMessageServer } from '#http/message-server.ts';
 import { isLoopbackHost } from '#http/same-origin.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import type { DemoApi } from '#modules/extensions/demo/api.ts';
 import { demoDefinitions } from '#modules/extensions/demo/definitions.ts';
+import type { DemoProvider } from '#modules/operations/services.ts';
 import type { Config } from '../config/config.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 
@@ -13,7 +14,9 @@ import type { ProcessContext } from '../process/process-context.ts';
 export const isOnlyLocal = ({ host, logUrl, publicUrl }: Config): boolean =>
   logUrl.kind === 'embedded' && isLoopbackHost(host) && publicUrl === null;
 
-interface OpenedDemo extends Pick<Services, 'demo' | 'providers'> {
+interface OpenedDemo {
+  readonly demo: DemoProvider | null;
+  readonly providers: ProviderCatalogue;
   /** `host:port` that the egress guard must let through. */
   readonly allow: readonly string[];
 }
@@ -22,7 +25,11 @@ interface OpenedDemo extends Pick<Services, 'demo' | 'providers'> {
 export async function openDemo(
   stack: AsyncDisposableStack,
   { config, clock, logger }: Pick<ProcessContext, 'config' | 'clock' | 'logger'>,
-  services: Pick<Services, 'vault' | 'providers'> & { readonly gatewayUrl: () => string },
+  services: {
+    readonly vault: Vault;
+    readonly providers: ProviderCatalogue;
+    readonly gatewayUrl: () => string;
+  },
 ): Promise<OpenedDemo> {
   const { vault, providers, gatewayUrl } = services;
   const isWanted = config.demo === 'yes' && config.roles.has('api') && isOnlyLocal(config);

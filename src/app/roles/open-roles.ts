@@ -6,6 +6,8 @@ import { createCode, defaultKeys, signInUrl } from '#modules/access/console-code
 import { bootstrap } from '#modules/access/environments/handlers.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
+import type { ProcessReports } from '#modules/operations/services.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import type { Config } from '../config/config.ts';
 import { addressProblem } from '../process/bind-address.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -34,7 +36,9 @@ export interface OpenedRoles {
   readonly services: Services | null;
 }
 
-interface Input extends Pick<Services, 'coordination' | 'readiness'> {
+interface Input {
+  readonly coordination: Coordination;
+  readonly readiness: ProcessReports['readiness'];
   /** What `loadProviders` has returned; null: not called yet. */
   readonly providers: ProviderCatalogue | null;
 }
@@ -123,7 +127,7 @@ async function consoleUrlOf(config: Config, services: Services): Promise<string 
 async function serve(
   { roles, host, port }: Config,
   services: Services | null,
-  { readiness, scrape }: Pick<Services, 'readiness' | 'scrape'>,
+  { readiness, scrape }: ProcessReports,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   if (!roles.has('api') || services === null) {
     const ready = () => services?.readiness() ?? readiness();

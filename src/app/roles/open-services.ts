@@ -11,9 +11,13 @@ import { openReplies, type Replies } from '#control-plane/replies.ts';
 import { openControlView, type OpenControlView } from '#control-plane/view.ts';
 import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
+import type { SealedEntities, AddressSettings } from '#modules/access/services.ts';
 import { missingRoots, openVault, type RootKeyRing } from '#modules/access/vault/open-vault.ts';
 import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypt-for-call.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
+import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import type { FindRecordReaders } from '#modules/functions/functions/record-readers.ts';
+import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
 import { createRunsClient } from '#modules/functions/runs/invocation/create-client.ts';
 import { DirectRuns } from '#modules/functions/runs/invocation/direct-runs.ts';
 import {
@@ -26,12 +30,26 @@ import { openDeadLetters, type DeadLetters } from '#modules/operations/dead-lett
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { collect } from '#modules/operations/metrics/collect.ts';
 import { countOperation } from '#modules/operations/metrics/routes.ts';
+import type { ProcessReports, DemoProvider } from '#modules/operations/services.ts';
 import { createReadableRuns } from '#modules/records/read/readable.ts';
+import type { DeclaredModels } from '#modules/records/services.ts';
 import { createRecordWriter } from '#modules/records/write/create-writer.ts';
-import { createConnectionFinder } from '#modules/webhooks/webhooks-in/find-connections.ts';
-import { openIncoming } from '#modules/webhooks/webhooks-in/incoming-store.ts';
-import { createProviderKeys } from '#modules/webhooks/webhooks-in/provider-keys.ts';
-import { openDeliveries } from '#modules/webhooks/webhooks-out/deliveries.ts';
+import {
+  createConnectionFinder,
+  type ConnectionFinder,
+} from '#modules/webhooks/webhooks-in/find-connections.ts';
+import {
+  openIncoming,
+  type IncomingWebhooks,
+} from '#modules/webhooks/webhooks-in/incoming-store.ts';
+import {
+  createProviderKeys,
+  type ProviderKeys,
+} from '#modules/webhooks/webhooks-in/provider-keys.ts';
+import { openDeliveries, type Deliveries } from '#modules/webhooks/webhooks-out/deliveries.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import type { Mailer } from '#ports/mailer.ts';
 import type { OperationOutcome } from '#ports/operation-log.ts';
 import type { Config } from '../config/config.ts';
 import { release } from '../config/version.ts';
@@ -54,12 +72,18 @@ export interface OpenedServices {
   readonly direct: DirectRuns;
 }
 
+interface ServicePorts {
+  readonly coordination: Coordination;
+  readonly readiness: ProcessReports['readiness'];
+  readonly providers: ProviderCatalogue;
+}
+
 /** Opens this node's view of the control plane and the services based on it. */
 export async function openServices(
   stack: AsyncDisposableStack,
   base: ProcessContext,
   { projection, owners, all }: Threads & { readonly projection: RunningThread },
-  ports: Pick<Services, 'coordination' | 'readiness' | 'providers'>,
+  ports: ServicePorts,
 ): Promise<OpenedServices> {
   const { coordination, readiness } = ports;
   const { config, clock, logger, rootKeys } = base;
@@ -118,8 +142,8 @@ export async function openServices(
 /** Who reads a model, and which models functions declare. */
 const openModelLookups = (
   stack: AsyncDisposableStack,
-  control: Services['control'],
-): Pick<Services, 'recordReaders' | 'declaredModels'> => ({
+  control: ControlPlane,
+): { readonly recordReaders: FindRecordReaders; readonly declaredModels: DeclaredModels } => ({
   recordReaders: findRecordReaders(control),
   declaredModels: stack.use(createDeclaredModels(control)),
 });
@@ -127,8 +151,8 @@ const openModelLookups = (
 async function openRuns(
   stack: AsyncDisposableStack,
   { logger, log: { log, schemas } }: ProcessContext,
-  { control, vault }: Pick<Services, 'control' | 'vault'>,
-): Promise<Pick<Services, 'runs'> & Omit<OpenedServices, 'services'>> {
+  { control, vault }: SealedEntities,
+): Promise<{ readonly runs: RunsClient } & Omit<OpenedServices, 'services'>> {
   const ends = stack.use(await consumeRunCompletions({ log, schemas, logger }));
   const payloads = createPayloadStore({ log, schemas, vault, logger });
   const direct = new DirectRuns();
@@ -154,7 +178,7 @@ async function collected(
   { metrics }: ProcessContext,
   services: Services,
   threads: readonly RunningThread[],
-): ReturnType<Services['scrape']> {
+): ReturnType<ProcessReports['scrape']> {
   await collect(services, metrics);
   return scraped(metrics, threads);
 }
@@ -195,7 +219,7 @@ async function openDeadLetterView(
 async function openMailer(
   stack: AsyncDisposableStack,
   { smtpUrl, smtpFrom }: Config,
-): Promise<Services['mailer']> {
+): Promise<Mailer | null> {
   if (smtpUrl === null) return null;
   const { createSmtpMailer } = await import('#adapters/mail/smtp.ts');
   return stack.use(createSmtpMailer(smtpUrl, smtpFrom));
@@ -205,8 +229,17 @@ async function openMailer(
 async function openWayOut(
   stack: AsyncDisposableStack,
   base: ProcessContext,
-  supplied: Pick<Services, 'control' | 'vault' | 'providers' | 'settings'>,
-): Promise<Pick<Services, 'http' | 'connectionFinder' | 'providerKeys' | 'demo' | 'providers'>> {
+  supplied: SealedEntities & {
+    readonly providers: ProviderCatalogue;
+    readonly settings: AddressSettings;
+  },
+): Promise<{
+  readonly http: HttpClient;
+  readonly connectionFinder: ConnectionFinder;
+  readonly providerKeys: ProviderKeys;
+  readonly demo: DemoProvider | null;
+  readonly providers: ProviderCatalogue;
+}> {
   const { config, clock, tracing } = base;
   const gatewayUrl = (): string => supplied.settings.publicUrl;
   const { allow, ...demo } = await openDemo(stack, base, { ...supplied, gatewayUrl });
@@ -220,7 +253,7 @@ async function openWayOut(
 async function openWebhooks(
   stack: AsyncDisposableStack,
   context: ProcessContext,
-): Promise<Pick<Services, 'deliveries' | 'incoming'>> {
+): Promise<{ readonly deliveries: Deliveries; readonly incoming: IncomingWebhooks }> {
   const { clock, logger, folders } = context;
   const deps = { ...context.log, clock, logger };
   const file = (name: string): string => `${folders.views}/${name}.sqlite`;

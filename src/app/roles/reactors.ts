@@ -3,8 +3,11 @@ import { openSandbox } from '#adapters/sandbox/sandbox.ts';
 import type { Services } from '#api/services.ts';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { EntityRef } from '#control-plane/entity.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
 import { resumeDeletions } from '#modules/access/environments/deletion.ts';
 import { keepRewrapping } from '#modules/access/root-keys/handlers.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import {
   startTokenRefreshes,
@@ -27,6 +30,7 @@ import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhooks.
 import { startSyncWebhooks } from '#modules/webhooks/webhooks-out/sync-webhook.ts';
 import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
 import type { Metrics } from '#ports/metrics.ts';
+import type { OperationLogs } from '#ports/operation-log.ts';
 import type { FailureKind, Sandbox } from '#ports/sandbox.ts';
 import type { ConsumerGroupName } from '#streams/consumer-groups.ts';
 import { version } from '../config/version.ts';
@@ -73,10 +77,10 @@ export async function startReactors(
   }
 }
 
-type CommonServices = Pick<
-  Services,
-  'log' | 'schemas' | 'control' | 'vault' | 'publisher' | 'logs' | 'clock' | 'logger'
->;
+interface CommonServices extends Ports, SealedEntities {
+  readonly publisher: Publisher;
+  readonly logs: OperationLogs;
+}
 
 /** Runs of functions, and what creates them. */
 async function startRuns(

@@ -1,4 +1,4 @@
-import type { Ports } from '#control-plane/ports.ts';
+import type { Logger } from 'pino';
 import { GatewayError } from '#kernel/errors.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import type {
@@ -13,6 +13,7 @@ import {
 import { createReadAtEnd } from '#modules/records/projection/read-at-end.ts';
 import type { ProjectionNotifications } from '#modules/records/read/projection-notifications.ts';
 import type { RecordReader } from '#modules/records/read/reader.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import type { Metrics } from '#ports/metrics.ts';
 import type { TableFeed, Reach } from '#streams/projector/generation-feed.ts';
 import { createPublication } from '#streams/projector/publication.ts';
@@ -25,8 +26,13 @@ type GenerationOpeners = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;
 /** Inserts of a former projector may arrive within this time: requests time out after half of it. */
 const cleanupAfterMs = 10 * 60_000;
 
-type RecordPorts = Pick<ProjectorDeps, 'store' | 'codec' | 'clock' | 'partitions' | 'faultPoint'> &
-  Pick<Ports, 'log' | 'logger'>;
+interface RecordPorts extends Pick<
+  ProjectorDeps,
+  'store' | 'codec' | 'clock' | 'partitions' | 'faultPoint'
+> {
+  readonly log: EventLog;
+  readonly logger: Logger;
+}
 
 /** Brings the tables to their current form. */
 type Prepare = (tables: ProjectorDeps['tables']) => Promise<void>;

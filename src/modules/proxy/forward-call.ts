@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readBytes } from '#http/body.ts';
 import type { StreamCall } from '#http/stream-route.ts';
 import { limits } from '#kernel/limits.ts';
+import type { Clock } from '#kernel/time.ts';
 import type {
   OpenedConnections,
   OpenedForCall,
@@ -19,7 +20,6 @@ import {
   needsBody,
   retryWaitMs,
 } from '#modules/functions/runs/runtime/retry.ts';
-import type { FunctionsServices } from '#modules/functions/services.ts';
 import {
   HttpFailure,
   mayPass,
@@ -27,6 +27,7 @@ import {
   type AnswerHeaders,
   type AnswerSink,
   type HttpReply,
+  type HttpClient,
 } from '#ports/http-client.ts';
 import { callerHeaders, firstOf, joined, type CallHeaders } from './headers.ts';
 import { redirectedTo, type ProxyRequest } from './redirect.ts';
@@ -37,8 +38,19 @@ const collectedBytesMax = 64 * 1024;
 /** Limit of a body that is written together with its head. */
 const joinedBytesMax = 16 * 1024;
 
+interface ProxySettings {
+  /** Of one proxied call, all of its attempts together. */
+  readonly proxyTimeoutSeconds: number;
+}
+
+export interface ForwardServices {
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly settings: ProxySettings;
+}
+
 export interface ProxyCall {
-  readonly services: Pick<FunctionsServices, 'http' | 'clock' | 'settings'>;
+  readonly services: ForwardServices;
   readonly connections: OpenedConnections;
   readonly environmentUid: string;
   readonly requested: CallHeaders;

@@ -5,15 +5,25 @@ import type { StreamCall, StreamRoute } from '#http/stream-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV4 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
-import type { FunctionsServices } from '#modules/functions/services.ts';
+import type { OpenedConnections } from '#modules/connections/connections/opened-connections.ts';
 import { HttpFailure } from '#ports/http-client.ts';
-import type { NotedOperation } from '#ports/operation-log.ts';
-import { failureBody, forwardCall, type CallOutcome } from './forward-call.ts';
+import type { NotedOperation, OperationLogs } from '#ports/operation-log.ts';
+import {
+  failureBody,
+  forwardCall,
+  type CallOutcome,
+  type ForwardServices,
+} from './forward-call.ts';
 import { callHeadersShape, readCallHeaders, type CallHeaders } from './headers.ts';
 
 const withBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-export const proxyRoute: StreamRoute<FunctionsServices> = {
+export interface ProxyServices extends ForwardServices {
+  readonly openedConnections: OpenedConnections;
+  readonly logs: OperationLogs;
+}
+
+export const proxyRoute: StreamRoute<ProxyServices> = {
   prefix: '/proxy/',
   path: '/proxy/{path}',
   keepsSlash: true,
@@ -97,15 +107,10 @@ interface CallObservation {
 
 /** One entry per call, without query, headers and bodies, which may contain secrets. */
 function noteCall(
-  {
-    caller,
-    services,
-    target,
-  }: Pick<StreamCall<FunctionsServices>, 'caller' | 'services' | 'target'>,
+  { caller, services, target }: StreamCall<ProxyServices>,
   { integrationKey: integration, connectionId }: CallHeaders,
   observation: CallObservation,
 ): void {
-  const { logs }: Pick<FunctionsServices, 'logs'> = services;
   const operation = {
     operationId: uuidV4(),
     operationType: 'proxy:call',
@@ -113,7 +118,7 @@ function noteCall(
     integration,
     connectionId,
   };
-  logs.note(operation, new NotedCall(target, observation));
+  services.logs.note(operation, new NotedCall(target, observation));
 }
 
 class NotedCall implements NotedOperation {

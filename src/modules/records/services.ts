@@ -1,6 +1,5 @@
-import type { Publisher } from '#control-plane/publisher.ts';
 import { routesWith } from '#http/define-route.ts';
-import type { ConnectionsServices } from '#modules/connections/services.ts';
+import type { CommonServices } from '#modules/access/services.ts';
 import type { Stream } from './model/stream.ts';
 import type { ReadableRuns } from './read/readable.ts';
 import type { RecordReader } from './read/reader.ts';
@@ -20,11 +19,24 @@ export interface DeclaredModels {
   variantsOf(stream: Stream): readonly string[];
 }
 
-export interface RecordsServices extends ConnectionsServices {
-  readonly publisher: Publisher;
-  readonly records: { readonly reader: RecordReader; readonly writer: RecordWriter };
+export interface RecordAccess {
+  readonly reader: RecordReader;
+  readonly writer: RecordWriter;
+}
+
+export interface RecordParts {
+  readonly records: RecordAccess;
   readonly readableRuns: ReadableRuns;
   readonly declaredModels: DeclaredModels;
 }
+
+export interface PartitionSettings {
+  /** Of the owned topics. */
+  readonly partitions: number;
+}
+
+/** Services of the routes of this wing. */
+export type RecordsServices = CommonServices &
+  RecordParts & { readonly settings: PartitionSettings };
 
 export const defineRoute = routesWith<RecordsServices>();

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { Instant } from '#kernel/time.ts';
-import type { AccessServices } from '../services.ts';
+import type { Instant, Clock } from '#kernel/time.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import type { SealedEntities, SharedValues } from '../services.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
+import type { Vault } from '../vault/vault.ts';
 import type { ApiKey } from './api-key.ts';
 import {
   accountKeyEntity,
@@ -18,8 +20,6 @@ import { isKeyFormat, isKeyOf, newSecret } from './key-format.ts';
 import { findKey } from './queries.ts';
 import { notifyRevoked } from './revocations.ts';
 
-type Deps = Pick<AccessServices, 'control' | 'vault'>;
-
 const refOf = (environmentUid: string | null, id: string) =>
   environmentUid === null ? accountKeyRef(id) : apiKeyRef(environmentUid, id);
 
@@ -28,7 +28,7 @@ const refOf = (environmentUid: string | null, id: string) =>
  * @throws GatewayError `conflict` (the name is taken), `resource_capped`, `idempotency_conflict`
  */
 export async function createKey(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   wanted: {
     /** Null for an account key. */
     readonly environmentUid: string | null;
@@ -69,7 +69,7 @@ export async function createKey(
 
 /** The secret of a key, decrypted from its sealed copy. */
 export async function revealKey(
-  { vault }: Pick<AccessServices, 'vault'>,
+  { vault }: { readonly vault: Vault },
   key: ApiKey,
 ): Promise<string> {
   const sealedBy = key.environmentUid ?? 'account';
@@ -82,7 +82,7 @@ export async function revealKey(
  * @throws GatewayError `not_found`
  */
 export async function deleteKey(
-  { control, coordination, logger }: Pick<AccessServices, 'control' | 'coordination' | 'logger'>,
+  { control, coordination, logger }: SharedValues & { readonly control: ControlPlane },
   environmentUid: string | null,
   id: string,
   options: ExecuteOptions,
@@ -101,7 +101,7 @@ export async function deleteKey(
 
 /** The key of a secret, or null. A key created on another node is found by the next request on this one. */
 export async function authenticate(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   secret: string,
 ): Promise<ApiKey | null> {
   if (!isKeyFormat(secret)) return null;
@@ -122,7 +122,11 @@ const rememberedMax = 10_000;
  * Records the use of a key: between the nodes at most once a minute, in the log at most once an hour. A lost record
  * only makes "last used" older; without coordination the value of the log is shown.
  */
-export function createUseNoter(deps: Pick<AccessServices, 'control' | 'coordination' | 'clock'>) {
+export function createUseNoter(deps: {
+  readonly control: ControlPlane;
+  readonly coordination: Coordination;
+  readonly clock: Clock;
+}) {
   const { control, coordination, clock } = deps;
   const shared = expiringCache<true>(rememberedMax, useSharedEveryMs, clock);
   const noted = expiringCache<true>(rememberedMax, useNotedEveryMs, clock);
@@ -156,5 +160,4 @@ function unlessAway(error: unknown): null {
 
 const usedName = (id: string): string => `key-used/${id}`;
 
-const hashOf = (vault: AccessServices['vault'], secret: string): string =>
-  vault.fingerprint('api-key', secret);
+const hashOf = (vault: Vault, secret: string): string => vault.fingerprint('api-key', secret);

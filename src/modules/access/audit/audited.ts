@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
+import type { Logger } from 'pino';
 import type { Caller, RouteAnswer } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isJsonObject, objectOf, type Json } from '#kernel/stable-json.ts';
-import type { AccessServices } from '../services.ts';
 import type { AuditRule } from './audited-routes.ts';
+import type { AuditRecorder } from './recorder.ts';
 
 /** A call of an audited route. */
 export interface AuditCall {
@@ -25,7 +26,7 @@ export interface AuditCall {
  * @throws what the work throws
  */
 export async function audited(
-  services: Pick<AccessServices, 'audit' | 'logger'>,
+  services: { readonly audit: AuditRecorder; readonly logger: Logger },
   call: AuditCall,
   task: () => Promise<RouteAnswer>,
 ): Promise<RouteAnswer> {
@@ -43,7 +44,7 @@ export async function audited(
 }
 
 async function record(
-  { audit, logger }: Pick<AccessServices, 'audit' | 'logger'>,
+  { audit, logger }: { readonly audit: AuditRecorder; readonly logger: Logger },
   { rule, caller, address, given }: AuditCall,
   outcome: string,
   answer: Json | null,

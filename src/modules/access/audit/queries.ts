@@ -3,11 +3,9 @@ import type { Micros } from '#kernel/time.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
 import { micros, timestamp, where } from '#tables/where.ts';
 import { environmentRef } from '../environments/entity.ts';
-import type { AccessServices } from '../services.ts';
+import type { EntityQueries } from '../services.ts';
 import { auditChainEntity } from './entity.ts';
 import { audit } from './projection.ts';
-
-type Deps = Pick<AccessServices, 'control' | 'tables'>;
 
 /** A row of the table; 64-bit numbers are strings. */
 export interface AuditRow {
@@ -47,7 +45,7 @@ export interface AuditPlace {
 
 /** Newest first. @throws GatewayError `projection_unavailable` */
 export async function findEvents(
-  { control, tables }: Deps,
+  { control, tables }: EntityQueries,
   filter: AuditFilter,
   { before, limit }: { readonly before: AuditPlace | null; readonly limit: number },
 ): Promise<AuditRow[]> {
@@ -76,7 +74,7 @@ export async function findEvents(
  * @throws GatewayError `projection_unavailable`
  */
 export async function chainFrom(
-  { control, tables }: Deps,
+  { control, tables }: EntityQueries,
   environment: string,
   seq: number,
   limit: number,

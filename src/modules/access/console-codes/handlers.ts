@@ -1,15 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import {
+  type ExecuteOptions,
+  findCaughtUp,
+  type ControlPlane,
+} from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { listKeys } from '../api-keys/queries.ts';
 import { defaultKeyName } from '../environments/handlers.ts';
 import { listEnvironments } from '../environments/queries.ts';
-import type { AccessServices } from '../services.ts';
+import type { SealedEntities } from '../services.ts';
 import type { KeyName } from './console-code.ts';
 import { consoleCodeRef, consoleCodeEntity, type ConsoleCodeEntity } from './entity.ts';
-
-type Deps = Pick<AccessServices, 'control' | 'vault'>;
 
 /** Text of a code: 192 random bits. */
 const codePattern = /^[A-Za-z0-9_-]{32}$/;
@@ -23,7 +25,7 @@ export interface MadeCode {
 
 /** Creates a code that signs in once with the keys. @throws GatewayError as `ControlPlane.execute` */
 export async function createCode(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   keys: readonly KeyName[],
   options: Pick<ExecuteOptions, 'actor'>,
 ): Promise<MadeCode> {
@@ -45,7 +47,10 @@ export async function createCode(
  * @returns the keys that it stands for
  * @throws GatewayError `unknown_console_code`: never made, used before, or expired
  */
-export async function useCode({ control, vault }: Deps, code: string): Promise<readonly KeyName[]> {
+export async function useCode(
+  { control, vault }: SealedEntities,
+  code: string,
+): Promise<readonly KeyName[]> {
   const { view } = control;
   const hash = hashOf(vault, code);
   const existing = codePattern.test(code)
@@ -57,7 +62,7 @@ export async function useCode({ control, vault }: Deps, code: string): Promise<r
 }
 
 /** The keys with which a newcomer starts: the account's oldest, and of each environment the one it was made with. */
-export function defaultKeys({ control }: Pick<Deps, 'control'>): readonly KeyName[] {
+export function defaultKeys({ control }: { readonly control: ControlPlane }): readonly KeyName[] {
   const [account] = listKeys(control, null);
   const ofEnvironments = listEnvironments(control).flatMap(({ uid }) =>
     listKeys(control, uid).filter(({ displayName }) => displayName === defaultKeyName),
@@ -70,5 +75,5 @@ export function defaultKeys({ control }: Pick<Deps, 'control'>): readonly KeyNam
 export const signInUrl = (publicUrl: string, code: string): string =>
   `${publicUrl}/console#code=${code}`;
 
-const hashOf = (vault: Deps['vault'], code: string): string =>
+const hashOf = (vault: SealedEntities['vault'], code: string): string =>
   vault.fingerprint('console-code', code);

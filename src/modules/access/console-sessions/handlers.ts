@@ -1,22 +1,29 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import {
+  type ExecuteOptions,
+  findCaughtUp,
+  type ControlPlane,
+} from '#control-plane/control-plane.ts';
 import { commandTo } from '#control-plane/entity.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { Caller } from '#http/define-route.ts';
 import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import type { Clock } from '#kernel/time.ts';
 import type { ApiKey } from '../api-keys/api-key.ts';
 import { findKey } from '../api-keys/queries.ts';
 import { notifyRevoked } from '../api-keys/revocations.ts';
 import type { KeyName } from '../console-codes/console-code.ts';
 import { environmentRef } from '../environments/entity.ts';
 import type { Environment } from '../environments/environment.ts';
-import type { AccessServices } from '../services.ts';
+import type { SealedEntities, SharedValues } from '../services.ts';
 import { endOf, type ConsoleSession } from './console-session.ts';
 import { consoleSessionRef, consoleSessionEntity, type ConsoleSessionEntity } from './entity.ts';
 
-type Deps = Pick<AccessServices, 'control' | 'vault' | 'clock'>;
+interface Deps extends SealedEntities {
+  readonly clock: Clock;
+}
 
 /** A key of a session, with the environment that it opens; null for a key of the account. */
 export interface SessionKey {
@@ -31,7 +38,7 @@ export interface SessionKey {
  * @throws GatewayError `resource_capped`: the browser keeps the session that it had
  */
 export async function createSession(
-  services: Pick<AccessServices, 'control' | 'vault' | 'coordination' | 'logger'>,
+  services: SealedEntities & SharedValues,
   input: { readonly keys: readonly KeyName[]; readonly replaces: ConsoleSession | null },
   options: ExecuteOptions,
 ): Promise<{ readonly session: ConsoleSession; readonly token: string }> {
@@ -56,7 +63,7 @@ export async function createSession(
 
 /** Takes a key out; without its last key a session ends. @throws GatewayError `not_found` */
 export async function removeKey(
-  { control }: Pick<Deps, 'control'>,
+  { control }: { readonly control: ControlPlane },
   { id, keys }: ConsoleSession,
   keyId: string,
   options: ExecuteOptions,
@@ -70,7 +77,7 @@ export async function removeKey(
 
 /** Ends the session; every node refuses it at once or, without coordination, when its view has applied the end. */
 export async function endSession(
-  services: Pick<AccessServices, 'control' | 'coordination' | 'logger'>,
+  services: SharedValues & { readonly control: ControlPlane },
   session: ConsoleSession,
   options: ExecuteOptions,
 ): Promise<void> {
@@ -79,7 +86,7 @@ export async function endSession(
 }
 
 async function notifyEnded(
-  { coordination, logger }: Pick<AccessServices, 'coordination' | 'logger'>,
+  { coordination, logger }: SharedValues,
   { id }: ConsoleSession,
 ): Promise<void> {
   await notifyRevoked(coordination, id).catch((err: unknown) => {
@@ -105,7 +112,7 @@ export async function findSession(
  * for responses that outlast their authorization.
  */
 export function isStillAuthorized(
-  { control, clock }: Pick<Deps, 'control' | 'clock'>,
+  { control, clock }: { readonly control: ControlPlane; readonly clock: Clock },
   { environmentUid, keyId, consoleSessionId }: Caller,
 ): boolean {
   if (findKey(control, environmentUid, keyId) === null) return false;
@@ -130,7 +137,7 @@ export function checkCsrf(vault: Deps['vault'], token: string, sent: string | un
 
 /** The keys of a session that exist, in the order in which they were added. */
 export function keysOf(
-  { control }: Pick<Deps, 'control'>,
+  { control }: { readonly control: ControlPlane },
   { keys }: Pick<ConsoleSession, 'keys'>,
 ): readonly SessionKey[] {
   return keys.flatMap((name) => {
@@ -141,7 +148,7 @@ export function keysOf(
 
 /** Null: the key was deleted, or its environment is being deleted. */
 export function findSessionKey(
-  { control }: Pick<Deps, 'control'>,
+  { control }: { readonly control: ControlPlane },
   { environmentUid, id }: KeyName,
 ): SessionKey | null {
   const key = findKey(control, environmentUid, id);
@@ -155,7 +162,13 @@ export function findSessionKey(
 const notedMax = 10_000;
 
 /** Notes the use of sessions in the log, each at most once per `limits.consoleSessionNotedMs`. */
-export function createSessionUseNoter({ control, clock }: Pick<Deps, 'control' | 'clock'>) {
+export function createSessionUseNoter({
+  control,
+  clock,
+}: {
+  readonly control: ControlPlane;
+  readonly clock: Clock;
+}) {
   const noted = expiringCache<true>(notedMax, limits.consoleSessionNotedMs, clock);
   return async ({ id, usedAt }: ConsoleSession): Promise<void> => {
     const now = clock.now();

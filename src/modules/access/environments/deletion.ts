@@ -1,10 +1,12 @@
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import { apiKeyEntity } from '../api-keys/entity.ts';
-import type { AccessServices } from '../services.ts';
-import { entitiesOfEnvironment } from './dependents.ts';
+import type { SealedEntities } from '../services.ts';
+import { entitiesOfEnvironment, type EnvironmentDependents } from './dependents.ts';
 import { environmentRef, environmentEntity } from './entity.ts';
 
-type Deps = Pick<AccessServices, 'control' | 'vault' | 'environmentDependents'>;
+interface Deps extends SealedEntities {
+  readonly environmentDependents: readonly EnvironmentDependents[];
+}
 
 /**
  * Deletes an environment and its contents. Readers do not see it from the first step.

@@ -6,16 +6,16 @@ import { GatewayError } from '#kernel/errors.ts';
 import { present } from '#kernel/present.ts';
 import { createKey, deleteKey } from '../api-keys/handlers.ts';
 import { listKeys } from '../api-keys/queries.ts';
-import type { AccessServices } from '../services.ts';
+import type { SealedEntities, SharedValues } from '../services.ts';
+import type { Vault } from '../vault/vault.ts';
 import { changedUrl, openUrl, urlOfEnvironment } from '../vault/webhook-urls.ts';
+import type { EnvironmentDependents } from './dependents.ts';
 import { environmentRef, type EnvironmentEntity } from './entity.ts';
 import { productionName, type EnvironmentSettings, type Environment } from './environment.ts';
 import { environmentByName } from './queries.ts';
 import { signingKeyContext } from './signing-keys.ts';
 
 export { deleteEnvironment } from './deletion.ts';
-
-type Deps = Pick<AccessServices, 'control' | 'vault'>;
 
 /** Plain text; absent: unchanged. */
 interface WebhookUrls {
@@ -30,7 +30,7 @@ export const defaultKeyName = 'Default - Full access';
  * @throws GatewayError `conflict`, `invalid_is_prod_flag`
  */
 export async function createEnvironment(
-  deps: Deps,
+  deps: SealedEntities,
   wanted: {
     readonly name: string;
     /** `prod` always is; other environments are not by default. */
@@ -79,7 +79,11 @@ export async function createEnvironment(
  *   `unknown_environment`
  */
 export async function patchEnvironment(
-  { control, vault, environmentDependents }: Deps & Pick<AccessServices, 'environmentDependents'>,
+  {
+    control,
+    vault,
+    environmentDependents,
+  }: SealedEntities & { readonly environmentDependents: readonly EnvironmentDependents[] },
   environmentUid: string,
   wanted: {
     readonly [Field in Exclude<keyof EnvironmentSettings, 'webhookUrls'>]?:
@@ -111,7 +115,7 @@ export async function patchEnvironment(
 }
 
 async function sealedUrls(
-  vault: Deps['vault'],
+  vault: SealedEntities['vault'],
   uid: string,
   wanted: WebhookUrls,
   existing: Environment['webhookUrls'] = { primary: null, secondary: null },
@@ -131,7 +135,7 @@ async function sealedUrls(
  * @throws GatewayError `multiple_webhook_signing_keys` within these 24 h
  */
 export async function rotateSigningKey(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   environmentUid: string,
   options: ExecuteOptions,
 ): Promise<string> {
@@ -143,7 +147,7 @@ export async function rotateSigningKey(
 }
 
 /** A UUID of 122 random bits. */
-function sealNewSigningKey(vault: AccessServices['vault'], uid: string) {
+function sealNewSigningKey(vault: Vault, uid: string) {
   const plain = randomUUID({ disableEntropyCache: true });
   return { plain, sealed: vault.seal(uid, plain, signingKeyContext(uid)) };
 }
@@ -165,7 +169,7 @@ export interface BootstrapResult {
   }[];
 }
 
-type FirstServices = Pick<AccessServices, 'control' | 'vault' | 'coordination' | 'logger'>;
+type FirstServices = SealedEntities & SharedValues;
 
 const leaseMs = 120_000;
 const options = { actor: 'system' } as const;

@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { Caller, IdempotentCall, RouteAnswer } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Sealed } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { AccessServices } from '../services.ts';
+import type { SealedEntities } from '../services.ts';
 import { sealingContext } from '../vault/sealing-context.ts';
 import { idempotentRequestRef, type IdempotentRequestEntity } from './entity.ts';
 import type { IdempotentRequest, KeptAnswer } from './idempotent-request.ts';
 
-type Deps = Pick<AccessServices, 'control' | 'vault' | 'logger'>;
+interface Deps extends SealedEntities {
+  readonly logger: Logger;
+}
 
 const extendEveryMs = 10_000;
 const askAgainMs = 150;

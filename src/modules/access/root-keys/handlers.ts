@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { AccessServices } from '../services.ts';
+import type { SharedValues } from '../services.ts';
 import type { RootKeyUse } from '../vault/key-ring.ts';
+import type { RootKeyRing } from '../vault/open-vault.ts';
 import { rewrapRef, type RewrapEntity } from './entity.ts';
 import type { Rewrap } from './rewrap-order.ts';
 
@@ -13,7 +14,10 @@ const extendEveryMs = 5_000;
 /** How soon an unfinished order of another process is continued after its lease has expired. */
 const lookEveryMs = 5_000;
 
-type RewrapDeps = Pick<AccessServices, 'control' | 'rootKeys' | 'coordination' | 'logger'>;
+interface RewrapDeps extends SharedValues {
+  readonly control: ControlPlane;
+  readonly rootKeys: RootKeyRing;
+}
 
 /**
  * Executes the rewrap order in a process whose first root key is the ordered one and that holds the lease. Without
@@ -70,7 +74,10 @@ async function rewrapAll(deps: RewrapDeps, order: Rewrap, closing: AbortSignal):
   }
 }
 
-type Deps = Pick<AccessServices, 'control' | 'rootKeys'>;
+interface Deps {
+  readonly control: ControlPlane;
+  readonly rootKeys: RootKeyRing;
+}
 
 export interface RootKeyFacts {
   readonly use: RootKeyUse;
@@ -83,8 +90,7 @@ export async function rootKeyFacts({ control, rootKeys }: Deps): Promise<RootKey
   return { use: rootKeys.use(), rewrap: findRewrap(control) };
 }
 
-export const findRewrap = ({ view }: AccessServices['control']): Rewrap | null =>
-  view.find(rewrapRef);
+export const findRewrap = ({ view }: ControlPlane): Rewrap | null => view.find(rewrapRef);
 
 /** Data keys that another root key than this one wraps. */
 export function outdatedKeys({ wrapped }: RootKeyUse, rootKeyId: string): number {

@@ -1,11 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { consume } from '#control-plane/consume.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { ProcessPorts } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { retrying } from '#kernel/retry.ts';
 import type { Instant } from '#kernel/time.ts';
-import type { TransactionalWriter, ReadMessage } from '#ports/event-log.ts';
+import type { TransactionalWriter, ReadMessage, EventLog } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import type { KeyRing, WrappedKey } from './key-ring.ts';
 
@@ -17,7 +17,8 @@ const fencedPauses = { firstMs: 50, lastMs: 2_000, withinMs: 15_000 };
 /** Some milliseconds of work on the thread that serves requests. */
 const rewrapAtOnceMax = 200;
 
-interface Deps extends Pick<Ports, 'log' | 'logger' | 'clock'> {
+interface Deps extends ProcessPorts {
+  readonly log: EventLog;
   readonly faultPoint?: (name: string) => void;
 }
 
@@ -233,7 +234,7 @@ interface KeyFiller extends Disposable {
  * is open, one message more is appended, unless others came meanwhile.
  */
 function createKeyFiller(
-  { log, clock, logger }: Pick<Ports, 'log' | 'clock' | 'logger'>,
+  { log, clock, logger }: ProcessPorts & { readonly log: EventLog },
   topic: string,
 ): KeyFiller {
   /** The newest time in the log when the last key was destroyed: its segment began no later. */

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError, type Issue } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import type { ConnectSession, IntegrationDefaults } from '../connect-sessions/connect-session.ts';
 import { defaultsOf } from '../connect-sessions/handlers.ts';
 import { findConnection } from '../connections/queries.ts';
@@ -10,9 +12,9 @@ import { authModeRules } from '../credentials/modes/registry.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
 import type { Integration } from '../integrations/integration.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import type { ProviderCatalogue } from '../providers/catalogue.ts';
 import type { Provider, FieldSchema } from '../providers/definition.ts';
 import { fieldProblem } from '../providers/field-check.ts';
-import type { ConnectionsServices } from '../services.ts';
 
 /** Set by the application or the provider: refused from a browser. */
 const reserved = new Set([
@@ -108,7 +110,7 @@ export interface AttemptRequest {
  *   `integration_not_allowed`, `invalid_connection`, `invalid_query_params`
  */
 export async function beginAttempt(
-  { control, providers, vault }: Pick<ConnectionsServices, 'control' | 'providers' | 'vault'>,
+  { control, providers, vault }: SealedEntities & { readonly providers: ProviderCatalogue },
   { session, integrationKey, params, isFor, unknownStatus: status = 404 }: AttemptRequest,
 ): Promise<Attempt> {
   const code = 'unknown_provider_config';
@@ -164,7 +166,7 @@ function tokenParamsOf(
 
 /** @throws GatewayError `invalid_connection`: it was deleted, or another has its id now */
 function reconnected(
-  { control }: Pick<ConnectionsServices, 'control'>,
+  { control }: { readonly control: ControlPlane },
   { environmentUid, reconnects }: ConnectSession,
 ): Connection | null {
   if (reconnects === null) return null;

@@ -1,4 +1,4 @@
-import { findCaughtUp } from '#control-plane/control-plane.ts';
+import { findCaughtUp, type ControlPlane } from '#control-plane/control-plane.ts';
 import type { RouteAnswer } from '#http/define-route.ts';
 import type { QueryValue } from '#http/query.ts';
 import { GatewayError } from '#kernel/errors.ts';
@@ -7,6 +7,9 @@ import { Mask } from '#kernel/mask.ts';
 import { printable } from '#kernel/printable.ts';
 import { isSecretName, redactText } from '#kernel/redact.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { findConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
@@ -97,7 +100,7 @@ async function taken(
 
 /** The authorization of a state; null when there is none or it has expired. */
 async function findAuthorization(
-  { control, vault, clock }: Pick<ConnectionsServices, 'control' | 'vault' | 'clock'>,
+  { control, vault, clock }: SealedEntities & { readonly clock: Clock },
   state: string,
 ): Promise<Authorization | null> {
   const hash = stateHash(vault, state);
@@ -114,7 +117,7 @@ async function findAuthorization(
  * @throws GatewayError `not_found`: another callback was first
  */
 async function takeAuthorization(
-  { control }: Pick<ConnectionsServices, 'control'>,
+  { control }: { readonly control: ControlPlane },
   { environmentUid, id, actor }: Authorization,
 ): Promise<void> {
   await control.execute(authorizationRef(environmentUid, id), { type: 'Take' }, { actor });
@@ -217,7 +220,7 @@ interface FlowSecrets {
 
 /** Everything secret that the provider has seen, and that its error may repeat. */
 async function maskOf(
-  vault: ConnectionsServices['vault'],
+  vault: Vault,
   { texts, kept, config, context, flow, existing }: FlowSecrets,
 ): Promise<Mask> {
   const stored = existing === null ? {} : await openCredentials(vault, existing);

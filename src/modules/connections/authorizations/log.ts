@@ -1,10 +1,13 @@
+import type { Logger } from 'pino';
 import { GatewayError } from '#kernel/errors.ts';
-import type { Operation } from '#ports/operation-log.ts';
+import type { Operation, OperationLogs } from '#ports/operation-log.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
-import type { ConnectionsServices } from '../services.ts';
 import type { Authorization } from './authorization.ts';
 
-type Deps = Pick<ConnectionsServices, 'logs' | 'logger'>;
+interface Deps {
+  readonly logs: OperationLogs;
+  readonly logger: Logger;
+}
 type AuthorizationIdentity = Pick<
   Authorization,
   'id' | 'environmentUid' | 'integrationKey' | 'connectionId'

@@ -1,12 +1,16 @@
 import type { RouteAnswer } from '#http/define-route.ts';
 import { notifySocket, type SocketMessage } from '#http/sockets.ts';
 import type { GatewayError, ErrorCode } from '#kernel/errors.ts';
+import type { AddressSettings, SharedValues } from '#modules/access/services.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import { callbackAnswer } from '../connect-page/document.ts';
 import type { Connection } from '../connections/state.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
-import type { ConnectionsServices } from '../services.ts';
 
-type Deps = Pick<ConnectionsServices, 'coordination' | 'vault' | 'logger' | 'settings'>;
+interface Deps extends SharedValues {
+  readonly vault: Vault;
+  readonly settings: AddressSettings;
+}
 
 /** The subscriber to the outcome, and the connection. */
 interface OutcomeSubscriber {
@@ -62,7 +66,7 @@ export async function notifyFailure(
 
 /** The page for the user, with the status of the error. */
 export async function failurePage(
-  deps: Pick<ConnectionsServices, 'settings'>,
+  deps: { readonly settings: AddressSettings },
   socketId: string | null,
   error: GatewayError,
 ): Promise<RouteAnswer> {

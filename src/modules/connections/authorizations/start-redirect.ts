@@ -3,9 +3,12 @@ import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { AddressSettings, SealedEntities } from '#modules/access/services.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import type { HttpClient } from '#ports/http-client.ts';
 import { modeContext } from '../credentials/mode-context.ts';
-import type { ConnectionsServices } from '../services.ts';
 import type { Attempt } from './attempt.ts';
 import type { Authorization, RedirectDetails } from './authorization.ts';
 import { authorizationRef, type AuthorizationEntity } from './entity.ts';
@@ -24,7 +27,11 @@ export interface StartedRedirect {
  * @throws ProviderAuthError; GatewayError `missing_api_url`, `invalid_credentials` (no client)
  */
 export async function startRedirect(
-  services: Pick<ConnectionsServices, 'control' | 'vault' | 'http' | 'clock' | 'settings'>,
+  services: SealedEntities & {
+    readonly http: HttpClient;
+    readonly clock: Clock;
+    readonly settings: AddressSettings;
+  },
   attempt: Attempt,
   request: {
     readonly socketId: string | null;
@@ -88,7 +95,7 @@ function paramsOf({ defaults }: Attempt): Readonly<Record<string, string>> {
 }
 
 /** A state is as sensitive as a token until it expires: only its keyed hash is stored. */
-export const stateHash = (vault: ConnectionsServices['vault'], state: string): string =>
+export const stateHash = (vault: Vault, state: string): string =>
   vault.fingerprint('authorization-state', state);
 
 export const detailsContext = ({

@@ -1,6 +1,6 @@
 import type { RouteAnswer } from '#http/define-route.ts';
 import { pageDocument } from '#http/page-document.ts';
-import type { ConnectionsServices } from '../services.ts';
+import type { AddressSettings } from '#modules/access/services.ts';
 import { pageAssets } from './assets.ts';
 import type { CallbackOutcome } from './browser/callback-outcome.ts';
 
@@ -55,7 +55,7 @@ function policyOf(publicUrl: string, framedBy: readonly string[]): readonly stri
  */
 export async function callbackAnswer(
   outcome: CallbackOutcome,
-  { settings }: Pick<ConnectionsServices, 'settings'>,
+  { settings }: { readonly settings: AddressSettings },
 ): Promise<RouteAnswer> {
   const { callbackScript, style } = await pageAssets();
   return documentAnswer({

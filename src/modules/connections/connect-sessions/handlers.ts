@@ -1,18 +1,21 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import {
+  type ExecuteOptions,
+  findCaughtUp,
+  type ControlPlane,
+} from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { Caller } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Clock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import { sealUrl, urlOfSession } from '#modules/access/vault/webhook-urls.ts';
 import { endUserTags, normalizeTags, type EndUser } from '../connections/state.ts';
-import type { ConnectionsServices } from '../services.ts';
 import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './connect-session.ts';
 import { connectSessionRef, connectSessionEntity, type ConnectSessionEntity } from './entity.ts';
-
-type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 
 const prefix = 'svc_connect_session_';
 const tokenPattern = /^svc_connect_session_[0-9a-f]{64}$/;
@@ -39,7 +42,7 @@ export interface SessionRequest {
  * @throws GatewayError `invalid_body` (tags), `idempotency_conflict`
  */
 export async function createSession(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   request: SessionRequest,
   options: ExecuteOptions,
 ): Promise<{ readonly session: ConnectSession; readonly token: string }> {
@@ -73,7 +76,7 @@ export async function createSession(
 
 /** A repeated request gets the same token: it is not stored, so it is derived from the Idempotency-Key. */
 function newToken(
-  vault: Deps['vault'],
+  vault: SealedEntities['vault'],
   environmentUid: string,
   { idempotencyKey, requestHash = '', actor }: ExecuteOptions,
 ): string {
@@ -93,7 +96,7 @@ function describingTags(
 
 /** Ends the session early; idempotent. */
 export async function endSession(
-  { control }: Pick<Deps, 'control'>,
+  { control }: { readonly control: ControlPlane },
   { environmentUid, id }: ConnectSession,
   options: ExecuteOptions,
 ): Promise<void> {
@@ -105,7 +108,7 @@ export async function endSession(
  * @throws GatewayError `invalid_connect_session_token_format`, `unknown_connect_session_token` (also: expired)
  */
 export async function sessionOf(
-  { control, vault, clock }: Deps & Pick<ConnectionsServices, 'clock'>,
+  { control, vault, clock }: SealedEntities & { readonly clock: Clock },
   token: string,
 ): Promise<ConnectSession> {
   if (!tokenPattern.test(token)) throw new GatewayError('invalid_connect_session_token_format');
@@ -132,7 +135,7 @@ export function requireSession({ session }: Pick<Caller, 'session'>): ConnectSes
 
 /** The values that the application sets for connections of the integration. */
 export async function defaultsOf(
-  vault: Deps['vault'],
+  vault: SealedEntities['vault'],
   session: ConnectSession,
   integrationKey: string,
 ): Promise<IntegrationDefaults> {
@@ -141,7 +144,7 @@ export async function defaultsOf(
 }
 
 export async function openDefaults(
-  vault: Deps['vault'],
+  vault: SealedEntities['vault'],
   { environmentUid, defaults }: ConnectSession,
 ): Promise<SessionDefaults> {
   if (defaults === null) return {};
@@ -157,5 +160,5 @@ export async function openDefaults(
 const defaultsContext = ({ environmentUid }: { readonly environmentUid: string }): string =>
   sealingContext(environmentUid, environmentUid, 'connect_session_defaults');
 
-const hashOf = (vault: Deps['vault'], token: string): string =>
+const hashOf = (vault: SealedEntities['vault'], token: string): string =>
   vault.fingerprint('connect-session', token);

@@ -1,6 +1,8 @@
 import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { joinKey } from '#kernel/ids.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import {
   openConnectionConfig,
   openCredentials,
@@ -8,11 +10,11 @@ import {
   openMetadata,
 } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
-import type { ConnectionsServices } from '../services.ts';
+import type { ProviderCatalogue } from '../providers/catalogue.ts';
 import { isDue } from './freshness.ts';
 import type { OpenedForCall, ConnectionName, OpenedConnections } from './opened-connections.ts';
 import { requireConnection } from './queries.ts';
-import type { FreshOptions } from './refresher.ts';
+import type { FreshOptions, Refresher } from './refresher.ts';
 import type { Connection } from './state.ts';
 
 /**
@@ -21,7 +23,7 @@ import type { Connection } from './state.ts';
  *   `connection_refresh_backoff`, `connection_refresh_exhausted`
  */
 export async function decryptForCall(
-  deps: Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'refresher'>,
+  deps: SealedEntities & { readonly providers: ProviderCatalogue; readonly refresher: Refresher },
   connection: Connection,
   options: FreshOptions = {},
 ): Promise<OpenedForCall> {
@@ -55,7 +57,11 @@ const keptMs = 30_000;
 const keptMax = 5_000;
 const cachedKinds: ReadonlySet<string> = new Set(['connection', 'integration', 'environment']);
 
-type Deps = Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'refresher' | 'clock'>;
+interface Deps extends SealedEntities {
+  readonly providers: ProviderCatalogue;
+  readonly refresher: Refresher;
+  readonly clock: Clock;
+}
 
 /** Caches decrypted connections until they change, are due for a refresh, or expire. */
 export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {

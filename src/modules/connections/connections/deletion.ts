@@ -1,8 +1,9 @@
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import { commandTo } from '#control-plane/entity.ts';
-import { dayMs, isoMillis, type Instant } from '#kernel/time.ts';
+import { dayMs, isoMillis, type Instant, type Clock } from '#kernel/time.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import { keysTopic } from '#modules/access/vault/key-log.ts';
-import type { ConnectionsServices } from '../services.ts';
+import type { ConnectionDependents } from './dependents.ts';
 import { connectionRef } from './entity.ts';
 import type { ErasedStream, ErasureReceipt } from './events.ts';
 import type { Connection } from './state.ts';
@@ -54,10 +55,10 @@ function erasureReceipt(
   };
 }
 
-export type DeletionDeps = Pick<
-  ConnectionsServices,
-  'control' | 'vault' | 'clock' | 'connectionDependents'
->;
+export interface DeletionDeps extends SealedEntities {
+  readonly clock: Clock;
+  readonly connectionDependents: ConnectionDependents;
+}
 
 /**
  * Deletes a connection: its syncs stop, its records and its key are destroyed, then its id is free again. A receipt on

@@ -1,28 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import { stableJson, type JsonObject } from '#kernel/stable-json.ts';
-import type { Instant } from '#kernel/time.ts';
+import type { Instant, Clock } from '#kernel/time.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import { changedUrl, sealUrl, urlOfConnection } from '#modules/access/vault/webhook-urls.ts';
+import type { HttpClient } from '#ports/http-client.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { withNewJwt } from '../credentials/modes/installation.ts';
 import type { ObtainedCredentials } from '../credentials/modes/mode.ts';
 import { connectionSealer, openConnectionConfig, openCredentials } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import type { ProviderCatalogue } from '../providers/catalogue.ts';
 import type { Provider } from '../providers/definition.ts';
 import { isVerifiable } from '../providers/verify.ts';
-import type { ConnectionsServices } from '../services.ts';
 import { connectionRef, type ConnectionEntity } from './entity.ts';
 import { setFields, type PlainInput } from './fields.ts';
 import { findConnection, requireConnection } from './queries.ts';
 import { endUserTags, normalizeTags, type Connection, type EndUser } from './state.ts';
 
 export { deleteConnection } from './deletion.ts';
-
-type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 
 /** What a request sets; tags override those that describe the end user. */
 export type ProfileInput = PlainInput & {
@@ -56,7 +57,7 @@ const conflictTriesMax = 5;
  *   to reconnect was deleted)
  */
 export async function importConnection(
-  deps: Deps,
+  deps: SealedEntities,
   wanted: ConnectionImport,
   options: ExecuteOptions,
 ): Promise<{ readonly connection: Connection; readonly wasCreated: boolean }> {
@@ -85,7 +86,7 @@ function newConnectionId(environmentUid: string, { idempotencyKey }: ExecuteOpti
 }
 
 async function importOnce(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   wanted: ConnectionImport & { readonly connectionId: string },
   existing: Connection | null,
   options: ExecuteOptions,
@@ -126,7 +127,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 function importBody(
-  vault: ConnectionsServices['vault'],
+  vault: Vault,
   wanted: ConnectionImport & { readonly connectionId: string },
   uid: string,
 ): CommandOf<ConnectionEntity> {
@@ -159,10 +160,7 @@ function importBody(
 }
 
 /** Distinguishes renewed credentials (`fingerprint` of docs/reference/topics.md#svccredentialsv1: 16 bytes, hex). */
-export function credentialsFingerprint(
-  vault: ConnectionsServices['vault'],
-  credentials: JsonObject,
-): string {
+export function credentialsFingerprint(vault: Vault, credentials: JsonObject): string {
   return vault.fingerprint('credentials', stableJson(credentials)).slice(0, 32);
 }
 
@@ -182,7 +180,7 @@ function checkMetadata(metadata: JsonObject | undefined): void {
  * @throws GatewayError `unknown_connection`, `invalid_body` (tags)
  */
 export async function patchConnection(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   existing: Connection,
   patch: ProfileInput,
   options: ExecuteOptions,
@@ -218,7 +216,7 @@ export async function patchConnection(
  * @throws GatewayError `unknown_connection` (404), `unknown_provider_config` (404), `invalid_body` (size)
  */
 export async function writeMetadata(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   wanted: {
     readonly environmentUid: string;
     readonly integrationKey: string;
@@ -252,7 +250,7 @@ export async function writeMetadata(
  * @throws GatewayError `conflict`, `unknown_connection`
  */
 export async function storeCredentials(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   existing: Connection,
   renewed: ObtainedCredentials & { readonly rotatesToken?: boolean | null },
   options: ExecuteOptions,
@@ -285,7 +283,7 @@ const fetchNotedEveryMs = 3_600_000;
 
 /** Records a fetch of the connection in the log, at most about once an hour. */
 export async function noteFetched(
-  { control, clock }: Pick<ConnectionsServices, 'control' | 'clock'>,
+  { control, clock }: { readonly control: ControlPlane; readonly clock: Clock },
   { environmentUid, integrationKey, connectionId, uid, lastFetchedAt }: Connection,
 ): Promise<void> {
   const now = clock.now();
@@ -294,7 +292,11 @@ export async function noteFetched(
   await control.enqueue(ref, { type: 'ObserveFetch', uid, fetchedAt: now }, { actor: 'system' });
 }
 
-type RenewalDeps = Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'http' | 'clock'>;
+interface RenewalDeps extends SealedEntities {
+  readonly providers: ProviderCatalogue;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+}
 
 /**
  * Creates a new JWT for the connection of an app, and keeps its tokens (docs/reference/auth-modes.md#app); returns any

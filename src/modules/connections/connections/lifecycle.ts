@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestOptions } from '#http/options.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { ConnectionsServices } from '../services.ts';
 import { deleteConnection, type DeletionDeps } from './deletion.ts';
+import type { LifecycleFunctions } from './dependents.ts';
 import { connectionRef } from './entity.ts';
 import { importConnection, type ConnectionImport } from './handlers.ts';
 import type { Connection } from './state.ts';
 
-export type ConnectDeps = DeletionDeps & Pick<ConnectionsServices, 'lifecycle'>;
+export interface ConnectDeps extends DeletionDeps {
+  readonly lifecycle: LifecycleFunctions;
+}
 
 /**
  * Creates the connection, or stores new credentials in an existing one, and runs the functions on `validate-connection`
@@ -47,7 +49,7 @@ export async function connectValidated(
  * @throws GatewayError and keeps the connection: `connection_deletion_refused` (424) if one throws, `run_interrupted`
  */
 export async function runBeforeDeletion(
-  { lifecycle }: Pick<ConnectionsServices, 'lifecycle'>,
+  { lifecycle }: { readonly lifecycle: LifecycleFunctions },
   connection: Connection,
   { actor, workId }: Pick<RequestOptions, 'actor' | 'workId'>,
 ): Promise<void> {

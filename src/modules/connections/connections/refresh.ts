@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ProcessPorts } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import type { Lease } from '#ports/coordination.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
+import type { Lease, Coordination } from '#ports/coordination.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import type { OperationLogs } from '#ports/operation-log.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import type { ObtainedCredentials, Renewal } from '../credentials/modes/mode.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import { openConnectionConfig, openCredentials } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import type { ProviderCatalogue } from '../providers/catalogue.ts';
 import type { Provider } from '../providers/definition.ts';
-import type { ConnectionsServices } from '../services.ts';
 import { connectionRef } from './entity.ts';
 import { isBackingOff, isDue, isExhausted, isExpired } from './freshness.ts';
 import { storeCredentials } from './handlers.ts';
@@ -24,10 +28,13 @@ const lookAgainMs = 100;
 const storeTriesMs = 20_000;
 const actor = 'system';
 
-export type RefreshDeps = Pick<
-  ConnectionsServices,
-  'control' | 'vault' | 'http' | 'clock' | 'coordination' | 'logger' | 'providers' | 'logs'
-> & { readonly faultPoint?: (name: string) => void | Promise<void> };
+export interface RefreshDeps extends SealedEntities, ProcessPorts {
+  readonly http: HttpClient;
+  readonly coordination: Coordination;
+  readonly providers: ProviderCatalogue;
+  readonly logs: OperationLogs;
+  readonly faultPoint?: (name: string) => void | Promise<void>;
+}
 
 export function createRefresher(deps: RefreshDeps): Refresher {
   const underWay = new Map<string, Promise<Connection>>();

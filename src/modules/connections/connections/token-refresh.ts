@@ -2,21 +2,28 @@ import { randomUUID } from 'node:crypto';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import type { OperationLogs } from '#ports/operation-log.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import type { CredentialsChanged } from '#streams/values.ts';
+import type { ProviderCatalogue } from '../providers/catalogue.ts';
 import { verifyCredentials } from '../providers/verify.ts';
-import type { ConnectionsServices } from '../services.ts';
 import { decryptForCall } from './decrypt-for-call.ts';
 import { connectionRef, type ConnectionEntity } from './entity.ts';
 import { findConnection } from './queries.ts';
 import type { Refresher } from './refresher.ts';
 import type { Connection } from './state.ts';
 
-type VerifyCredentialsDeps = Pick<
-  ConnectionsServices,
-  'control' | 'vault' | 'providers' | 'refresher' | 'http' | 'clock' | 'logs'
->;
+interface VerifyCredentialsDeps extends SealedEntities {
+  readonly providers: ProviderCatalogue;
+  readonly refresher: Refresher;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly logs: OperationLogs;
+}
 
 const actor = 'system';
 

@@ -17,7 +17,7 @@ import { endUserShape, presentEntry } from '../connections/presenter.ts';
 import { queryConnections } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { openConnectionConfig, openCredentials, openMetadata } from '../credentials/sealing.ts';
-import { defineRoute, type ConnectionsServices } from '../services.ts';
+import { defineRoute } from '../services.ts';
 
 /** The consent of the account to an export of one environment, encrypted to one public key. */
 interface ExportGrant {
@@ -179,7 +179,7 @@ const exportConnections = defineRoute({
 });
 
 async function exported(
-  { vault }: Pick<ConnectionsServices, 'vault'>,
+  { vault }: { readonly vault: Vault },
   seal: Recipient['seal'],
   connection: Connection,
 ) {

@@ -2,26 +2,28 @@ import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import { commandTo, type CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
 import type { EnvironmentDependents } from '#modules/access/environments/dependents.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import { deleteConnection, type DeletionDeps } from '../connections/deletion.ts';
+import type { ConnectionDependents } from '../connections/dependents.ts';
 import { connectionEntity } from '../connections/entity.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
 import { openIntegrationCredentials, sealIntegrationCredentials } from '../credentials/sealing.ts';
 import type { Provider } from '../providers/definition.ts';
-import type { ConnectionsServices } from '../services.ts';
 import { parseIntegrationCredentials } from './credentials.ts';
+import type { IntegrationDependents } from './dependents.ts';
 import { integrationRef, type IntegrationEntity, integrationEntity } from './entity.ts';
 import type { IntegrationSettings, Integration, IntegrationCredentials } from './integration.ts';
 import { requireIntegration } from './queries.ts';
-
-type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 
 /**
  * Creates an integration. `credentials` is the part of the body as sent.
  * @throws GatewayError `invalid_body` (the key is taken, the credentials do not fit), `idempotency_conflict`
  */
 export async function createIntegration(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   wanted: {
     readonly environmentUid: string;
     readonly uniqueKey: string;
@@ -73,7 +75,9 @@ export interface IntegrationPatch {
   readonly custom?: Readonly<Record<string, string>> | undefined;
 }
 
-type UpdateDeps = Deps & Pick<ConnectionsServices, 'integrationDependents'>;
+interface UpdateDeps extends SealedEntities {
+  readonly integrationDependents: readonly IntegrationDependents[];
+}
 
 const conflictTriesMax = 5;
 
@@ -141,7 +145,7 @@ async function updateOnce(
 }
 
 async function changesOf(
-  { vault }: Deps,
+  { vault }: SealedEntities,
   existing: Integration,
   patch: IntegrationPatch,
   provider: Provider,
@@ -171,7 +175,7 @@ async function changesOf(
 const withoutEmpty = (values: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 
-function refuseWithConnections({ control }: Deps, existing: Integration): void {
+function refuseWithConnections({ control }: SealedEntities, existing: Integration): void {
   const { environmentUid, uniqueKey } = existing;
   if (connectionsOfIntegration(control, environmentUid, uniqueKey).length === 0) return;
   const message = 'An integration with connections keeps its unique key.';
@@ -183,7 +187,7 @@ function refuseWithConnections({ control }: Deps, existing: Integration): void {
 
 /** The integration's secrets, or null when it has none. */
 export function readIntegrationCredentials(
-  { vault }: Pick<ConnectionsServices, 'vault'>,
+  { vault }: { readonly vault: Vault },
   integration: Integration,
 ): Promise<IntegrationCredentials | null> {
   return openIntegrationCredentials(vault, integration);
@@ -195,7 +199,7 @@ export function readIntegrationCredentials(
  * @throws GatewayError `not_found`
  */
 export async function deleteIntegration(
-  deps: DeletionDeps & Pick<ConnectionsServices, 'integrationDependents'>,
+  deps: DeletionDeps & { readonly integrationDependents: readonly IntegrationDependents[] },
   environmentUid: string,
   uniqueKey: string,
   options: ExecuteOptions,
@@ -208,7 +212,7 @@ export async function deleteIntegration(
 
 /** Removes everything that an integration being deleted still has, then the integration. */
 export async function finishIntegrationDeletion(
-  deps: DeletionDeps & Pick<ConnectionsServices, 'integrationDependents'>,
+  deps: DeletionDeps & { readonly integrationDependents: readonly IntegrationDependents[] },
   environmentUid: string,
   uniqueKey: string,
   options: ExecuteOptions,
@@ -228,10 +232,11 @@ export async function finishIntegrationDeletion(
   );
 }
 
-type EnvironmentDeletionDeps = Pick<
-  ConnectionsServices,
-  'control' | 'vault' | 'clock' | 'connectionDependents' | 'integrationDependents'
->;
+interface EnvironmentDeletionDeps extends SealedEntities {
+  readonly clock: Clock;
+  readonly connectionDependents: ConnectionDependents;
+  readonly integrationDependents: readonly IntegrationDependents[];
+}
 
 /** Integrations with their connections; connections that were made while their integration was being deleted as well. */
 export function integrationsOfEnvironments(deps: EnvironmentDeletionDeps): EnvironmentDependents {

@@ -10,9 +10,10 @@ import { webAddress } from '#http/fields.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5, type Sealed } from '#kernel/ids.ts';
 import { present } from '#kernel/present.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
-import type { OperationsServices } from '#modules/operations/services.ts';
+import type { Mailer } from '#ports/mailer.ts';
 import type { AlertDestination, DestinationType } from './alert-destination.ts';
 import {
   alertDestinationRef,
@@ -20,7 +21,9 @@ import {
   type AlertDestinationEntity,
 } from './entity.ts';
 
-type Deps = Pick<OperationsServices, 'control' | 'vault' | 'mailer'>;
+interface Deps extends SealedEntities {
+  readonly mailer: Mailer | null;
+}
 
 /** The fields that a caller sets, with the target in plain text. */
 export type WantedDestination = Pick<
@@ -108,7 +111,7 @@ export async function patchDestination(
 
 /** @throws GatewayError `not_found` */
 export async function deleteDestination(
-  { control }: Pick<Deps, 'control'>,
+  { control }: { readonly control: ControlPlane },
   environmentUid: string,
   id: string,
   options: ExecuteOptions,

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
-import { isoMillis } from '#kernel/time.ts';
+import { isoMillis, type Clock } from '#kernel/time.ts';
 import { environmentName } from '#modules/access/environments/names.ts';
+import type { EntityQueries, SharedValues } from '#modules/access/services.ts';
 import { connectionEntity } from '#modules/connections/connections/entity.ts';
+import type { DeadLetters } from '#modules/operations/dead-letters/view.ts';
 import { projectionLags } from '#modules/operations/metrics/collect.ts';
-import type { OperationsServices } from '#modules/operations/services.ts';
+import type { PartitionSettings } from '#modules/records/services.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { ProjectionTables } from '#streams/projector/define.ts';
 import { alertKinds, type AlertKind } from '../alert-destinations/alert-destination.ts';
 import { alertDestinationEntity } from '../alert-destinations/entity.ts';
 import { listDestinations } from '../alert-destinations/handlers.ts';
@@ -22,10 +27,13 @@ export interface Observation {
   readonly subjects: readonly string[];
 }
 
-type ObserveDeps = Pick<
-  OperationsServices,
-  'control' | 'deadLetters' | 'log' | 'tables' | 'settings' | 'projections' | 'clock'
->;
+interface ObserveDeps extends EntityQueries {
+  readonly deadLetters: DeadLetters;
+  readonly log: EventLog;
+  readonly settings: PartitionSettings;
+  readonly projections: readonly ProjectionTables[];
+  readonly clock: Clock;
+}
 
 const subjectsMax = 10;
 const deadLettersMax = 1_000;
@@ -39,7 +47,11 @@ const observation = (subjects: readonly string[]): Observation => ({
 
 /** What the kinds of alerts of an environment are about now. */
 function observeEnvironment(
-  { control, deadLetters, clock }: Pick<ObserveDeps, 'control' | 'deadLetters' | 'clock'>,
+  {
+    control,
+    deadLetters,
+    clock,
+  }: { readonly control: ControlPlane; readonly deadLetters: DeadLetters; readonly clock: Clock },
   environmentUid: string,
 ): Readonly<Record<Exclude<AlertKind, 'projections_stuck'>, Observation>> {
   const failing = control.view
@@ -104,9 +116,7 @@ const leaseMs = 90_000;
 const leaseName = 'alerts';
 const actor = 'system';
 
-export type AlertDeps = ObserveDeps &
-  SendDeps &
-  Pick<OperationsServices, 'coordination' | 'logger'>;
+export type AlertDeps = ObserveDeps & SendDeps & SharedValues;
 
 export interface AlertMonitor extends AsyncDisposable {
   /** Observes and notifies once, unless another process does. Never rejects. */

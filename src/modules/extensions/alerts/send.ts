@@ -1,10 +1,11 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import type { Clock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
-import type { OperationsServices } from '#modules/operations/services.ts';
-import { HttpFailure } from '#ports/http-client.ts';
-import { MailFailure } from '#ports/mailer.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
+import { HttpFailure, type HttpClient } from '#ports/http-client.ts';
+import { MailFailure, type Mailer } from '#ports/mailer.ts';
 import { signDelivery } from '#rules/signature.ts';
 import type { AlertDestination, AlertKind } from '../alert-destinations/alert-destination.ts';
 import { openTarget } from '../alert-destinations/handlers.ts';
@@ -65,7 +66,11 @@ const slackBodyOf = (content: NoticeContent): string =>
     text: noticeText(content).replaceAll(/[&<>]/g, (sign) => escapes[sign] ?? sign),
   });
 
-export type SendDeps = Pick<OperationsServices, 'control' | 'vault' | 'http' | 'mailer' | 'clock'>;
+export interface SendDeps extends SealedEntities {
+  readonly http: HttpClient;
+  readonly mailer: Mailer | null;
+  readonly clock: Clock;
+}
 
 /** Responses are read up to here and discarded. */
 const answerBytesMax = 64 * 1024;

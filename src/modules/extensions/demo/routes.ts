@@ -4,17 +4,25 @@ import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import type { AnyRoute } from '#http/define-route.ts';
 import { data, json } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
+import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import { deployBody, type DeployBody } from '#modules/functions/functions/deploy-body.ts';
 import { deployWithSyncs } from '#modules/functions/functions/handlers.ts';
-import { defineRoute, type OperationsServices } from '#modules/operations/services.ts';
+import type { FindRecordReaders } from '#modules/functions/functions/record-readers.ts';
+import { defineRoute, type DemoProvider } from '#modules/operations/services.ts';
+import type { RecordAccess } from '#modules/records/services.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import { demoClientId, demoNames, type DemoName } from './definitions.ts';
 
-type Deps = Pick<
-  OperationsServices,
-  'control' | 'vault' | 'coordination' | 'records' | 'recordReaders' | 'providers' | 'demo'
->;
+interface Deps extends SealedEntities {
+  readonly coordination: Coordination;
+  readonly records: RecordAccess;
+  readonly recordReaders: FindRecordReaders;
+  readonly providers: ProviderCatalogue;
+  readonly demo: DemoProvider | null;
+}
 
 interface DemoIntegration {
   readonly unique_key: string;

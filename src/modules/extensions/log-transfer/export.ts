@@ -1,7 +1,8 @@
 import { mkdir, open, readdir, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Ports } from '#control-plane/ports.ts';
+import type { LogPorts } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
 import type { EventLog, ReadMessage, TopicSpec } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { consumerGroups } from '#streams/consumer-groups.ts';
@@ -13,7 +14,8 @@ import type { Source, SourceTopic } from './source.ts';
 const leftBehind = new Set(['svc.internal.replies.v1', 'svc.internal.typed-topics.v1']);
 const blockBytes = 1024 ** 2;
 
-export interface Transfer extends Pick<Ports, 'log' | 'schemas' | 'clock'> {
+export interface Transfer extends LogPorts {
+  readonly clock: Clock;
   readonly version: string;
   readonly folder: string;
   /** Every topic of the service. */

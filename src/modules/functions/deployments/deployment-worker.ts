@@ -1,20 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { commandTo, isOfKind, type CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import type { SharedValues } from '#modules/access/services.ts';
+import type { RecordAccess } from '#modules/records/services.ts';
 import { compileSource } from '../functions/compile-source.ts';
 import { deployBody, type DeployBody } from '../functions/deploy-body.ts';
 import { deployWithSyncs } from '../functions/handlers.ts';
 import type { DeployPlan } from '../functions/presenter.ts';
-import type { FunctionsServices } from '../services.ts';
+import type { FindRecordReaders } from '../functions/record-readers.ts';
 import type { Deployment, DeploymentFailure } from './deployment.ts';
 import { deploymentEntity, deploymentRef, type DeploymentEntity } from './entity.ts';
 
-type Deps = Pick<
-  FunctionsServices,
-  'control' | 'coordination' | 'records' | 'recordReaders' | 'logger'
->;
+interface Deps extends SharedValues {
+  readonly control: ControlPlane;
+  readonly records: RecordAccess;
+  readonly recordReaders: FindRecordReaders;
+}
 
 /** Waits for another deployment of the environment, or for other compilations. */
 const waitedFor: readonly string[] = ['concurrent_deployment', 'execution_environment_unavailable'];

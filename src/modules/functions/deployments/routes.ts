@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type ExecuteOptions, findCaughtUp } from '#control-plane/control-plane.ts';
+import {
+  type ExecuteOptions,
+  findCaughtUp,
+  type ControlPlane,
+} from '#control-plane/control-plane.ts';
 import { type AnyRoute, errorAt } from '#http/define-route.ts';
 import { functionName, integrationKey, text } from '#http/fields.ts';
 import { json, timestamp } from '#http/responses.ts';
@@ -10,11 +14,13 @@ import { isoMillis } from '#kernel/time.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { checkStandalone } from '../functions/deploy-rules.ts';
 import { findFunction } from '../functions/queries.ts';
-import { defineRoute, type FunctionsServices } from '../services.ts';
+import { defineRoute } from '../services.ts';
 import type { Deployment, DeploymentOrder } from './deployment.ts';
 import { deploymentRef } from './entity.ts';
 
-type Deps = Pick<FunctionsServices, 'control'>;
+interface Deps {
+  readonly control: ControlPlane;
+}
 
 /**
  * Queues the deployment of one function from source, for any node.

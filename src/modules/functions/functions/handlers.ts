@@ -5,8 +5,8 @@ import { GatewayError } from '#kernel/errors.ts';
 import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
 import type { IntegrationDependents } from '#modules/connections/integrations/dependents.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
+import type { RecordAccess } from '#modules/records/services.ts';
 import type { Coordination } from '#ports/coordination.ts';
-import type { FunctionsServices } from '../services.ts';
 import { areSyncsCurrent, reconcileSyncInstances } from '../syncs/reconcile.ts';
 import { breakingChanges, changesOf, type FunctionChange } from './changes.ts';
 import {
@@ -270,7 +270,12 @@ function presentPlan(
   };
 }
 
-type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records' | 'recordReaders'>;
+interface Deps {
+  readonly control: ControlPlane;
+  readonly coordination: Coordination;
+  readonly records: RecordAccess;
+  readonly recordReaders: FindRecordReaders;
+}
 
 /** Timeout: many functions are decided together, after earlier commands of the owner. */
 const deployTimeoutMs = 60_000;
@@ -281,7 +286,7 @@ const deployTimeoutMs = 60_000;
  * @throws GatewayError as `planDeployment`
  */
 export async function previewDeployment(
-  services: Pick<Deps, 'control' | 'recordReaders'>,
+  services: { readonly control: ControlPlane; readonly recordReaders: FindRecordReaders },
   environmentUid: string,
   body: PreviewBody,
 ): Promise<DeployPlan & { readonly syncs_pending: boolean }> {
@@ -334,7 +339,7 @@ export async function deleteFunction(
 }
 
 function reconcile(
-  { control, records }: Pick<Deps, 'control' | 'records'>,
+  { control, records }: { readonly control: ControlPlane; readonly records: RecordAccess },
   environmentUid: string,
   integrationKeys: readonly string[],
   actor: string,

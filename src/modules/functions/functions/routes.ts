@@ -6,7 +6,7 @@ import { json } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { listIntegrations, requireIntegration } from '#modules/connections/integrations/queries.ts';
-import { defineRoute, type FunctionsServices } from '../services.ts';
+import { defineRoute, type ReleaseSettings } from '../services.ts';
 import { compileSource } from './compile-source.ts';
 import { deployBody, previewBody } from './deploy-body.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
@@ -36,7 +36,7 @@ const oldest = '0.67.0';
  */
 export function checkCliVersion(
   userAgent: string | undefined,
-  { settings }: Pick<FunctionsServices, 'settings'>,
+  { settings }: { readonly settings: ReleaseSettings },
 ): void {
   const [, sent] = /^svc-cli\/(\d+\.\d+\.\d+)/.exec(userAgent ?? '') ?? [];
   if (sent === undefined) return;

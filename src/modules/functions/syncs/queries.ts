@@ -8,10 +8,9 @@ import {
 } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
-import { changesEnd } from '#modules/records/read/readable.ts';
-import type { DeclaredModels, ModelNames } from '#modules/records/services.ts';
+import { changesEnd, type ReadableRuns } from '#modules/records/read/readable.ts';
+import type { DeclaredModels, ModelNames, RecordAccess } from '#modules/records/services.ts';
 import { listFunctions } from '../functions/queries.ts';
-import type { FunctionsServices } from '../services.ts';
 import { connectionPathOf, syncEntity } from './entity.ts';
 import { presentStatus } from './presenter.ts';
 import { createInstancesFor, streamOf } from './reconcile.ts';
@@ -166,7 +165,10 @@ export async function requireSync(
  * @param showsConnection false leaves out the connection of each row
  */
 export async function presentSyncs(
-  { records, readableRuns }: Pick<FunctionsServices, 'records' | 'readableRuns'>,
+  {
+    records,
+    readableRuns,
+  }: { readonly records: RecordAccess; readonly readableRuns: ReadableRuns },
   instances: readonly SyncInstance[],
   showsConnection: boolean,
 ): Promise<ReturnType<typeof presentStatus>[]> {

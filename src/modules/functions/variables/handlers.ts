@@ -1,14 +1,13 @@
 import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import { sealingContext } from '#modules/access/vault/sealing-context.ts';
-import type { FunctionsServices } from '../services.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import { variableRef, variableEntity, type VariableEntity } from './entity.ts';
-
-type Deps = Pick<FunctionsServices, 'control' | 'vault'>;
 
 /** @throws GatewayError `resource_capped` */
 export async function setVariable(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   environmentUid: string,
   { name, value }: { readonly name: string; readonly value: string },
   options: ExecuteOptions,
@@ -27,7 +26,7 @@ export async function setVariable(
 
 /** @throws GatewayError `not_found` */
 export async function deleteVariable(
-  { control }: Pick<FunctionsServices, 'control'>,
+  { control }: { readonly control: ControlPlane },
   environmentUid: string,
   name: string,
   options: ExecuteOptions,
@@ -38,7 +37,7 @@ export async function deleteVariable(
 /** The variables decrypted, by name, for functions and `GET /environment-variables`. */
 export async function readVariables(
   control: ControlPlane,
-  vault: FunctionsServices['vault'],
+  vault: Vault,
   environmentUid: string,
 ): Promise<{ readonly name: string; readonly value: string }[]> {
   const variables = control.view.list(variableEntity, [environmentUid]);

@@ -5,6 +5,7 @@ import type { CommandOf } from '#control-plane/entity.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { scrub } from '#kernel/scrub.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import {
   consumerGroup,
   consumerGroups,
@@ -16,7 +17,6 @@ import type { OperatorRequests } from '#streams/reactor/reactor.ts';
 import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 import { parkTo } from '../dead-letters/park.ts';
 import type { DeadLetters } from '../dead-letters/view.ts';
-import type { OperationsServices } from '../services.ts';
 import { consumerGroupRef, type ConsumerGroupEntity } from './entity.ts';
 import {
   plannedMoves,
@@ -26,7 +26,10 @@ import {
   type Target,
 } from './positions.ts';
 
-type Deps = Pick<OperationsServices, 'control' | 'log'>;
+interface Deps {
+  readonly control: ControlPlane;
+  readonly log: EventLog;
+}
 
 export interface GroupFacts {
   readonly name: ConsumerGroupName;

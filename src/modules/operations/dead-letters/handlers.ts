@@ -3,6 +3,7 @@ import {
   deadLettersTopic,
   type CommandValue,
 } from '#control-plane/message-codec.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
 import type { IdempotentCall } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { parseWrittenJson } from '#kernel/exact-json.ts';
@@ -16,7 +17,6 @@ import { aboutDeadLetter, stepMessage } from '#streams/dead-letters/messages.ts'
 import type { DeadLetter } from '#streams/dead-letters/state.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
-import type { OperationsServices } from '../services.ts';
 import type { DeadLetters } from './view.ts';
 
 /** The message of a dead letter, without secrets. */
@@ -88,7 +88,11 @@ function shownText(text: string): Json {
   }
 }
 
-type Deps = Pick<OperationsServices, 'deadLetters' | 'publisher' | 'schemas'>;
+interface Deps {
+  readonly deadLetters: DeadLetters;
+  readonly publisher: Publisher;
+  readonly schemas: Schemas;
+}
 
 export interface Ordering {
   readonly actor: string;

@@ -4,15 +4,15 @@ import type { Caller } from '#http/define-route.ts';
 import { bodyRefused } from '#http/error-response.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { present } from '#kernel/present.ts';
-import { dayMicros, microsOf, type Micros } from '#kernel/time.ts';
+import { dayMicros, microsOf, type Micros, type Clock } from '#kernel/time.ts';
+import type { EntityQueries } from '#modules/access/services.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
 import { micros, timestamp, where } from '#tables/where.ts';
-import type { OperationsServices } from '../services.ts';
 import { presentMessage, presentOperation } from './presenter.ts';
 import { logs } from './projection.ts';
 import type { EntryRow, OperationRow } from './rows.ts';
 
-type QueryDeps = Pick<OperationsServices, 'control' | 'tables'>;
+type QueryDeps = EntityQueries;
 
 /** Filter of operations; absent = any. */
 interface OperationFilter {
@@ -191,7 +191,9 @@ const operationCursor = {
 /** Position of a message within its operation. */
 const messageCursor = cursorOf(number);
 
-type Deps = Pick<OperationsServices, 'control' | 'tables' | 'clock'>;
+interface Deps extends EntityQueries {
+  readonly clock: Clock;
+}
 
 interface Period {
   readonly from: string;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { representation } from '#http/representation.ts';
 import { anyJson, data, timestamp } from '#http/responses.ts';
 import { parseWrittenJson } from '#kernel/exact-json.ts';
@@ -11,7 +12,6 @@ import { connectionRef } from '#modules/connections/connections/entity.ts';
 import type { EndUser } from '#modules/connections/connections/state.ts';
 import { integrationRef } from '#modules/connections/integrations/entity.ts';
 import type { Integration } from '#modules/connections/integrations/integration.ts';
-import type { OperationsServices } from '../services.ts';
 import type { LogEntry } from './events.ts';
 import type { EntryRow, OperationRow } from './rows.ts';
 
@@ -190,7 +190,7 @@ export const messagesShape = z.strictObject({
 export function presentOperation(
   row: OperationRow,
   environmentUid: string,
-  { control: { view } }: Pick<OperationsServices, 'control'>,
+  { control: { view } }: { readonly control: ControlPlane },
   showsConnection: boolean,
 ) {
   const { of_integration: integrationKey, of_connection: connectionId } = row;

@@ -1,16 +1,24 @@
 import { firstMessage } from '#control-plane/consume.ts';
+import type { ProcessPorts } from '#control-plane/ports.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { EntityQueries } from '#modules/access/services.ts';
+import type { ReleaseSettings } from '#modules/functions/services.ts';
+import type { PartitionSettings } from '#modules/records/services.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { Gauges, LabelValues } from '#ports/metrics.ts';
 import { consumerGroup } from '#streams/consumer-groups.ts';
+import type { ProjectionTables } from '#streams/projector/define.ts';
 import { listGroups, type GroupFacts } from '../consumer-groups/handlers.ts';
+import type { DeadLetters } from '../dead-letters/view.ts';
 import type { ProjectionFigures } from '../projections/figures.ts';
 import { listProjections } from '../projections/handlers.ts';
-import type { OperationsServices } from '../services.ts';
 
-type Deps = Pick<
-  OperationsServices,
-  'control' | 'log' | 'tables' | 'settings' | 'projections' | 'clock' | 'deadLetters' | 'logger'
->;
+interface Deps extends ProcessPorts, EntityQueries {
+  readonly log: EventLog;
+  readonly settings: PartitionSettings & ReleaseSettings;
+  readonly projections: readonly ProjectionTables[];
+  readonly deadLetters: DeadLetters;
+}
 interface Value {
   readonly labels: LabelValues;
   readonly value: number;
@@ -60,7 +68,12 @@ interface ProjectionLag {
   readonly seconds: number;
 }
 
-type LagDeps = Pick<Deps, 'control' | 'log' | 'tables' | 'settings' | 'projections' | 'clock'>;
+interface LagDeps extends EntityQueries {
+  readonly log: EventLog;
+  readonly settings: PartitionSettings;
+  readonly projections: readonly ProjectionTables[];
+  readonly clock: Clock;
+}
 
 /** How far the active tables of each projection are behind. @throws GatewayError `projection_unavailable`, `log_unavailable` */
 export const projectionLags = async (deps: LagDeps): Promise<readonly ProjectionLag[]> =>

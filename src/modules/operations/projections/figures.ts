@@ -1,8 +1,9 @@
+import type { EventLog } from '#ports/event-log.ts';
+import type { RowQueries } from '#ports/projection-store.ts';
 import type { ProjectionTables } from '#streams/projector/define.ts';
 import { storedPositions } from '#streams/projector/positions.ts';
 import type { Generation, Projection } from '#streams/projector/projection-state.ts';
 import { rangesOf } from '../consumer-groups/positions.ts';
-import type { OperationsServices } from '../services.ts';
 
 export interface PartitionFigures {
   readonly partition: number;
@@ -30,7 +31,10 @@ export interface ProjectionFigures {
   readonly generations: readonly GenerationFigures[];
 }
 
-type Deps = Pick<OperationsServices, 'log' | 'tables'>;
+interface Deps {
+  readonly log: EventLog;
+  readonly tables: RowQueries;
+}
 
 /** @throws GatewayError `projection_unavailable`, `log_unavailable` */
 export async function figuresOf(

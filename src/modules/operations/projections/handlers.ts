@@ -2,14 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { EntityQueries } from '#modules/access/services.ts';
+import type { PartitionSettings } from '#modules/records/services.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import type { ProjectionTables } from '#streams/projector/define.ts';
 import { untouched, type Projection } from '#streams/projector/projection-state.ts';
 import { partitionsOf, topics } from '#streams/topics.ts';
-import type { OperationsServices } from '../services.ts';
 import { projectionRef, type ProjectionEntity } from './entity.ts';
 import { figuresOf, type ProjectionFigures } from './figures.ts';
 
-type Deps = Pick<OperationsServices, 'control' | 'log' | 'tables' | 'settings' | 'projections'>;
+interface Deps extends EntityQueries {
+  readonly log: EventLog;
+  readonly settings: PartitionSettings;
+  readonly projections: readonly ProjectionTables[];
+}
 
 /** @throws GatewayError `projection_unavailable`, `log_unavailable` */
 export async function listProjections(deps: Deps): Promise<ProjectionFigures[]> {

@@ -8,7 +8,7 @@ import { pageDocument } from '#http/page-document.ts';
 import { content, json } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { objectOf, type JsonObject, isJsonObject, type Json } from '#kernel/stable-json.ts';
-import { defineRoute, type OperationsServices } from '../services.ts';
+import { defineRoute, type OperationsSettings } from '../services.ts';
 import { sitePolicy } from './policy.ts';
 
 const bundle = pageBundle('api-reference');
@@ -43,7 +43,11 @@ interface ReferenceTexts {
 export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[] {
   /** By address, which is known only when the server listens. */
   const made = new Map<string, Promise<ReferenceTexts>>();
-  const texts = ({ settings: { version, publicUrl } }: Pick<OperationsServices, 'settings'>) => {
+  const texts = ({
+    settings: { version, publicUrl },
+  }: {
+    readonly settings: OperationsSettings;
+  }) => {
     const existing = made.get(publicUrl) ?? textsOf(endpoints(), { version, publicUrl });
     made.set(publicUrl, existing);
     return existing;

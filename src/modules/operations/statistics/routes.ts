@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { data, json } from '#http/responses.ts';
+import type { EntityQueries } from '#modules/access/services.ts';
 import { connectionTotals } from '#modules/connections/connections/queries.ts';
 import { runs } from '#modules/functions/runs/ledger/projection.ts';
 import type { SqlParams } from '#ports/projection-store.ts';
@@ -8,9 +9,7 @@ import { tableOf } from '#streams/projector/active-generation.ts';
 import type { ProjectionTables } from '#streams/projector/define.ts';
 import { timestamp } from '#tables/where.ts';
 import { logs } from '../logs/projection.ts';
-import { defineRoute, type OperationsServices } from '../services.ts';
-
-type Deps = Pick<OperationsServices, 'control' | 'tables'>;
+import { defineRoute } from '../services.ts';
 
 /** Consecutive steps of time, of which the last is going on. Epoch seconds; the first is a multiple of the step. */
 interface Steps {
@@ -60,7 +59,11 @@ type Series = Readonly<Record<SeriesName, readonly number[]>>;
  * What happened in an environment, in each step of time. Rows that an interrupted projector wrote twice count twice.
  * @throws GatewayError `projection_unavailable`
  */
-async function seriesOf(deps: Deps, environmentUid: string, steps: Steps): Promise<Series> {
+async function seriesOf(
+  deps: EntityQueries,
+  environmentUid: string,
+  steps: Steps,
+): Promise<Series> {
   const ended = "action IN ('succeeded', 'failed', 'timed_out', 'cancelled', 'interrupted')";
   const noted = `(operation_type IN ('proxy:call', 'auth:create_connection') OR operation_type LIKE 'webhook:%')`;
   const [ends, operations] = await Promise.all([
@@ -80,7 +83,7 @@ async function seriesOf(deps: Deps, environmentUid: string, steps: Steps): Promi
 
 /** By the number of the step. */
 async function counted(
-  { control, tables }: Deps,
+  { control, tables }: EntityQueries,
   environmentUid: string,
   { first, stepSeconds, count }: Steps,
   {

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import type { LogPorts } from '#control-plane/ports.ts';
 import { cursorOf } from '#http/cursor.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
@@ -14,7 +16,6 @@ import {
   type ConsumerGroupName,
 } from '#streams/consumer-groups.ts';
 import { positionsIn, rangesOf, type PartitionRange } from '../consumer-groups/positions.ts';
-import type { OperationsServices } from '../services.ts';
 import { cataloguedTopics, type CataloguedTopic } from './catalogue.ts';
 import { partitionOfKey } from './key-partition.ts';
 import {
@@ -87,7 +88,9 @@ function withClearPayload(written: unknown, shown: Json): Json {
 const isFields = (value: Json): value is Readonly<Record<string, Json>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-type Deps = Pick<OperationsServices, 'control' | 'log' | 'schemas'>;
+interface Deps extends LogPorts {
+  readonly control: ControlPlane;
+}
 
 export interface GroupLag {
   readonly name: ConsumerGroupName;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { AnyRoute } from '#http/define-route.ts';
 import { integrationKey, modelName } from '#http/fields.ts';
@@ -12,14 +12,16 @@ import { isoMillis } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
-import { defineRoute, type OperationsServices } from '../services.ts';
+import { defineRoute } from '../services.ts';
 import { prefixed } from '../topics/prefix.ts';
 import { typedTopicRef, type TypedTopicEntity } from './entity.ts';
 import { topicOf, addressOf, topicNameCharsMax } from './names.ts';
 import { listTypedTopics, allTypedTopics, schemaOfModel } from './queries.ts';
 import type { TypedTopic } from './typed-topic.ts';
 
-type Deps = Pick<OperationsServices, 'control'>;
+interface Deps {
+  readonly control: ControlPlane;
+}
 
 /** A model of an integration in the environment of the caller. */
 interface ModelIdentity {

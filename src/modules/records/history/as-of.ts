@@ -1,20 +1,25 @@
+import type { LogPorts } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import { dayMs, isoMillis, type Instant, type Micros } from '#kernel/time.ts';
+import { dayMs, isoMillis, type Instant, type Micros, type Clock } from '#kernel/time.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
+import type { RowQueries } from '#ports/projection-store.ts';
 import { decodeCursor, encodeCursor, generationOf } from '../model/cursor.ts';
 import { lastActionOf, type RecordChange } from '../model/events.ts';
 import { parseTimestamp } from '../model/parse-timestamp.ts';
 import { recordText } from '../read/page-json.ts';
 import { answerBytesMax, refuseTime } from '../read/queries.ts';
 import type { Page, PageQuery } from '../read/reader.ts';
-import type { RecordsServices } from '../services.ts';
+import type { RecordAccess, PartitionSettings } from '../services.ts';
 import { historyTable, standingAt } from './history-queries.ts';
 import { changesByOffset, payloadsOf, untilShown } from './logged-changes.ts';
 
-export type HistoryDeps = Pick<
-  RecordsServices,
-  'control' | 'tables' | 'log' | 'schemas' | 'vault' | 'records' | 'clock' | 'settings'
->;
+export interface HistoryDeps extends LogPorts, SealedEntities {
+  readonly tables: RowQueries;
+  readonly records: RecordAccess;
+  readonly clock: Clock;
+  readonly settings: PartitionSettings;
+}
 
 /** Limit of records whose changes are in memory at a time. */
 const chunkRecords = 100;

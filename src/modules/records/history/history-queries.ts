@@ -1,5 +1,6 @@
 import { partitionOf } from '#kernel/partition.ts';
 import type { Micros } from '#kernel/time.ts';
+import type { EntityQueries } from '#modules/access/services.ts';
 import type { SqlParams } from '#ports/projection-store.ts';
 import { activeGeneration } from '#streams/projector/active-generation.ts';
 import { micros, timestamp } from '#tables/where.ts';
@@ -7,9 +8,11 @@ import { streamKey, streamNumber, type StreamId } from '../model/stream.ts';
 import { records } from '../projection/definition.ts';
 import type { PageQuery } from '../read/reader.ts';
 import { recordTables } from '../read/tables.ts';
-import type { RecordsServices } from '../services.ts';
+import type { PartitionSettings } from '../services.ts';
 
-type Deps = Pick<RecordsServices, 'control' | 'tables' | 'settings'>;
+interface Deps extends EntityQueries {
+  readonly settings: PartitionSettings;
+}
 
 /** Named SQL queries of the table `record_history` (src/modules/records/projection/definition.ts). */
 export interface HistoryTable {

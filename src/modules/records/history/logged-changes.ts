@@ -1,12 +1,12 @@
+import type { LogPorts } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { ReadMessage } from '#ports/event-log.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import type { ReadMessage, EventLog } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import type { RecordChange } from '../model/events.ts';
 import { isSealed, PayloadOpener } from '../model/sealed-payload.ts';
 import { recordsTopic } from '../model/stream-head.ts';
-import type { RecordsServices } from '../services.ts';
-
-type Deps = Pick<RecordsServices, 'log' | 'schemas'>;
+import type { RecordAccess } from '../services.ts';
 
 /** Offsets closer than this are read through rather than fetched separately. */
 const gapMax = 1_000;
@@ -18,7 +18,7 @@ const publishedWithinMs = 5_000;
  * @throws GatewayError `log_unavailable`
  */
 export async function* changesAt(
-  { log, schemas }: Deps,
+  { log, schemas }: LogPorts,
   partition: number,
   offsets: readonly number[],
 ): AsyncGenerator<readonly [offset: number, change: RecordChange | null]> {
@@ -56,7 +56,7 @@ const changeIn = (codec: Codec<RecordChange>, { value }: ReadMessage): RecordCha
  * @throws GatewayError `log_unavailable`
  */
 export async function changesByOffset(
-  deps: Deps,
+  deps: LogPorts,
   partition: number,
   offsets: readonly number[],
 ): Promise<Map<number, RecordChange>> {
@@ -71,10 +71,7 @@ export async function changesByOffset(
 export type PayloadOf = (change: RecordChange) => Promise<Buffer | null>;
 
 /** For the changes of one stream. */
-export function payloadsOf(
-  { vault }: Pick<RecordsServices, 'vault'>,
-  streamKey: string,
-): PayloadOf {
+export function payloadsOf({ vault }: { readonly vault: Vault }, streamKey: string): PayloadOf {
   const opener = new PayloadOpener(vault);
   return async ({ payload, payload_encoding: encoding, key_id: keyId, record_id: recordId }) => {
     if (payload === null) return null;
@@ -95,7 +92,7 @@ export function payloadsOf(
  * @throws GatewayError `projection_unavailable` when they are far behind; `log_unavailable`
  */
 export async function untilShown(
-  { log, records }: Pick<RecordsServices, 'log' | 'records'>,
+  { log, records }: { readonly log: EventLog; readonly records: RecordAccess },
   partition: number,
   offset?: number,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { isoMicros, type Micros } from '#kernel/time.ts';
 import type { RecordChange } from '../model/events.ts';
 import type { Stream } from '../model/stream.ts';
 import { requireModel } from '../read/declared-models.ts';
-import type { RecordsServices } from '../services.ts';
+import type { DeclaredModels } from '../services.ts';
 import { cursorOf, type HistoryDeps } from './as-of.ts';
 import { changesOf, historyTable, takenOf, type ChangeRow } from './history-queries.ts';
 import { changesByOffset, payloadsOf, untilShown, type PayloadOf } from './logged-changes.ts';
@@ -27,7 +27,7 @@ export interface HistoryQuery {
  *   `projection_unavailable`, `log_unavailable`
  */
 export async function historyOf(
-  deps: HistoryDeps & Pick<RecordsServices, 'declaredModels'>,
+  deps: HistoryDeps & { readonly declaredModels: DeclaredModels },
   query: HistoryQuery,
 ): Promise<Uint8Array> {
   const { recordId, limit } = query;

@@ -1,6 +1,9 @@
+import type { LogPorts } from '#control-plane/ports.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
+import type { RowQueries } from '#ports/projection-store.ts';
 import type { ModelPosition } from '../model/events.ts';
 import type { Stream } from '../model/stream.ts';
-import type { RecordsServices } from '../services.ts';
+import type { RecordAccess, PartitionSettings } from '../services.ts';
 import type { FormerRecord, WriteOrigin } from '../write/writer.ts';
 import {
   historyTable,
@@ -41,10 +44,11 @@ export interface LeftRecord {
   readonly run_id: string | null;
 }
 
-type Deps = Pick<
-  RecordsServices,
-  'control' | 'tables' | 'log' | 'schemas' | 'vault' | 'records' | 'settings'
->;
+interface Deps extends LogPorts, SealedEntities {
+  readonly tables: RowQueries;
+  readonly records: RecordAccess;
+  readonly settings: PartitionSettings;
+}
 
 export interface StreamRevert {
   /** The run to revert, and the time of its changes, µs. */

@@ -1,9 +1,14 @@
 import { closest, distance } from 'fastest-levenshtein';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { baseVariant, type Stream } from '../model/stream.ts';
-import type { RecordsServices } from '../services.ts';
+import type { RecordAccess, DeclaredModels } from '../services.ts';
 
-type Deps = Pick<RecordsServices, 'control' | 'records' | 'declaredModels'>;
+interface Deps {
+  readonly control: ControlPlane;
+  readonly records: RecordAccess;
+  readonly declaredModels: DeclaredModels;
+}
 
 /**
  * Refuses the name of a model that no function of the integration declares and of which the connection has no stream in

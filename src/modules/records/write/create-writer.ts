@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Ports } from '#control-plane/ports.ts';
+import type { LogPorts } from '#control-plane/ports.ts';
 import type { Replies } from '#control-plane/replies.ts';
 import { inSendSpan, sampledTrace, traceHeaders } from '#control-plane/trace.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
@@ -8,6 +8,7 @@ import { limits } from '#kernel/limits.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import { recordIdText } from '#kernel/record-id.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import type { Clock } from '#kernel/time.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import type { Codec } from '#ports/schemas.ts';
 import {
@@ -35,7 +36,8 @@ import { createOutbox, type CommandChannel, type Outbox } from './outbox.ts';
 import { previewRetention } from './retention-preview.ts';
 import type { FormerRecord, RecordWriter, StoredRecord, WriteOrigin } from './writer.ts';
 
-export interface RecordWriterDeps extends Pick<Ports, 'log' | 'schemas' | 'clock'> {
+export interface RecordWriterDeps extends LogPorts {
+  readonly clock: Clock;
   readonly replies: Pick<Replies, 'node' | 'expect'>;
   readonly vault: Pick<Vault, 'ready' | 'sealBytes' | 'openBytes' | 'fingerprint'>;
   /** Whether the environment's payloads are sent sealed. */

@@ -1,6 +1,6 @@
-import type { Ports } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { retrying } from '#kernel/retry.ts';
+import type { Clock } from '#kernel/time.ts';
 import type { EventLog, Message } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../model/commands.ts';
 
@@ -33,7 +33,7 @@ const appendAttemptsMax = 3;
 /** Idle queues above this number are dropped, the oldest first. */
 const queuesMax = 10_000;
 
-export function createOutbox(deps: Pick<Ports, 'log' | 'clock'>): Outbox {
+export function createOutbox(deps: { readonly log: EventLog; readonly clock: Clock }): Outbox {
   const { log, clock } = deps;
   const queues = new Map<string, Queue>();
 

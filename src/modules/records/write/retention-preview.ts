@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Ports } from '#control-plane/ports.ts';
 import type { Replies } from '#control-plane/replies.ts';
 import { partitionNumbers } from '#kernel/partition.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import {
   recordCommandsTopic,
@@ -24,7 +25,9 @@ export interface RetentionDue {
   readonly streams: readonly DueStream[];
 }
 
-export interface PreviewDeps extends Pick<Ports, 'log' | 'clock'> {
+export interface PreviewDeps {
+  readonly log: EventLog;
+  readonly clock: Clock;
   readonly replies: Pick<Replies, 'node' | 'expect'>;
   readonly codec: Codec<RecordCommandValue>;
   readonly partitions: number;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { ExecuteOptions } from '#control-plane/control-plane.ts';
+import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { AnyRoute } from '#http/define-route.ts';
 import { connectionId, integrationKey, text, webAddress } from '#http/fields.ts';
@@ -13,6 +13,7 @@ import { present } from '#kernel/present.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import {
   openUrl,
   urlOfEndpoint,
@@ -27,14 +28,12 @@ import { webhookEndpointRef, type WebhookEndpointEntity } from './entity.ts';
 import { listEndpoints, requireEndpoint } from './queries.ts';
 import type { WebhookEndpoint, EndpointSettings } from './webhook-endpoint.ts';
 
-type Deps = Pick<WebhooksServices, 'control' | 'vault'>;
-
 /** The fields that a caller sets, with the address in plain text. */
 type WantedEndpoint = Omit<EndpointSettings, 'url'> & { readonly url: string };
 
 /** @throws GatewayError `resource_capped`, `invalid_body` (a connection without its integration) */
 export async function createEndpoint(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   environmentUid: string,
   wanted: WantedEndpoint,
   options: ExecuteOptions,
@@ -62,7 +61,7 @@ export async function createEndpoint(
  * @throws GatewayError `not_found`, `invalid_body`
  */
 export async function patchEndpoint(
-  { control, vault }: Deps,
+  { control, vault }: SealedEntities,
   environmentUid: string,
   id: string,
   wanted: { readonly [Field in keyof WantedEndpoint]?: WantedEndpoint[Field] | undefined },
@@ -85,7 +84,7 @@ export async function patchEndpoint(
 
 /** @throws GatewayError `not_found` */
 export async function deleteEndpoint(
-  { control }: Deps,
+  { control }: SealedEntities,
   environmentUid: string,
   id: string,
   options: ExecuteOptions,
@@ -99,7 +98,7 @@ const ownAddresses = ['primary', 'secondary'] as const;
 
 /** @throws GatewayError `not_found` when the environment has no such address */
 function requireOwnAddress(
-  { control }: Pick<Deps, 'control'>,
+  { control }: { readonly control: ControlPlane },
   environmentUid: string,
   name: (typeof ownAddresses)[number],
 ): void {

@@ -1,28 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { PublicMessage } from '#control-plane/entity.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
 import { joinKey, uuidV5 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { dayMs } from '#kernel/time.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { Integration } from '#modules/connections/integrations/integration.ts';
 import type { DeployedFunction } from '#modules/functions/functions/function.ts';
 import { listFunctions } from '#modules/functions/functions/queries.ts';
+import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
 import { connectionPathOf, syncRef } from '#modules/functions/syncs/entity.ts';
-import type { WebhooksServices } from '../services.ts';
+import type { OperationLogs } from '#ports/operation-log.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
 import type { IncomingStep } from './events.ts';
 import { forwardedHeaders, type ReceivedWebhook } from './facts.ts';
-import type { IncomingWebhook, Repeat } from './incoming-store.ts';
+import type { IncomingWebhook, Repeat, IncomingWebhooks } from './incoming-store.ts';
 import { bodyHash, outcomeMessage, publish } from './messages.ts';
 import type { Receiver } from './receiver.ts';
 import type { ProviderEvent, Verdict } from './verdict.ts';
 
-export type EffectDeps = Pick<
-  WebhooksServices,
-  'control' | 'vault' | 'publisher' | 'incoming' | 'runs' | 'logs'
->;
+export interface EffectDeps extends SealedEntities {
+  readonly publisher: Publisher;
+  readonly incoming: IncomingWebhooks;
+  readonly runs: RunsClient;
+  readonly logs: OperationLogs;
+}
 
 /** Forwards a stored webhook, starts the subscribed functions, and publishes the outcome. A repeat has no effect. */
 export async function applyVerdict(
@@ -138,7 +143,7 @@ export function beginLog(
  * that a repetition is detected.
  */
 async function forwardsOf(
-  deps: Pick<WebhooksServices, 'control' | 'vault'>,
+  deps: SealedEntities,
   { environment, integration }: Receiver,
   originId: string,
   verdict: Verdict,

@@ -10,10 +10,16 @@ import type { ModeContext } from '#modules/connections/credentials/modes/mode.ts
 import { ProviderAuthError } from '#modules/connections/credentials/modes/provider-auth-error.ts';
 import { openConnectionConfig, openCredentials } from '#modules/connections/credentials/sealing.ts';
 import type { Integration } from '#modules/connections/integrations/integration.ts';
-import type { WebhooksServices } from '../services.ts';
+import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import type { ConnectionFinder } from './find-connections.ts';
 import type { Installation } from './verdict.ts';
 
-type Deps = Pick<WebhooksServices, 'connectionFinder' | 'http' | 'providers'> & ConnectDeps;
+interface Deps extends ConnectDeps {
+  readonly connectionFinder: ConnectionFinder;
+  readonly http: HttpClient;
+  readonly providers: ProviderCatalogue;
+}
 
 /**
  * Completes the connection that waits for the installation (docs/reference/webhooks-in.md#installations). A complete

@@ -1,12 +1,13 @@
 import type { PublicMessage } from '#control-plane/entity.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
 import type { GatewayError } from '#kernel/errors.ts';
 import { joinKey } from '#kernel/ids.ts';
 import type { Instant } from '#kernel/time.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
 import type { WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
-import type { WebhooksServices } from '../services.ts';
 import type { IncomingStep, KeptRequest, WebhookIn } from './events.ts';
 import type { IncomingRequest, ReceivedWebhook } from './facts.ts';
-import type { IncomingWebhook } from './incoming-store.ts';
+import type { IncomingWebhook, IncomingWebhooks } from './incoming-store.ts';
 import type { Receiver } from './receiver.ts';
 
 /** Sealing context of the body. */
@@ -17,7 +18,9 @@ const bodyContext = (environmentUid: string, deliveryId: string): string =>
 const requestContext = (environmentUid: string, deliveryId: string): string =>
   `${environmentUid}/webhook-in-request/${deliveryId}`;
 
-type Deps = Pick<WebhooksServices, 'vault'>;
+interface Deps {
+  readonly vault: Vault;
+}
 
 /** Headers that are shown in plain text, because they contain no secrets. */
 const shownHeaders = new Set(['content-type', 'user-agent']);
@@ -37,7 +40,7 @@ const quiet = {
 
 /** Durable when it resolves. @throws GatewayError `log_unavailable`, `log_full` */
 export async function publish(
-  { publisher }: Pick<WebhooksServices, 'publisher'>,
+  { publisher }: { readonly publisher: Publisher },
   ...messages: readonly PublicMessage[]
 ): Promise<void> {
   await publisher.publish(messages, 'system');
@@ -145,7 +148,7 @@ function shown(headers: IncomingRequest['headers'], rules: WebhookRules): Record
  * @throws GatewayError `not_found`: the key was destroyed
  */
 export async function storedWebhook(
-  { vault, incoming }: Pick<WebhooksServices, 'vault' | 'incoming'>,
+  { vault, incoming }: { readonly vault: Vault; readonly incoming: IncomingWebhooks },
   webhook: IncomingWebhook,
 ): Promise<ReceivedWebhook | null> {
   const received = await incoming.valueAt(webhook);
@@ -157,7 +160,7 @@ export async function storedWebhook(
  * @throws GatewayError `not_found`: the key was destroyed
  */
 export async function openReceived(
-  vault: WebhooksServices['vault'],
+  vault: Vault,
   { environment_id: uid, delivery_id: id, received_at, body, request }: WebhookIn,
 ): Promise<ReceivedWebhook | null> {
   if (body === null || request === null) return null;

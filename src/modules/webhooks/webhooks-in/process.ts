@@ -1,43 +1,50 @@
 import { isOutage, GatewayError } from '#kernel/errors.ts';
 import { uuidV7 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
+import type { Clock } from '#kernel/time.ts';
+import type {
+  ConnectionDependents,
+  LifecycleFunctions,
+} from '#modules/connections/connections/dependents.ts';
 import { connectionsOfIntegration } from '#modules/connections/connections/queries.ts';
 import {
   openIntegrationCredentials,
   openMetadata,
 } from '#modules/connections/credentials/sealing.ts';
 import { webhookUrlOf } from '#modules/connections/integrations/routes.ts';
-import type { WebhooksServices } from '../services.ts';
+import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import type { WebhookSettings } from '../services.ts';
 import { attribute, type AttributionContext } from './attribute.ts';
 import { applyVerdict, beginLog, type EffectDeps } from './effects.ts';
 import type { IncomingRequest, ReceivedWebhook } from './facts.ts';
+import type { ConnectionFinder } from './find-connections.ts';
 import { install } from './install.ts';
 import { publish, receivedMessage, rejectedMessage } from './messages.ts';
+import type { ProviderKeys } from './provider-keys.ts';
 import type { Receiver } from './receiver.ts';
 import { acceptUnverified, sizeOf, type UnverifiedDeps } from './unverified.ts';
 import { verdictOf, type Verdict } from './verdict.ts';
 import { verifyRequest, type VerificationContext } from './verify.ts';
 
 /** The services for processing a webhook. */
-export type ProcessDeps = EffectDeps &
-  Pick<
-    WebhooksServices,
-    | 'clock'
-    | 'connectionFinder'
-    | 'providerKeys'
-    | 'http'
-    | 'connectionDependents'
-    | 'lifecycle'
-    | 'providers'
-    | 'settings'
-  >;
+export interface ProcessDeps extends EffectDeps {
+  readonly clock: Clock;
+  readonly connectionFinder: ConnectionFinder;
+  readonly providerKeys: ProviderKeys;
+  readonly http: HttpClient;
+  readonly connectionDependents: ConnectionDependents;
+  readonly lifecycle: LifecycleFunctions;
+  readonly providers: ProviderCatalogue;
+  readonly settings: WebhookSettings;
+}
 
 /** Present when the provider waits for the response. */
 export type IngressDeps = ProcessDeps & UnverifiedDeps;
 
 /** A new request that is not in the log yet. */
 export function arrivalOf(
-  { clock }: Pick<ProcessDeps, 'clock'>,
+  { clock }: { readonly clock: Clock },
   request: IncomingRequest,
 ): ReceivedWebhook {
   const receivedAt = clock.now();

@@ -1,11 +1,11 @@
-import { findCaughtUp } from '#control-plane/control-plane.ts';
+import { findCaughtUp, type ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
 import type { Integration } from '#modules/connections/integrations/integration.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
+import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import type { WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
-import type { WebhooksServices } from '../services.ts';
 
 /** The integration that the address of a webhook names. */
 export interface IntegrationAddress {
@@ -25,7 +25,7 @@ export interface Receiver {
  * @throws GatewayError `unknown_environment`, `unknown_provider_config`, `webhook_unknown_provider`
  */
 export async function receiverOf(
-  { control, providers }: Pick<WebhooksServices, 'control' | 'providers'>,
+  { control, providers }: { readonly control: ControlPlane; readonly providers: ProviderCatalogue },
   { environmentUid, integrationKey: key }: IntegrationAddress,
 ): Promise<Receiver | null> {
   const environment = await findCaughtUp(control.view, () => {

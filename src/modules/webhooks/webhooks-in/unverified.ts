@@ -1,16 +1,22 @@
+import type { ProcessPorts } from '#control-plane/ports.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { joinKey, uuidV5 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import { hourMs } from '#kernel/time.ts';
-import type { WebhooksServices } from '../services.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import type { Metrics } from '#ports/metrics.ts';
+import type { UnsignedLimits } from '../services.ts';
 import type { IncomingRequest } from './facts.ts';
 import { publish, refusedMessage } from './messages.ts';
 import type { Receiver } from './receiver.ts';
 
-export type UnverifiedDeps = Pick<
-  WebhooksServices,
-  'coordination' | 'clock' | 'logger' | 'metrics' | 'publisher'
-> & { readonly settings: Pick<WebhooksServices['settings'], 'webhookUnsignedMbPerHour'> };
+export interface UnverifiedDeps extends ProcessPorts {
+  readonly coordination: Coordination;
+  readonly metrics: Metrics;
+  readonly publisher: Publisher;
+  readonly settings: UnsignedLimits;
+}
 
 /**
  * The kind of sender of an unverified webhook: `unsigned` names a connection of a provider that signs nothing, or of an

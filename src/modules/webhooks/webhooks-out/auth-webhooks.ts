@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Publisher } from '#control-plane/publisher.ts';
 import type { GatewayError } from '#kernel/errors.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { dayMs } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import { openUrl, urlOfConnection, urlOfSession } from '#modules/access/vault/webhook-urls.ts';
 import type {
   AuthorizationOutcomes,
@@ -17,8 +20,8 @@ import {
   type CallbackError,
 } from '#modules/connections/credentials/modes/provider-auth-error.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
+import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import type { CredentialsChanged } from '#streams/values.ts';
-import type { WebhooksServices } from '../services.ts';
 import { deliveriesOf } from './outbox.ts';
 import { startWebhookSource, subjectOf, type WebhookSourceDeps } from './webhook-source.ts';
 
@@ -158,7 +161,11 @@ export const startAuthWebhooks = (deps: WebhookSourceDeps): Promise<AsyncDisposa
     },
   });
 
-type Deps = Pick<WebhooksServices, 'control' | 'providers' | 'vault' | 'publisher' | 'logger'>;
+interface Deps extends SealedEntities {
+  readonly providers: ProviderCatalogue;
+  readonly publisher: Publisher;
+  readonly logger: Logger;
+}
 
 /**
  * Notifies the application of authorizations that ended without a connection (docs/reference/webhooks-out.md#auth). The

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { PublicMessage } from '#control-plane/entity.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
 import type { IdempotentCall } from '#http/define-route.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { Micros } from '#kernel/time.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
-import type { WebhooksServices } from '../services.ts';
+import type { Deliveries } from './deliveries.ts';
 import type { Delivery, DeliveryFilter, DeliveryPlace } from './delivery-store.ts';
 import {
   addressContext,
@@ -17,7 +18,11 @@ import {
 } from './events.ts';
 import { deliveryMessage } from './outbox.ts';
 
-type Deps = Pick<WebhooksServices, 'deliveries' | 'publisher' | 'vault'>;
+interface Deps {
+  readonly deliveries: Deliveries;
+  readonly publisher: Publisher;
+  readonly vault: Vault;
+}
 
 export interface Ordering {
   readonly actor: string;
@@ -45,7 +50,7 @@ const shownMax = 100;
  * @throws GatewayError `not_found` (the key was destroyed)
  */
 export async function bodyOf(
-  { deliveries, vault }: Pick<Deps, 'deliveries' | 'vault'>,
+  { deliveries, vault }: { readonly deliveries: Deliveries; readonly vault: Vault },
   delivery: Delivery,
 ): Promise<Json> {
   const created = await deliveries.valueAt(delivery);

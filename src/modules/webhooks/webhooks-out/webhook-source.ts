@@ -1,7 +1,7 @@
 import { firstMessage } from '#control-plane/consume.ts';
 import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
 import type { PublicMessage } from '#control-plane/entity.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { LogPorts } from '#control-plane/ports.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
 import { readableValue } from '#control-plane/topic-view.ts';
 import { dayMs, type Clock } from '#kernel/time.ts';
@@ -35,7 +35,7 @@ const isRemembered = (at: number, now: number): boolean => now - at <= remembere
  * the webhooks of a connection are on partitions of the same number.
  */
 async function existingDeliveries(
-  { log, schemas }: Pick<Ports, 'log' | 'schemas'>,
+  { log, schemas }: LogPorts,
   from: Position,
   signal: AbortSignal,
 ): Promise<Names> {
@@ -109,7 +109,7 @@ export async function startWebhookSource<Value>(
 
 /** Null after the connection was deleted, or created again under the same id: the webhook is obsolete. */
 export async function subjectOf(
-  { control }: Pick<WebhookSourceDeps, 'control'>,
+  { control }: { readonly control: ControlPlane },
   event: {
     readonly environment_id: string;
     readonly integration: string | null;

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
 import { firstMessage } from '#control-plane/consume.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { LogPorts } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import type { Instant } from '#kernel/time.ts';
@@ -58,7 +59,8 @@ export interface SoughtBody {
   readonly queuedAt: Instant;
 }
 
-export interface PayloadStoreDeps extends Pick<Ports, 'log' | 'schemas' | 'logger'> {
+export interface PayloadStoreDeps extends LogPorts {
+  readonly logger: Logger;
   readonly vault: Vault;
 }
 

@@ -1,5 +1,6 @@
+import type { Logger } from 'pino';
 import { consume, endsOf } from '#control-plane/consume.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { LogPorts } from '#control-plane/ports.ts';
 import { splitKey } from '#kernel/ids.ts';
 import { isEnd, type RunChanged } from '../ledger/events.ts';
 
@@ -19,7 +20,7 @@ type CompletionWaiters = Map<string, Set<(end: RunChanged) => void>>;
 
 /** Consumes `svc.runs.v1` from its end: one reader for all waiting callers on this node. */
 export async function consumeRunCompletions(
-  deps: Pick<Ports, 'log' | 'schemas' | 'logger'>,
+  deps: LogPorts & { readonly logger: Logger },
 ): Promise<RunCompletions> {
   const codec = await deps.schemas.codec<RunChanged>(topic);
   const waiting: CompletionWaiters = new Map();

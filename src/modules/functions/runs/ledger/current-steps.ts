@@ -1,20 +1,23 @@
 import { setTimeout } from 'node:timers/promises';
-import { findCaughtUp } from '#control-plane/control-plane.ts';
+import { findCaughtUp, type ControlPlane } from '#control-plane/control-plane.ts';
 import type { EntityRef } from '#control-plane/entity.ts';
 import type { Caller } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { EntityQueries } from '#modules/access/services.ts';
 import { type ActionRunEntity, actionRunPath } from '#modules/functions/actions/entity.ts';
 import { type SyncEntity, syncEntity } from '#modules/functions/syncs/entity.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import { activeGeneration } from '#streams/projector/active-generation.ts';
 import { storedPositions } from '#streams/projector/positions.ts';
 import { actionRunRef } from '../../actions/entity.ts';
 import { kindOf } from '../../actions/state.ts';
-import type { FunctionsServices } from '../../services.ts';
 import { hasEnded } from './presenter.ts';
 import { runs } from './projection.ts';
 import { stepsOf, type StepRow } from './queries.ts';
 
-type Deps = Pick<FunctionsServices, 'control' | 'tables' | 'log'>;
+interface Deps extends EntityQueries {
+  readonly log: EventLog;
+}
 
 const tableWaitMs = 2_000;
 const tablePollMs = 50;
@@ -75,7 +78,7 @@ export const isSome = (rows: readonly StepRow[]): rows is RunRows => rows.length
 
 /** A queued or started run in the view of this node. */
 export function runningOf(
-  { view }: FunctionsServices['control'],
+  { view }: ControlPlane,
   environmentUid: string,
   runId: string,
 ): { readonly ref: EntityRef<SyncEntity | ActionRunEntity>; readonly isOfSync: boolean } | null {

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { findCaughtUp } from '#control-plane/control-plane.ts';
+import { findCaughtUp, type ControlPlane } from '#control-plane/control-plane.ts';
 import type { Caller } from '#http/define-route.ts';
 import { connectionId, functionName, integrationKey, listOf } from '#http/fields.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
-import { dayMicros, microsOf, type Micros } from '#kernel/time.ts';
-import type { FunctionsServices } from '../../services.ts';
+import { dayMicros, microsOf, type Micros, type Clock } from '#kernel/time.ts';
+import type { EntityQueries } from '#modules/access/services.ts';
+import type { ReadableRuns } from '#modules/records/read/readable.ts';
+import type { EventLog } from '#ports/event-log.ts';
+import type { RunCalls } from '../../services.ts';
 import { isSome, requireSteps, runningOf } from './current-steps.ts';
 import { changesEndOf, presentEvents, presentRun, presentTimeline } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
@@ -31,7 +34,11 @@ export const runFilterFields = {
   variant: functionName.optional().describe('Only runs of this variant.'),
 };
 
-type Deps = Pick<FunctionsServices, 'control' | 'tables' | 'log' | 'clock' | 'readableRuns'>;
+interface Deps extends EntityQueries {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly readableRuns: ReadableRuns;
+}
 
 interface RunsRequest extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' | 'actions'> {
   readonly statuses?: readonly string[];
@@ -93,7 +100,7 @@ export async function oneRun(deps: Deps, caller: Caller, runId: string) {
  * @throws GatewayError `not_found`: no such run of an action; `projection_unavailable`, `log_unavailable`
  */
 export async function inputOfRun(
-  deps: Pick<FunctionsServices, 'control' | 'tables' | 'log' | 'runs'>,
+  deps: EntityQueries & RunCalls & { readonly log: EventLog },
   caller: Caller,
   runId: string,
 ): Promise<{ readonly stored: boolean; readonly input: Json }> {
@@ -113,7 +120,7 @@ export async function inputOfRun(
  * GatewayError `not_found`; `conflict`: it has finished; `forbidden`
  */
 export async function cancelRun(
-  { control }: Pick<FunctionsServices, 'control'>,
+  { control }: { readonly control: ControlPlane },
   caller: Caller,
   runId: string,
 ): Promise<void> {

@@ -1,11 +1,9 @@
 import type { Micros } from '#kernel/time.ts';
+import type { EntityQueries } from '#modules/access/services.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
 import { micros, timestamp, where } from '#tables/where.ts';
-import type { FunctionsServices } from '../../services.ts';
 import { isEnd } from './events.ts';
 import { runs } from './projection.ts';
-
-type Deps = Pick<FunctionsServices, 'control' | 'tables'>;
 
 /** Filter of runs; absent = any. */
 export interface RunFilter {
@@ -78,7 +76,7 @@ interface RunsPage {
  * @throws GatewayError `projection_unavailable`
  */
 export async function findRuns(
-  deps: Deps,
+  deps: EntityQueries,
   filter: RunFilter,
   page: RunsPage,
   few: readonly number[] = newestFew,
@@ -96,7 +94,7 @@ export async function findRuns(
 
 /** The time of the step of an environment that so many of the range are newer than; null: there are not so many. */
 async function timeOfStep(
-  { control, tables }: Deps,
+  { control, tables }: EntityQueries,
   { environmentUid: environment, from, to }: RunFilter,
   newer: number,
 ): Promise<Micros | null> {
@@ -112,7 +110,7 @@ async function timeOfStep(
 }
 
 async function selectRuns(
-  { control, tables }: Deps,
+  { control, tables }: EntityQueries,
   filter: RunFilter,
   { after, limit }: RunsPage,
 ): Promise<RunPlace[]> {
@@ -166,7 +164,7 @@ interface StepsOptions {
  * @throws GatewayError `projection_unavailable`
  */
 export async function stepsOf(
-  { control, tables }: Deps,
+  { control, tables }: EntityQueries,
   environmentUid: string,
   runIds: readonly string[],
   { withProgress, from = 0 }: StepsOptions,

@@ -1,8 +1,10 @@
 import type { PublicMessage } from '#control-plane/entity.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
 import type { Caller } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV7, joinKey } from '#kernel/ids.ts';
 import { scrub } from '#kernel/scrub.ts';
+import type { Clock } from '#kernel/time.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
 import { refuseGone } from '#modules/records/history/as-of.ts';
 import {
@@ -12,8 +14,9 @@ import {
 } from '#modules/records/history/revert-stream.ts';
 import type { ModelPosition } from '#modules/records/model/events.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
-import type { RecordsServices } from '#modules/records/services.ts';
 import type { WriteOrigin } from '#modules/records/write/writer.ts';
+import type { OperationLogs } from '#ports/operation-log.ts';
+import type { FunctionsServices } from '../../services.ts';
 import { requireSteps } from './current-steps.ts';
 import { isEnd, quietStep, type RunAction, type RunStep } from './events.ts';
 import { modelsOf } from './presenter.ts';
@@ -52,7 +55,7 @@ const marginMicros = 10 * 60 * 1_000_000;
  * `projection_unavailable`, `log_unavailable`: some of it may be done, and may be asked for again
  */
 export async function revertRun(
-  services: RecordsServices,
+  services: FunctionsServices,
   caller: Caller,
   runId: string,
   isDry: boolean,
@@ -87,7 +90,7 @@ export async function revertRun(
 
 /** @throws GatewayError `not_found`, `conflict`, `history_gone`, `projection_unavailable` */
 async function endedRun(
-  services: RecordsServices,
+  services: FunctionsServices,
   caller: Caller,
   runId: string,
 ): Promise<EndedRun> {
@@ -114,7 +117,7 @@ async function endedRun(
 
 /** @throws GatewayError `unknown_connection` */
 async function streamsOf(
-  { control }: RecordsServices,
+  { control }: FunctionsServices,
   { environmentUid }: Caller,
   { integration, connectionId, variant, models }: EndedRun,
 ): Promise<Stream[]> {
@@ -139,7 +142,11 @@ interface RevertLedger {
   ending(task: () => Promise<readonly ModelPosition[]>): Promise<void>;
 }
 
-type Deps = Pick<RecordsServices, 'publisher' | 'logs' | 'clock'>;
+interface Deps {
+  readonly publisher: Publisher;
+  readonly logs: OperationLogs;
+  readonly clock: Clock;
+}
 
 /** The run to revert, and the run of the revert. */
 interface RevertRun {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PublicMessage } from '#control-plane/entity.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { ProcessPorts } from '#control-plane/ports.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
 import { currentTrace } from '#control-plane/trace.ts';
 import { joinKey } from '#kernel/ids.ts';
@@ -39,7 +39,7 @@ const entriesPerMessage = 100;
 
 /** Appends what runs do to `svc.runs.v1` as steps `progress`, in batches and in the background. */
 export function createTimelines(
-  deps: Pick<Ports, 'clock' | 'logger'> & {
+  deps: ProcessPorts & {
     readonly publisher: Publisher;
   },
 ): Timelines {

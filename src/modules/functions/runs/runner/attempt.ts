@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
 import type { CommandOf, EntityRef, EntityTypes } from '#control-plane/entity.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { ProcessPorts } from '#control-plane/ports.ts';
 import { currentTrace, inSpan, inTrace, type SpanDescription } from '#control-plane/trace.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { retrying } from '#kernel/retry.ts';
@@ -27,7 +27,7 @@ import type { PayloadStore } from '../invocation/payload-store.ts';
 import type { Timeline, Timelines } from '../ledger/timeline.ts';
 import type { HostRun, OpenedHost } from '../runtime/open-host.ts';
 
-export interface RunDeps extends Pick<Ports, 'clock' | 'logger'> {
+export interface RunDeps extends ProcessPorts {
   readonly control: ControlPlane;
   readonly records: RecordWriter;
   readonly sandbox: Sandbox;
@@ -159,7 +159,7 @@ function failedBy(error: unknown, logger: Logger): Ending {
 
 /** Runs the steps of an attempt; an error becomes its outcome. */
 export async function attempted(
-  { logger }: Pick<RunDeps, 'logger'>,
+  { logger }: { readonly logger: Logger },
   task: () => Promise<Ending>,
 ): Promise<Ending> {
   try {
@@ -205,7 +205,7 @@ function endingOf(failure: RunFailure, signal: AbortSignal): Ending {
  * @throws GatewayError the refusal of the owner; the signal's reason
  */
 export async function executeUntilDecided<E extends EntityTypes>(
-  { control }: Pick<RunDeps, 'control'>,
+  { control }: { readonly control: ControlPlane },
   report: Report<E>,
   signal: AbortSignal,
 ): Promise<E['state'] | null> {
@@ -254,7 +254,7 @@ export function keepAlive<E extends EntityTypes>(
 
 /** The connection of the run. @throws GatewayError `script_aborted`: it was deleted */
 export async function connectionOf(
-  { control: { view } }: Pick<RunDeps, 'control'>,
+  { control: { view } }: { readonly control: ControlPlane },
   { environment_id, integration, connection_id, connection_uid }: CalledRun,
 ): Promise<Connection> {
   const ref = connectionRef(environment_id, integration ?? '', connection_id ?? '');
@@ -271,7 +271,7 @@ export async function connectionOf(
  * @throws GatewayError when the connection or the function was deleted
  */
 export async function deployedTarget(
-  deps: Pick<RunDeps, 'control'>,
+  deps: { readonly control: ControlPlane },
   change: CalledRun,
 ): Promise<{ readonly connection: Connection; readonly fn: DeployedFunction }> {
   const { view } = deps.control;

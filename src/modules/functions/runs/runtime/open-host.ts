@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { Mask } from '#kernel/mask.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { isoMillisOrNull } from '#kernel/time.ts';
+import { isoMillisOrNull, type Clock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
+import type { AddressSettings, SealedEntities } from '#modules/access/services.ts';
 import { writeMetadata } from '#modules/connections/connections/handlers.ts';
+import type { OpenedConnections } from '#modules/connections/connections/opened-connections.ts';
 import { presentConnection } from '#modules/connections/connections/presenter.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
@@ -11,10 +13,15 @@ import { openIntegrationCredentials } from '#modules/connections/credentials/sea
 import { presentIntegrationCredentials } from '#modules/connections/integrations/credentials.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { presentIntegration, webhookUrlOf } from '#modules/connections/integrations/routes.ts';
+import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import type { RecordAccess } from '#modules/records/services.ts';
+import type { Coordination } from '#ports/coordination.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import type { Metrics } from '#ports/metrics.ts';
 import { logLevels, type LoggerLevel, type Operation } from '#ports/operation-log.ts';
 import type { HostCalls, RunContext } from '#ports/sandbox.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
-import type { FunctionsServices } from '../../services.ts';
+import type { RunCalls } from '../../services.ts';
 import { commandSyncs, startCommand, triggerCommand } from '../../syncs/handlers.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
 import { readVariables } from '../../variables/handlers.ts';
@@ -51,20 +58,16 @@ export interface OpenedHost extends AsyncDisposable {
   readonly mask: Mask;
 }
 
-export type HostDeps = Pick<
-  FunctionsServices,
-  | 'control'
-  | 'vault'
-  | 'providers'
-  | 'records'
-  | 'runs'
-  | 'coordination'
-  | 'http'
-  | 'clock'
-  | 'settings'
-  | 'openedConnections'
-  | 'metrics'
->;
+export interface HostDeps extends SealedEntities, RunCalls {
+  readonly providers: ProviderCatalogue;
+  readonly records: RecordAccess;
+  readonly coordination: Coordination;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly settings: AddressSettings;
+  readonly openedConnections: OpenedConnections;
+  readonly metrics: Metrics;
+}
 
 /**
  * Opens the host side of one attempt. Disposing it releases the resources of the run.
@@ -209,10 +212,11 @@ function loggerLevel(variables: Variables): LoggerLevel {
   return logLevels.find((level) => level === word) ?? 'warn';
 }
 
-type RunConnectionsDeps = Pick<
-  FunctionsServices,
-  'control' | 'vault' | 'providers' | 'settings' | 'openedConnections'
->;
+interface RunConnectionsDeps extends SealedEntities {
+  readonly providers: ProviderCatalogue;
+  readonly settings: AddressSettings;
+  readonly openedConnections: OpenedConnections;
+}
 
 /** The connections that a run may use: its own, and others of its environment. */
 function createRunConnections(

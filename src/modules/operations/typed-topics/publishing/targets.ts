@@ -1,5 +1,5 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { LogPorts } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { recordsTopic } from '#modules/records/model/stream-head.ts';
@@ -73,7 +73,7 @@ function targetsOf(control: ControlPlane): Target[] {
 const targetsText = (list: readonly Target[]): string =>
   JSON.stringify(list.map(({ typed, models }) => [{ ...typed, major: 0 }, models]));
 
-interface OpenDeps extends Pick<Ports, 'log' | 'schemas'> {
+interface OpenDeps extends LogPorts {
   readonly control: Pick<ControlPlane, 'enqueue'>;
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { consume } from '#control-plane/consume.ts';
-import type { Ports } from '#control-plane/ports.ts';
+import type { LogPorts } from '#control-plane/ports.ts';
 import {
   defaultRetention,
   retentionOf,
@@ -20,7 +20,7 @@ export interface RetentionPolicies extends AsyncDisposable {
 
 /** Resolves when everything decided before the call is applied. Owners have no view of the control plane. */
 export async function followRetention(
-  deps: Pick<Ports, 'log' | 'schemas'> & {
+  deps: LogPorts & {
     readonly logger: Pick<Logger, 'error'>;
   },
 ): Promise<RetentionPolicies> {

@@ -6,7 +6,7 @@ import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Ports } from '#control-plane/ports.ts';
+import type { ProcessPorts } from '#control-plane/ports.ts';
 import { dayMs } from '#kernel/time.ts';
 
 const everyMsDefault = dayMs;
@@ -21,7 +21,7 @@ const entry = fileURLToPath(
 );
 const run = promisify(execFile);
 
-export interface SnapshotsOptions extends Pick<Ports, 'clock' | 'logger'> {
+export interface SnapshotsOptions extends ProcessPorts {
   /** Of this log only; created when missing. Nodes may share it. */
   readonly folder: string;
   readonly everyMs?: number;

@@ -4,6 +4,7 @@ import type { Clock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
 import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { HttpClient } from '#ports/http-client.ts';
@@ -73,10 +74,7 @@ export async function sendOnce(
 }
 
 /** The URL of a delivery; null when nothing must be sent because the URL or the environment was removed. */
-export async function targetOf(
-  deps: Pick<SendDeps, 'control' | 'vault'>,
-  created: WebhookOut,
-): Promise<Target | null> {
+export async function targetOf(deps: SealedEntities, created: WebhookOut): Promise<Target | null> {
   const { control, vault } = deps;
   const { environment_id: uid, message_id: id, address } = created;
   if (address === null) return configuredTarget(deps, created);
@@ -91,7 +89,7 @@ export async function targetOf(
 
 /** The URL that the endpoint has now; null when it has none. */
 export async function configuredTarget(
-  { control, vault }: Pick<SendDeps, 'control' | 'vault'>,
+  { control, vault }: SealedEntities,
   { environment_id: uid, endpoint_id, integration, connection_id }: EndpointRef,
 ): Promise<Target | null> {
   const find = async (): Promise<Target | null> => {
