@@ -18,6 +18,8 @@ export interface EntityTypes {
   readonly facts?: object;
   /** Names of the indexes by which views find entities. */
   readonly index?: string;
+  /** The public topics to which its definition publishes. */
+  readonly topic?: keyof PublishedValues;
 }
 
 declare const types: unique symbol;
@@ -43,6 +45,11 @@ export interface EntityRef<E extends EntityTypes = EntityTypes> extends EntityPa
 }
 
 type FactOf<E> = E extends { readonly facts: infer F } ? keyof F : never;
+
+/** A message that the kind publishes; none where its types have no `topic`. */
+type MessageOf<E> = E extends { readonly topic: infer T extends keyof PublishedValues }
+  ? PublicMessage<T>
+  : never;
 
 export type IndexOf<E> = E extends { readonly index: infer I extends string } ? I : never;
 
@@ -185,7 +192,7 @@ interface CommonDefinition<E extends EntityTypes> extends EntityKind<E> {
     before: E['state'] | null,
     after: E['state'] | null,
     meta: DecisionMeta,
-  ): readonly PublicMessage[];
+  ): readonly MessageOf<E>[];
   /** Whether entities have a number: commands to an absent one then carry a fresh, unique `numericId`. */
   readonly isNumbered?: true;
   /** When the owner must decide `{type:'Tick', at}` on it; null = never. */
@@ -209,10 +216,16 @@ type IndexDefinition<E extends EntityTypes> = E extends { readonly index: string
   ? { readonly indexes: EntityIndexes<E['state'], E['index']> }
   : { readonly indexes?: undefined };
 
+/** The topics of `publish`, which the owner opens. */
+type TopicsDefinition<E extends EntityTypes> = E extends { readonly topic: keyof PublishedValues }
+  ? { readonly publishes: Readonly<Record<E['topic'], true>> }
+  : { readonly publishes?: undefined };
+
 /** How the owner treats one kind: rules, public messages, time. A state is plain JSON; null = absent. */
 export type EntityDefinition<E extends EntityTypes> = CommonDefinition<E> &
   FactsDefinition<E> &
-  IndexDefinition<E>;
+  IndexDefinition<E> &
+  TopicsDefinition<E>;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a registry holds definitions of every type
 export type AnyEntityDefinition = EntityDefinition<any>;

@@ -94,7 +94,12 @@ export const publishConfig =
     actions: Readonly<Record<E['type'], string>>,
     entryOf: (subject: S) => ConfigEntry,
   ) =>
-  (event: E, before: S | null, after: S | null, meta: DecisionMeta): PublicMessage[] => {
+  (
+    event: E,
+    before: S | null,
+    after: S | null,
+    meta: DecisionMeta,
+  ): PublicMessage<'svc.config.v1'>[] => {
     const subject = after ?? before;
     if (subject === null) return [];
     const { id, environmentUid, integration, document } = entryOf(subject);

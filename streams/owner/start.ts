@@ -42,7 +42,7 @@ export async function startControlOwners(
     clock,
     logger,
     definitions,
-    writers: await openTopicWriters(log, schemas),
+    writers: await openTopicWriters(log, schemas, definitions),
     commands: await schemas.codec<CommandValue>(commandsTopic),
     entities: await schemas.codec<EntityValue>(controlTopic),
     partitions: await log.partitions(controlTopic),

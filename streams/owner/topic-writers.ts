@@ -1,4 +1,4 @@
-import type { DecisionMeta, PublicMessage } from '#control-plane/entity.ts';
+import type { DecisionMeta, EntityDefinitions, PublicMessage } from '#control-plane/entity.ts';
 import {
   controlTopic,
   deadLettersTopic,
@@ -12,21 +12,13 @@ import { replyMessage } from '#control-plane/replies.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import type { EventLog, Message, PartitionMessages } from '#ports/event-log.ts';
 import type { Schemas } from '#ports/schemas.ts';
-import { projectionsTopic } from '../projector/projection-message.ts';
-import type { TopicName } from '../topics.ts';
 
-/** The topics to which entities publish: a kind that needs another topic adds it here. */
-const publicTopics = [
-  'svc.config.v1',
-  'svc.connections.v1',
-  'svc.credentials.v1',
-  'svc.syncs.v1',
-  'svc.runs.v1',
-  'svc.logs.v1',
-  'svc.audit.v1',
-  projectionsTopic,
-  deadLettersTopic,
-] as const satisfies readonly TopicName[];
+/** The topics of all definitions, and that of the commands that owners park. */
+const publishedTopics = (definitions: EntityDefinitions): Set<string> =>
+  new Set([
+    deadLettersTopic,
+    ...Object.values(definitions).flatMap(({ publishes = {} }) => Object.keys(publishes)),
+  ]);
 
 interface Target {
   readonly codec: PublicCodec;
@@ -56,12 +48,16 @@ export interface TopicWriters {
   ): AddressedMessage;
 }
 
-export async function openTopicWriters(log: EventLog, schemas: Schemas): Promise<TopicWriters> {
+export async function openTopicWriters(
+  log: EventLog,
+  schemas: Schemas,
+  definitions: EntityDefinitions,
+): Promise<TopicWriters> {
   const entities = await schemas.codec<EntityValue>(controlTopic);
   const replies = await schemas.codec<ReplyValue>(repliesTopic);
   const replyPartitions = await log.partitions(repliesTopic);
   const targets = new Map<string, Target>();
-  for (const topic of publicTopics) {
+  for (const topic of publishedTopics(definitions)) {
     const codec: PublicCodec = await schemas.codec(topic);
     targets.set(topic, { codec, partitions: await log.partitions(topic) });
   }

@@ -6,6 +6,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import { definitions } from '#app/process/entities.ts';
 import { controlTopic } from '#control-plane/message-codec.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
@@ -88,7 +89,7 @@ async function copyConnections(
   to: number,
 ): Promise<void> {
   const { log, schemas, services } = running;
-  const writers = await openTopicWriters(log, schemas);
+  const writers = await openTopicWriters(log, schemas, definitions);
   const partitions = await log.partitions(controlTopic);
   const copies = Array.from({ length: to - from }, (_, n) => {
     const at = from + n;

@@ -15,6 +15,7 @@ export interface KeyEntity {
   readonly state: ApiKey;
   readonly command: ApiKeyCommand;
   readonly event: ApiKeyEvent;
+  readonly topic: 'svc.config.v1';
   readonly facts: Pick<CreateKey, 'isNameTaken' | 'keysInScope'>;
   readonly index: 'hash';
 }
@@ -53,6 +54,7 @@ export const apiKeyEntity: EntityDefinition<KeyEntity> = {
   indexes: { hash: ({ hash }) => hash },
   decider: apiKey,
   facts: (command, ref, siblings) => keyFacts(command, siblings, ref),
+  publishes: { 'svc.config.v1': true },
   publish: publishKey,
 };
 
@@ -61,6 +63,7 @@ export const accountKeyEntity: EntityDefinition<KeyEntity> = {
   indexes: { hash: ({ hash }) => hash },
   decider: apiKey,
   facts: (command, ref, siblings) => keyFacts(command, siblings, ref),
+  publishes: { 'svc.config.v1': true },
   publish: publishKey,
 };
 

@@ -11,6 +11,7 @@ export interface AuditChainEntity {
   readonly state: AuditChain;
   readonly command: AuditCommand;
   readonly event: AuditChainEvent;
+  readonly topic: 'svc.audit.v1';
 }
 
 /** @param environment uid, or `account` */
@@ -25,6 +26,7 @@ export const auditChainEntity: EntityDefinition<AuditChainEntity> = {
   kind: 'audit-chain',
   decider: auditChain,
 
+  publishes: { 'svc.audit.v1': true },
   publish({ entry, hash }) {
     const { environment, occurred_at, seq, actor: _actor, ...value } = entry;
     return [

@@ -14,6 +14,7 @@ export interface EnvironmentEntity {
   readonly state: Environment;
   readonly command: EnvironmentCommand;
   readonly event: EnvironmentEvent;
+  readonly topic: 'svc.config.v1';
   readonly facts: Pick<CreateEnvironment, 'isNameTaken'>;
   readonly index: 'id' | 'name' | 'deleting';
 }
@@ -51,6 +52,7 @@ export const environmentEntity: EntityDefinition<EnvironmentEntity> = {
     };
   },
 
+  publishes: { 'svc.config.v1': true },
   publish: publishConfig('environment', actions, (subject) => ({
     id: [subject.uid],
     environmentUid: subject.uid,

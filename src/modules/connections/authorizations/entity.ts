@@ -12,6 +12,7 @@ export interface AuthorizationEntity {
   readonly state: Authorization;
   readonly command: AuthorizationCommand;
   readonly event: AuthorizationEvent;
+  readonly topic: 'svc.logs.v1';
   readonly index: 'hash';
 }
 
@@ -30,6 +31,7 @@ export const authorizationEntity: EntityDefinition<AuthorizationEntity> = {
   decider: authorization,
 
   /** Ends the operation of a user who never returned. */
+  publishes: { 'svc.logs.v1': true },
   publish(event, before) {
     if (event.type !== 'AuthorizationAbandoned' || before === null) return [];
     const { environmentUid, integrationKey, connectionId, id } = before;

@@ -18,6 +18,7 @@ export interface ConnectionEntity {
   readonly state: Connection;
   readonly command: ConnectionCommand;
   readonly event: ConnectionEvent;
+  readonly topic: 'svc.connections.v1' | 'svc.credentials.v1';
   readonly index: 'uid' | 'id' | 'deleting' | 'postponed' | 'failing';
 }
 
@@ -46,6 +47,7 @@ export const connectionEntity: EntityDefinition<ConnectionEntity> = {
   isNumbered: true,
   dueAt: connectionDueAt,
 
+  publishes: { 'svc.connections.v1': true, 'svc.credentials.v1': true },
   publish(event, before, after, meta) {
     const subject = after ?? before;
     // The time of the last fetch is an observation: the next event contains it.
@@ -124,7 +126,7 @@ function lifeMessages(
   subject: Connection,
   { isGone, recovers }: { readonly isGone: boolean; readonly recovers: boolean },
   meta: DecisionMeta,
-): PublicMessage[] {
+): PublicMessage<'svc.connections.v1'>[] {
   const action = actionOf(event, recovers);
   const base = {
     ...place(subject),
@@ -157,7 +159,7 @@ function credentialsMessage(
   event: ConnectionEvent,
   subject: Connection,
   recovers: boolean,
-): PublicMessage | null {
+): PublicMessage<'svc.credentials.v1'> | null {
   const isSyncError = event.type === 'ErrorCleared' && event.errorType !== 'auth';
   const action = isSyncError ? undefined : credentialActions[event.type];
   if (action === undefined) return null;

@@ -12,6 +12,7 @@ export interface IntegrationEntity {
   readonly state: Integration;
   readonly command: IntegrationCommand;
   readonly event: IntegrationEvent;
+  readonly topic: 'svc.config.v1';
   readonly index: 'uid' | 'deleting';
 }
 
@@ -40,6 +41,7 @@ export const integrationEntity: EntityDefinition<IntegrationEntity> = {
   },
   decider: integration,
 
+  publishes: { 'svc.config.v1': true },
   publish: publishConfig('integration', actions, (subject) => ({
     id: [subject.environmentUid, subject.uniqueKey],
     environmentUid: subject.environmentUid,

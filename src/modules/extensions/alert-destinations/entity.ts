@@ -12,6 +12,7 @@ export interface AlertDestinationEntity {
   readonly state: AlertDestination;
   readonly command: AlertDestinationCommand;
   readonly event: AlertDestinationEvent;
+  readonly topic: 'svc.config.v1';
   readonly facts: { readonly siblings: number };
 }
 
@@ -41,6 +42,7 @@ export const alertDestinationEntity: EntityDefinition<AlertDestinationEntity> = 
     return { siblings: siblings.list(ref, ref.path.slice(0, 1)).length };
   },
 
+  publishes: { 'svc.config.v1': true },
   publish: publishConfig('alert_destination', actions, (subject) => ({
     id: [subject.environmentUid, subject.id],
     environmentUid: subject.environmentUid,

@@ -17,6 +17,7 @@ export interface ActionRunEntity {
   readonly state: ActionRun;
   readonly command: ActionCommand;
   readonly event: ActionEvent;
+  readonly topic: 'svc.runs.v1';
 }
 
 export const actionRunRef = (ref: {
@@ -42,6 +43,7 @@ export const actionRunEntity: EntityDefinition<ActionRunEntity> = {
   decider: action,
   dueAt: actionDueAt,
 
+  publishes: { 'svc.runs.v1': true },
   publish(event, before, after, meta) {
     const subject = after ?? before;
     const step = subject === null ? null : runStep(event, subject, meta);
@@ -50,7 +52,7 @@ export const actionRunEntity: EntityDefinition<ActionRunEntity> = {
   },
 };
 
-function message(step: RunStep, subject: ActionRun, scope: string): PublicMessage {
+function message(step: RunStep, subject: ActionRun, scope: string): PublicMessage<'svc.runs.v1'> {
   const { environmentUid, integrationKey: integration, connectionId, runId } = subject;
   return {
     topic: 'svc.runs.v1',

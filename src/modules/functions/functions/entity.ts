@@ -14,6 +14,7 @@ export interface FunctionEntity {
   readonly state: DeployedFunction;
   readonly command: FunctionCommand;
   readonly event: FunctionEvent;
+  readonly topic: 'svc.config.v1';
   readonly facts: { readonly isIntegrationKnown: boolean };
 }
 
@@ -47,6 +48,7 @@ export const functionEntity: EntityDefinition<FunctionEntity> = {
     return { isIntegrationKnown: integration !== null && !integration.isDeleting };
   },
 
+  publishes: { 'svc.config.v1': true },
   publish: publishConfig('function', actions, (subject) => ({
     id: [subject.environmentUid, subject.integrationKey, subject.kind, subject.name],
     environmentUid: subject.environmentUid,

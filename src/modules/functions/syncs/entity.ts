@@ -19,6 +19,7 @@ export interface SyncEntity {
   readonly state: SyncInstance;
   readonly command: SyncCommand;
   readonly event: SyncEvent;
+  readonly topic: 'svc.syncs.v1' | 'svc.runs.v1';
   readonly facts: { readonly isConnectionLive: boolean };
   readonly index: 'id' | 'run';
 }
@@ -60,6 +61,7 @@ export const syncEntity: EntityDefinition<SyncEntity> = {
     return { isConnectionLive: !connection.isDeleting };
   },
 
+  publishes: { 'svc.syncs.v1': true, 'svc.runs.v1': true },
   publish(event, before, after, meta) {
     const subject = after ?? before;
     if (subject === null) return [];
@@ -83,7 +85,7 @@ function syncMessages(
   event: SyncEvent,
   subject: SyncInstance,
   meta: DecisionMeta,
-): PublicMessage[] {
+): PublicMessage<'svc.syncs.v1'>[] {
   const isTriggered = event.type === 'RunQueued' && event.trigger === 'api';
   const action = isTriggered ? 'triggered' : syncActions[event.type];
   if (action === undefined) return [];
@@ -115,7 +117,7 @@ function runMessages(
   before: SyncInstance | null,
   subject: SyncInstance,
   meta: DecisionMeta,
-): PublicMessage[] {
+): PublicMessage<'svc.runs.v1'>[] {
   const step = runStep(event, before, subject);
   if (step === null) return [];
   const { runId, ...fields } = step;

@@ -10,6 +10,7 @@ export interface ProjectionEntity {
   readonly state: Projection;
   readonly command: ProjectionCommand;
   readonly event: ProjectionEvent;
+  readonly topic: 'svc.projections.v1';
 }
 
 export const projectionRef = (name: string): EntityRef<ProjectionEntity> => ({
@@ -23,6 +24,7 @@ export const projectionEntity: EntityDefinition<ProjectionEntity> = {
   kind: 'projection',
   decider: projection,
 
+  publishes: { 'svc.projections.v1': true },
   publish(event, _before, after) {
     if (after === null) return [];
     const action = actionOf(event, after);

@@ -15,6 +15,7 @@ export interface TypedTopicEntity {
   readonly state: TypedTopic;
   readonly command: TypedTopicCommand;
   readonly event: TypedTopicEvent;
+  readonly topic: 'svc.config.v1';
   readonly facts: Pick<EnableTypedTopic, 'isIntegrationKnown' | 'sameAddress'>;
 }
 
@@ -54,6 +55,7 @@ export const typedTopicEntity: EntityDefinition<TypedTopicEntity> = {
     };
   },
 
+  publishes: { 'svc.config.v1': true },
   publish: publishConfig(
     'typed_topic',
     actions,

@@ -13,6 +13,7 @@ export interface WebhookEndpointEntity {
   readonly state: WebhookEndpoint;
   readonly command: WebhookEndpointCommand;
   readonly event: WebhookEndpointEvent;
+  readonly topic: 'svc.config.v1';
   readonly facts: Pick<CreateWebhookEndpoint, 'siblings'>;
 }
 
@@ -40,6 +41,7 @@ export const webhookEndpointEntity: EntityDefinition<WebhookEndpointEntity> = {
     return { siblings: siblings.list(ref, ref.path.slice(0, 1)).length };
   },
 
+  publishes: { 'svc.config.v1': true },
   publish: publishConfig('webhook_endpoint', actions, (subject) => ({
     id: [subject.environmentUid, subject.id],
     environmentUid: subject.environmentUid,

@@ -122,6 +122,25 @@ export const refusedByTheCompiler = {
     // @ts-expect-error -- the index that it promises
     const withoutIndex: EntityDefinition<Indexed> = { ...common, ...facts };
     void [withoutFacts, otherFacts, withoutIndex];
+    interface Published extends VariableEntity {
+      readonly topic: 'svc.runs.v1';
+    }
+    // @ts-expect-error -- the topics that the owner opens
+    const withoutTopics: EntityDefinition<Published> = { ...common, ...facts };
+    const { publish: _none, ...silent } = { ...common, ...facts };
+    const envelope = { key: 'k', type: 'svc.a.b', environmentUid: 'e', value: null };
+    const otherTopic: EntityDefinition<Published> = {
+      ...silent,
+      publishes: { 'svc.runs.v1': true },
+      // @ts-expect-error -- a topic that is not among those of its types
+      publish: () => [{ ...envelope, topic: 'svc.syncs.v1' }],
+    };
+    const noTopic: EntityDefinition<VariableEntity> = {
+      ...silent,
+      // @ts-expect-error -- its types have no topic
+      publish: () => [{ ...envelope, topic: 'svc.runs.v1' }],
+    };
+    void [withoutTopics, otherTopic, noTopic];
   },
 };
 
