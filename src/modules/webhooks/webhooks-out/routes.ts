@@ -13,7 +13,7 @@ import {
   type Attempt,
 } from './delivery-store.ts';
 import { webhookKinds } from './events.ts';
-import { bodyOf, repeat, replayMatching, type Ordering, type ReplayResult } from './replay.ts';
+import { bodyOf, repeat, replayMatching, type Ordering, type ReplayResult } from './outbox.ts';
 
 /** One message to one endpoint, without its body. */
 const delivery = representation<Delivery>()({
