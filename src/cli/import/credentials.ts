@@ -1,3 +1,4 @@
+import type { Provider } from '#client/index.ts';
 import { textAt } from '#kernel/json-path.ts';
 import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { mappedFields, type Mapping } from './mapping.ts';
@@ -10,8 +11,13 @@ export interface CatalogProvider {
   readonly credentials?: Json;
 }
 
-/** Fields that `POST /connections` takes, by mode (docs/reference/auth-modes.md#credentials); `true`: required. */
-const fieldsByMode: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
+type CredentialFields = Readonly<Record<string, boolean>>;
+
+/**
+ * Fields that `POST /connections` takes, by mode (docs/reference/auth-modes.md#credentials); `true`: required, null:
+ * those that the provider declares.
+ */
+const fieldsByMode: Readonly<Record<Provider['auth_mode'], CredentialFields | null>> = {
   OAUTH1: { oauth_token: true, oauth_token_secret: true },
   OAUTH2: { access_token: true, refresh_token: false, expires_at: false, config_override: false },
   OAUTH2_CC: {
@@ -31,6 +37,8 @@ const fieldsByMode: Readonly<Record<string, Readonly<Record<string, boolean>>>> 
   TBA: { token_id: true, token_secret: true, config_override: false },
   BILL: { username: true, password: true, organization_id: true, dev_key: true },
   SIGNATURE: { username: true, password: true },
+  JWT: null,
+  TWO_STEP: null,
 };
 
 /** Fields of integrations with a client of their own. */
@@ -117,7 +125,7 @@ export function connectionCredentials(
     const message = `They are ${type === '' ? 'of no mode' : type}; the provider needs ${mode} here.`;
     throw new CannotCome('auth_mode', message);
   }
-  const wanted = fieldsByMode[mode] ?? ownFields(provider);
+  const wanted = fieldsOf(mode) ?? ownFields(provider);
   const isApp = mode === 'APP' || mode === 'CUSTOM';
   const values: JsonObject = isApp ? { ...config, ...fields } : requestFields(fields);
   const sent = Object.fromEntries(
@@ -129,6 +137,9 @@ export function connectionCredentials(
   refuseIncomplete(wanted, sent);
   return { credentials: { type: mode, ...sent }, warnings: warningsOf(mode, sent, now, fields) };
 }
+
+const fieldsOf = (mode: string): CredentialFields | null =>
+  new Map<string, CredentialFields | null>(Object.entries(fieldsByMode)).get(mode) ?? null;
 
 function ownFields({ credentials }: CatalogProvider): Record<string, boolean> {
   return Object.fromEntries(

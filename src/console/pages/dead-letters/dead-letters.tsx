@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DeadLetter, Input } from '#client/index.ts';
 import { counted } from '../../data/counted.ts';
+import { membersOf } from '../../data/members.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
@@ -19,9 +20,14 @@ import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { Page } from '../../shell/page.tsx';
 
-const states = ['parked', 'retrying', 'resolved', 'dropped'] as const;
-
 type Query = NonNullable<Input<'GET /dead-letters'>['query']>;
+
+const states = membersOf<NonNullable<Query['state']>>({
+  parked: true,
+  retrying: true,
+  resolved: true,
+  dropped: true,
+});
 
 const useDeadLetters = (query: Query) =>
   useList('GET /dead-letters', { query: { ...query, limit: 100 } }, ({ data }) => data, {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
-import type { Answer, Input } from '#client/index.ts';
+import type { Provider, Answer, Input } from '#client/index.ts';
 import { useRead, useChange } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { useUrlState } from '../../data/url-state.ts';
@@ -169,21 +169,33 @@ const optional: readonly Field[] = ['scopes', 'webhook_secret'];
 const installed: readonly Field[] = ['app_id', 'app_link', 'private_key'];
 
 /** The modes in which an integration has credentials of its own (docs/reference/auth-modes.md#overview). */
-const fieldsOfModes: ReadonlyMap<string, readonly Field[]> = new Map([
-  ['OAUTH1', [...client, ...optional]],
-  ['OAUTH2', [...client, ...optional]],
-  ['TBA', [...client, ...optional]],
-  ['APP', installed],
-  ['CUSTOM', [...client, ...installed]],
-]);
+const fieldsOfModes: Readonly<Record<Provider['auth_mode'], readonly Field[]>> = {
+  OAUTH1: [...client, ...optional],
+  OAUTH2: [...client, ...optional],
+  TBA: [...client, ...optional],
+  APP: installed,
+  CUSTOM: [...client, ...installed],
+  OAUTH2_CC: [],
+  BASIC: [],
+  API_KEY: [],
+  APP_STORE: [],
+  NONE: [],
+  JWT: [],
+  BILL: [],
+  TWO_STEP: [],
+  SIGNATURE: [],
+};
 
-export const hasApp = (mode: string): boolean => fieldsOfModes.has(mode);
+const fieldsOfMode = (mode: string): readonly Field[] =>
+  new Map<string, readonly Field[]>(Object.entries(fieldsOfModes)).get(mode) ?? [];
+
+export const hasApp = (mode: string): boolean => fieldsOfMode(mode).length > 0;
 
 /** Without the optional fields that are empty: those keep the value that they have. */
 export const credentialsOf = (mode: string, app: App) => ({
   type: mode,
   ...Object.fromEntries(
-    (fieldsOfModes.get(mode) ?? [])
+    fieldsOfMode(mode)
       .map((field) => [field, app[field] ?? ''] as const)
       .filter(([field, value]) => value !== '' || !optional.includes(field)),
   ),
@@ -213,7 +225,7 @@ interface AppFieldsProps {
 
 export const AppFields = ({ mode, app, onChange }: AppFieldsProps): JSX.Element => (
   <>
-    {fieldsOfModes.get(mode)?.map((field) => {
+    {fieldsOfMode(mode).map((field) => {
       const value = app[field] ?? '';
       const onInput = (text: string): void => onChange({ ...app, [field]: text });
       return field === 'private_key' ? (

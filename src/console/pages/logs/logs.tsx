@@ -5,6 +5,7 @@ import { Link } from 'wouter-preact';
 import type { Input, LogOperation, Client, LogMessage } from '#client/index.ts';
 import { failureOf } from '../../data/failure.ts';
 import { dayMs } from '../../data/local-time.ts';
+import { membersOf } from '../../data/members.ts';
 import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
@@ -20,8 +21,20 @@ import { MessagesTable } from './operation.tsx';
 
 type Body = NonNullable<Input<'POST /logs/operations'>['body']>;
 
-const states = ['waiting', 'running', 'success', 'failed', 'timeout', 'cancelled'] as const;
-const levels = ['debug', 'info', 'warn', 'error'] as const;
+const states = membersOf<Exclude<NonNullable<Body['states']>[number], 'all'>>({
+  waiting: true,
+  running: true,
+  success: true,
+  failed: true,
+  timeout: true,
+  cancelled: true,
+});
+const levels = membersOf<NonNullable<Body['levels']>[number]>({
+  debug: true,
+  info: true,
+  warn: true,
+  error: true,
+});
 const types = ['sync', 'action', 'auth', 'webhook', 'proxy', 'events', 'admin', 'deploy'] as const;
 
 const periods = [

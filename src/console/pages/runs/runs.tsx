@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Input, Answer } from '#client/index.ts';
 import { dayMs, localTimeOf } from '../../data/local-time.ts';
+import { membersOf } from '../../data/members.ts';
 import { useRead, useStream } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { useScrolledList } from '../../data/scrolled-list.ts';
@@ -20,18 +21,25 @@ import { LoadedState, ScrolledState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { RunActions, type RunDetail } from './run-actions.tsx';
 
-const kinds = ['sync', 'action', 'on-event', 'webhook', 'dryrun', 'revert'] as const;
-const states = [
-  'queued',
-  'running',
-  'succeeded',
-  'failed',
-  'cancelled',
-  'timed_out',
-  'interrupted',
-] as const;
-
 type Query = NonNullable<Input<'GET /runs'>['query']>;
+
+const kinds = membersOf<NonNullable<Query['kind']>[number]>({
+  sync: true,
+  action: true,
+  'on-event': true,
+  webhook: true,
+  dryrun: true,
+  revert: true,
+});
+const states = membersOf<NonNullable<Query['status']>[number]>({
+  queued: true,
+  running: true,
+  succeeded: true,
+  failed: true,
+  cancelled: true,
+  timed_out: true,
+  interrupted: true,
+});
 
 /** The value of the address as a value of the API; undefined unless it is one. */
 const oneOf = <Value extends string>(

@@ -5,6 +5,7 @@ import type { Answer, WebhookMessage, Client, Input } from '#client/index.ts';
 import { counted } from '../../data/counted.ts';
 import { failureOf } from '../../data/failure.ts';
 import { instantOf, localDayAgo } from '../../data/local-time.ts';
+import { membersOf } from '../../data/members.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
@@ -24,10 +25,17 @@ import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { webhookKinds } from './webhook-kinds.ts';
 
-const states = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+type Query = NonNullable<Input<'GET /webhook-messages'>['query']>;
+
+const states = membersOf<NonNullable<Query['state']>>({
+  pending: true,
+  delivered: true,
+  failed: true,
+  cancelled: true,
+});
 
 /** The conditions in the address, of a list and of a replay. */
-const queryOf = (filters: UrlState): NonNullable<Input<'GET /webhook-messages'>['query']> => ({
+const queryOf = (filters: UrlState): Query => ({
   state: states.find((state) => state === filters.get('state')),
   kind: webhookKinds.find((kind) => kind === filters.get('kind')),
   endpoint_id: filters.sent('endpoint'),

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import type { Input, WebhookDelivery } from '#client/index.ts';
+import { membersOf } from '../../data/members.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
@@ -18,17 +19,19 @@ import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { Page } from '../../shell/page.tsx';
 
-const dispositions = [
-  'received',
-  'accepted',
-  'rejected',
-  'unmatched',
-  'duplicate',
-  'reprocessed',
-  'refused',
-] as const;
+type Query = NonNullable<Input<'GET /webhook-deliveries'>['query']>;
 
-const queryOf = (filters: UrlState): NonNullable<Input<'GET /webhook-deliveries'>['query']> => ({
+const dispositions = membersOf<NonNullable<Query['disposition']>>({
+  received: true,
+  accepted: true,
+  rejected: true,
+  unmatched: true,
+  duplicate: true,
+  reprocessed: true,
+  refused: true,
+});
+
+const queryOf = (filters: UrlState): Query => ({
   disposition: dispositions.find((one) => one === filters.get('disposition')),
   provider_config_key: filters.sent('integration'),
   connection_id: filters.sent('connection'),
