@@ -30,7 +30,7 @@ export const textIndexDdl = (table: string): string => `
 /**
  * Finds the rows whose column `search` contains a text, greatest `position` first, without reading the other rows. It
  * holds the positions of every sequence of up to three characters, separately for each environment. Rows that share a
- * position share an entry, so few may.
+ * position share an entry, so few may. Its terms are our own (docs/adr/0044-search-terms-of-our-own.md).
  */
 export class TextIndex {
   readonly #textOf: StatementSync;

@@ -1,7 +1,7 @@
 import { partitionNumbers } from '#kernel/partition.ts';
 import { dayMs, type Clock, type Instant } from '#kernel/time.ts';
 import type { EventLog } from '#ports/event-log.ts';
-import type { ProjectionStore } from '#ports/projection-store.ts';
+import type { ProjectionStore, RowQueries } from '#ports/projection-store.ts';
 import { TabWriter } from '#tables/rows.ts';
 import type { TopicName } from '../topics.ts';
 import type { TableSet } from './define.ts';
@@ -106,7 +106,7 @@ export class Positions {
  * @throws GatewayError `projection_unavailable`
  */
 export async function storedPositions(
-  tables: Pick<ProjectionStore, 'queryRows'>,
+  tables: RowQueries,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<number, number>>> {
   const rows = await tables.queryRows<{ name: string; log_partition: number; next_offset: string }>(

@@ -1,8 +1,8 @@
 import { isOutage } from '#kernel/errors.ts';
-import type { DamagedPart, ProjectionStore } from '#ports/projection-store.ts';
+import type { DamagedPart, RowQueries } from '#ports/projection-store.ts';
 import { firstSentence } from './engine-errors.ts';
 
-type Questions = Pick<ProjectionStore, 'queryRows'>;
+type Questions = RowQueries;
 
 export interface TableSize {
   readonly name: string;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '#kernel/errors.ts';
 import type { RecordSource } from '#modules/records/read/reader.ts';
-import type { ProjectionStore } from '#ports/projection-store.ts';
+import type { RowQueries } from '#ports/projection-store.ts';
 
 const lookEveryMs = 2_000;
 const lookEveryAwayMs = 500;
@@ -19,7 +19,7 @@ export interface TablesWatch extends AsyncDisposable {
  * once, however long it lasts.
  */
 export function watchTables(deps: {
-  readonly store: Pick<ProjectionStore, 'queryRows'>;
+  readonly store: RowQueries;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly report: (reason: string | null) => void;
 }): TablesWatch {
@@ -83,7 +83,7 @@ export function readableWhenPublished(
   };
 }
 
-async function reasonOf(store: Pick<ProjectionStore, 'queryRows'>): Promise<string | null> {
+async function reasonOf(store: RowQueries): Promise<string | null> {
   try {
     await store.queryRows('SELECT 1', {}, 'page');
     return null;

@@ -29,8 +29,8 @@ const unknownFit: Test = () => false;
 
 /**
  * Whether the value, or the JSON text that it becomes, certainly fits the schema: values that change in JSON are left to the
- * full check. Takes a tenth of the time of generating the JSON Schema, and accepts most values of most functions. False means
- * unknown: the full check decides, and has the messages.
+ * full check. Takes a sixth to a tenth of its time (docs/adr/0045-quick-check-of-records.md), and accepts most values of most
+ * functions. False means unknown: the full check decides, and has the messages.
  */
 export const quicklyValid = (schema: unknown, value: unknown): boolean =>
   value !== undefined && testOf(schema)(value, 1);

@@ -1,11 +1,11 @@
 import { type BrowserHeaders, cookieOf, isLoopbackHost } from '#http/same-origin.ts';
-import type { Vault } from '../vault/vault.ts';
+import type { Fingerprints } from '../vault/vault.ts';
 
 /**
  * The name differs between installations, because browsers send a cookie to every port of its host; all processes of one
  * installation share the key of the hash.
  */
-const plainNameOf = (vault: Pick<Vault, 'fingerprint'>): string =>
+const plainNameOf = (vault: Fingerprints): string =>
   `svc_console_${vault.fingerprint('console-cookie', '').slice(0, 16)}`;
 
 /** A browser takes a cookie of this prefix only with `Secure` and `Path=/`, from this very host (RFC 6265bis, 4.1.3.2). */
@@ -15,10 +15,7 @@ const secureNameOf = (plainName: string): string => `__Host-${plainName}`;
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
 
 /** The token in the cookie of the console; null without one. */
-export function tokenOf(
-  vault: Pick<Vault, 'fingerprint'>,
-  { cookie, host = '' }: BrowserHeaders,
-): string | null {
+export function tokenOf(vault: Fingerprints, { cookie, host = '' }: BrowserHeaders): string | null {
   if (cookie === undefined) return null;
   const plainName = plainNameOf(vault);
   const token =
@@ -32,7 +29,7 @@ export function tokenOf(
  * @param seconds until it ends; 0 removes the cookie
  */
 export function cookieFor(
-  vault: Pick<Vault, 'fingerprint'>,
+  vault: Fingerprints,
   { host = '', origin }: BrowserHeaders,
   token: string,
   seconds: number,

@@ -1,12 +1,17 @@
 import type { Sealed } from '#kernel/ids.ts';
 import type { Json } from '#kernel/stable-json.ts';
 
+export interface Fingerprints {
+  /** Keyed hash (HMAC-SHA-256 under a key of the service) as hex: look-ups and comparisons without the secret. */
+  fingerprint(purpose: string, text: string): string;
+}
+
 /**
  * Seals secrets under data keys that live apart (`svc.internal.keys.v1`), wrapped by the root key
  * (docs/reference/guarantees.md#secrets). A key's id is the uid of what it belongs to: a connection, an environment, or
  * `account`. Calls are synchronous once `ready(keyId)` has resolved for the key.
  */
-export interface Vault {
+export interface Vault extends Fingerprints {
   /**
    * Creates the key of a new id that only the caller knows, if this node does not have it; durable when it resolves.
    */
@@ -27,8 +32,6 @@ export interface Vault {
    * @throws as `openBytes`, when it was destroyed
    */
   dataKey(keyId: string): Uint8Array;
-  /** Keyed hash (HMAC-SHA-256 under a key of the service) as hex: look-ups and comparisons without the secret. */
-  fingerprint(purpose: string, text: string): string;
   /**
    * Destroys the key: no node can open its ciphertext any more. Resolves with the number of ms for which the wrapped
    * key may remain in the files of the log; 0 = it is already unrecoverable.

@@ -9,7 +9,7 @@ import { limits } from '#kernel/limits.ts';
 import { type JsonObject, isJsonObject } from '#kernel/stable-json.ts';
 import { isoMillis, type Instant } from '#kernel/time.ts';
 import { requireEnvironmentById } from '#modules/access/environments/queries.ts';
-import type { Vault } from '#modules/access/vault/vault.ts';
+import type { Vault, Fingerprints } from '#modules/access/vault/vault.ts';
 import { openUrl, urlOfConnection } from '#modules/access/vault/webhook-urls.ts';
 import { recipientOf, type Recipient } from '#rules/envelope.ts';
 import { cursorOf, positionOf } from '../connections/list-route.ts';
@@ -30,7 +30,7 @@ const prefix = 'svc_export_';
 
 /** The grant as text that the service recognizes later; it is no secret, and nothing is stored. */
 function writeGrant(
-  vault: Pick<Vault, 'fingerprint'>,
+  vault: Fingerprints,
   wanted: Pick<ExportGrant, 'environmentUid' | 'publicKey'>,
   now: Instant,
 ): { readonly text: string; readonly grant: ExportGrant } {
@@ -41,7 +41,7 @@ function writeGrant(
 
 /** @throws GatewayError `forbidden` when it was changed, has expired or is of another environment */
 function readGrant(
-  vault: Pick<Vault, 'fingerprint'>,
+  vault: Fingerprints,
   text: string,
   environmentUid: string,
   now: Instant,

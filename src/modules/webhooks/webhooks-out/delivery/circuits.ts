@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { joinKey } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Clock } from '#kernel/time.ts';
-import type { Vault } from '#modules/access/vault/vault.ts';
+import type { Fingerprints } from '#modules/access/vault/vault.ts';
 import type { Coordination } from '#ports/coordination.ts';
 
 /** An event published to other processes: a failure that counts, or that the circuit opened or closed. */
@@ -120,7 +120,7 @@ const message = z.object({
 
 export interface CircuitsDeps {
   readonly coordination: Coordination;
-  readonly vault: Pick<Vault, 'fingerprint'>;
+  readonly vault: Fingerprints;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
 }
@@ -190,8 +190,5 @@ export class Circuits implements AsyncDisposable {
 }
 
 /** The name of a circuit between processes: a keyed hash, because a URL may contain a secret. */
-export const circuitName = (
-  vault: Pick<Vault, 'fingerprint'>,
-  environmentUid: string,
-  url: string,
-): string => joinKey(environmentUid, vault.fingerprint('webhook-url', url));
+export const circuitName = (vault: Fingerprints, environmentUid: string, url: string): string =>
+  joinKey(environmentUid, vault.fingerprint('webhook-url', url));
