@@ -245,6 +245,7 @@ class Watermark {
   }
 }
 
+/** Failures of one message before it is set aside. */
 const attemptsMax = 5;
 const retryFirstWaitMs = 200;
 const retryWaitMaxMs = 10_000;
@@ -255,6 +256,7 @@ async function retryMessage(
   consumed: ConsumedMessage,
   signal: AbortSignal,
 ): Promise<boolean> {
+  let failures = 0;
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       await options.handle(consumed, signal);
@@ -266,8 +268,9 @@ async function retryMessage(
       const logFields = { err: error, group, partition, offset: message.offset, attempt };
       logger.warn(logFields, 'a message could not be processed');
       // In an outage the message is not to blame: it is retried without limit.
-      if (attempt >= attemptsMax && !isOutage(error)) {
-        if (await parked(options, consumed, error, attempt)) return true;
+      if (!isOutage(error)) failures += 1;
+      if (failures >= attemptsMax && !isOutage(error)) {
+        if (await parked(options, consumed, error, failures)) return true;
       }
       await pause(options, attempt, signal);
     }

@@ -121,6 +121,26 @@ describe('a reactor', () => {
     expect(tries).toBe(7);
   });
 
+  it('counts no try of an outage before a message that then fails', async () => {
+    await append('a');
+    let tries = 0;
+    const parked: string[] = [];
+    const done: string[] = [];
+    await using _ = await start(
+      async ({ message: { key } }) => {
+        tries += 1;
+        if (tries <= 4) throw new GatewayError('log_unavailable');
+        if (tries === 5) throw new Error('cannot yet');
+        done.push(key);
+      },
+      {
+        operatorRequests: givenOrders(async ({ message: { key } }) => void parked.push(key)),
+      },
+    );
+    await until(() => done.length + parked.length === 1);
+    expect({ done, parked }).toEqual({ done: ['a'], parked: [] });
+  });
+
   it('works on no more messages at once than it may', async () => {
     await append(...Array.from({ length: 20 }, (_, index) => `${index}`));
     let under = 0;
