@@ -42,7 +42,7 @@ export const planted: readonly Planted[] = [
   {
     name: 'let a fenced writer of the embedded log commit',
     file: 'src/adapters/event-log/embedded/log-state.ts',
-    from: 'if (this.epochs.get(writer) === epoch) return;',
+    from: 'if (this.#epochs.get(writer) === epoch) return;',
     to: 'if (epoch >= 0) return;',
     tests: ['test/contract/event-log.embedded.test.ts'],
   },
@@ -70,14 +70,14 @@ export const planted: readonly Planted[] = [
   {
     name: 'delete at the end of a pass what was saved again unchanged',
     file: 'src/modules/records/owner/decisions/delete-tracking.ts',
-    from: '    pass.marks.add(position);',
+    from: '    pass.bitmap.add(position);',
     to: '',
     tests: ['test/unit/src/modules/records/owner'],
   },
   {
     name: 'refresh again what another node has refreshed meanwhile',
     file: 'src/modules/connections/connections/refresh.ts',
-    from: 'if (existing.credentialsVersion !== request.credentialsVersion) return existing;',
+    from: 'if (existing.credentialsVersion !== connection.credentialsVersion) return existing;',
     to: '',
     tests: ['test/contract/refresh.embedded.test.ts'],
   },
