@@ -5,7 +5,6 @@ import type { CompiledFunction } from '../compiler/compile.ts';
 import { mayPrompt, stopOnInterrupt, type Context } from '../context.ts';
 import type { DryConnections } from '../dryrun/connections.ts';
 import { Journal } from '../dryrun/journal.ts';
-import { saveMocks } from '../dryrun/saved-mocks.ts';
 import type { DryRunRequest, DryRunSession } from '../dryrun/session.ts';
 import { dryRunFailure, isOk, showEnd } from '../dryrun/show.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
@@ -149,6 +148,7 @@ async function perform(
   const ended = { kind: order.fn.entry.kind, end, batches: session.journal };
   await showEnd(context, ended, showingOf(values, canAsk));
   if (isOk(end) && isSaved) {
+    const { saveMocks } = await import('../dryrun/saved-mocks.ts');
     output.note(`Saved ${await saveMocks(context.root, session, order, end)}`);
   }
   if (values.diagnostics === true) {
