@@ -268,9 +268,11 @@ async function retryMessage(
       const logFields = { err: error, group, partition, offset: message.offset, attempt };
       logger.warn(logFields, 'a message could not be processed');
       // In an outage the message is not to blame: it is retried without limit.
-      if (!isOutage(error)) failures += 1;
-      if (failures >= attemptsMax && !isOutage(error)) {
-        if (await parked(options, consumed, error, failures)) return true;
+      if (!isOutage(error)) {
+        failures += 1;
+        if (failures >= attemptsMax && (await parked(options, consumed, error, failures))) {
+          return true;
+        }
       }
       await pause(options, attempt, signal);
     }
