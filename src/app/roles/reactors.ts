@@ -77,7 +77,7 @@ export async function startReactors(
   }
 }
 
-interface CommonServices extends Ports, SealedEntities {
+interface ReactorServices extends Ports, SealedEntities {
   readonly publisher: Publisher;
   readonly logs: OperationLogs;
 }
@@ -86,7 +86,7 @@ interface CommonServices extends Ports, SealedEntities {
 async function startRuns(
   stack: AsyncDisposableStack,
   { services, payloads, direct }: OpenedServices,
-  common: CommonServices,
+  common: ReactorServices,
 ): Promise<void> {
   const { records } = services;
   const operatorRequests = (group: ConsumerGroupName) => openOperatorRequests(services, group);
@@ -142,7 +142,7 @@ async function openSandboxFor(
 async function startWebhooks(
   stack: AsyncDisposableStack,
   services: Services,
-  common: CommonServices,
+  common: ReactorServices,
 ): Promise<void> {
   const { http, deliveries, records, coordination } = services;
   const operatorRequests = (group: ConsumerGroupName) => openOperatorRequests(services, group);
