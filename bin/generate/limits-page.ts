@@ -150,6 +150,8 @@ const groups = {
   environments: {
     environmentKeysMax: 'API keys of one environment, and of the account',
     environmentVariablesMax: 'Variables of one environment',
+    deadLetterFailures:
+      'Failures of a message or a command after which it becomes a dead letter; failures in an outage do not count',
     logsKeptDays: 'How long operations and messages of the log can be read',
     auditKeptDays: 'How long audit events are kept',
     topicMessagesPageSizeDefault: '`limit` of `GET /topics/{name}/messages`, default',

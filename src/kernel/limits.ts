@@ -39,6 +39,8 @@ export const limits = {
   tableCheckedAtStartBytes: 16 * 1024 ** 2,
   /** `Retry-After` of what a process that only reads refuses. */
   readOnlyRetryMs: 5_000,
+  /** A message or a command that has failed so often becomes a dead letter. */
+  deadLetterFailures: 5,
   idempotencyKeyCharsMax: 255,
   /** Of the response as JSON; a command takes no more than 1 MiB. */
   idempotentAnswerBytesMax: 512 * 1024,

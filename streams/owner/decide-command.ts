@@ -19,7 +19,6 @@ import { deadLetterStepMessage, stepMessage } from '../dead-letters/messages.ts'
 import type { KeptAnswer, Round } from './round.ts';
 import type { AddressedMessage, TopicWriters } from './topic-writers.ts';
 
-const triesMax = 5;
 export const ownersGroup = 'svc.control-owners';
 
 /** Turns commands into decisions of a round, and the round's messages. */
@@ -54,7 +53,7 @@ export function decideCommand(
       const refusal = answer.outcome === 'refused' ? answer.error : null;
       return [...said, ...retried(room, message, { refusal }, at)];
     } catch (error) {
-      if (tries < triesMax) continue;
+      if (tries < limits.deadLetterFailures) continue;
       room.logger.error({ err: error, command: command?.id }, 'a command was parked');
       const isRetry = deadLetterOf(message) !== null;
       const parked = isRetry
@@ -200,7 +199,7 @@ function deadLetter(
       topic: commandsTopic,
       partition: room.partition,
       offset,
-      attempts: triesMax,
+      attempts: limits.deadLetterFailures,
       ...errorOf(error),
       key: Buffer.from(key),
       value: value === null ? null : Buffer.from(value),
@@ -231,7 +230,7 @@ function retried(
     { id, consumer: ownersGroup, topic: commandsTopic, partition: room.partition, offset },
     {
       type: isDecided ? 'svc.dead-letter.resolved' : 'svc.dead-letter.retry_failed',
-      attempts: isDecided ? 1 : triesMax,
+      attempts: isDecided ? 1 : limits.deadLetterFailures,
       errorCode: error.error_code,
       errorMessage: error.error_message,
     },

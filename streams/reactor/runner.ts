@@ -1,5 +1,6 @@
 import { inSpan, inTrace, processing, traceHeader, traceOf } from '#control-plane/trace.ts';
 import { GatewayError, isOutage } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import { isOver, pause as wait } from '#kernel/retry.ts';
 import type { Batch } from '#ports/event-log.ts';
 import type { DeadLetter } from '../dead-letters/state.ts';
@@ -245,8 +246,6 @@ class Watermark {
   }
 }
 
-/** Failures of one message before it is set aside. */
-const attemptsMax = 5;
 const retryFirstWaitMs = 200;
 const retryWaitMaxMs = 10_000;
 
@@ -270,7 +269,10 @@ async function retryMessage(
       // In an outage the message is not to blame: it is retried without limit.
       if (!isOutage(error)) {
         failures += 1;
-        if (failures >= attemptsMax && (await parked(options, consumed, error, failures))) {
+        if (
+          failures >= limits.deadLetterFailures &&
+          (await parked(options, consumed, error, failures))
+        ) {
           return true;
         }
       }

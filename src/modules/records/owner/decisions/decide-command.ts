@@ -1,6 +1,7 @@
 import { encodePublic } from '#control-plane/public-message.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { splitKey } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
 import { retrying } from '#kernel/retry.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { ReadMessage, Message, Position } from '#ports/event-log.ts';
@@ -33,7 +34,6 @@ import { deletedKeys, passEnd, passStart } from './delete-tracking.ts';
 import { preview } from './retention.ts';
 import type { Answer } from './round.ts';
 
-const attemptsMax = 5;
 const firstMs = 10;
 
 export interface DecisionContext {
@@ -57,7 +57,7 @@ export async function decideCommand(
   if (decoded.command !== null) {
     const { command } = decoded;
     const isRetryable = (error: unknown, attempts: number): boolean =>
-      !isOfStore(error) && attempts < attemptsMax;
+      !isOfStore(error) && attempts < limits.deadLetterFailures;
     try {
       return await retrying(() => attemptOne(context, message, command), { isRetryable, firstMs });
     } catch (error) {
@@ -179,7 +179,7 @@ function setAside(
   const { services, partition, rules } = context;
   const position = { topic: recordCommandsTopic, partition, offset: message.offset };
   services.logger.error({ err: failure, ...position }, 'a command of records is set aside');
-  const attempts = command === null ? 1 : attemptsMax;
+  const attempts = command === null ? 1 : limits.deadLetterFailures;
   const deadLetter = deadLetterOf(message);
   if (deadLetter !== null)
     reportRetried(context, { letter: deadLetter, message, command, attempts }, { failure });
