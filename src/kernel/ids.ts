@@ -11,6 +11,8 @@ export type ConnectionUid = Brand<string, 'ConnectionUid'>;
 export type ConnectionId = Brand<string, 'ConnectionId'>;
 /** The integration's unique key; `provider_config_key` on the wire. */
 export type IntegrationKey = Brand<string, 'IntegrationKey'>;
+/** The text of a record's id, checked by `recordIdText`. */
+export type RecordId = Brand<string, 'RecordId'>;
 /**
  * A T encrypted under the key of its connection or environment. Safe on a topic or in a table; only a Cipher opens
  * it.

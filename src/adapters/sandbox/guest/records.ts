@@ -18,7 +18,8 @@ const metadataKey = '_svc_metadata';
 
 type Write = 'batchSave' | 'batchUpdate' | 'batchDelete';
 type Row = Readonly<Record<string, unknown>>;
-type RecordId = string | number | bigint;
+/** What code gives as an id. */
+type IdInput = string | number | bigint;
 
 /** @throws Error that names the declared models */
 function checkModel(model: unknown, models: readonly string[]): asserts model is string {
@@ -42,7 +43,7 @@ export function recordMethods(models: readonly string[]) {
     };
   const getRecordsById = async (ids: unknown, model: unknown) => {
     checkModel(model, models);
-    return recordsById(Array.from(ids as Iterable<RecordId>), model);
+    return recordsById(Array.from(ids as Iterable<IdInput>), model);
   };
   const deleting =
     (method: 'trackDeletesEnd' | 'deleteRecordsFromPreviousExecutions') =>
@@ -148,9 +149,9 @@ function asStored({ [metadataKey]: _, ...plain }: Row, id: string): Row {
 
 /** Keyed by the requested ids. No record has an id that none can have. */
 async function recordsById(
-  ids: readonly RecordId[],
+  ids: readonly IdInput[],
   model: string,
-): Promise<Map<RecordId, JsonObject>> {
+): Promise<Map<IdInput, JsonObject>> {
   const texts = ids.map((id) => recordIdText(id, idCharsMax));
   const possible = texts.filter((text) => text !== null);
   const found = new Map<string | null, JsonObject>();
@@ -159,7 +160,7 @@ async function recordsById(
     const { value } = await call('getRecordsById', { model, ids: part });
     for (const record of value) found.set(toText(record['id']), record);
   }
-  const result = new Map<RecordId, JsonObject>();
+  const result = new Map<IdInput, JsonObject>();
   for (const [index, id] of ids.entries()) {
     const record = found.get(texts[index] ?? null);
     if (record !== undefined) result.set(id, record);

@@ -1,3 +1,4 @@
+import type { RecordId } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import type { Micros } from '#kernel/time.ts';
 import type { EntityQueries } from '#modules/access/services.ts';
@@ -35,7 +36,7 @@ export function historyTable({ control, settings }: Deps, stream: StreamId): His
 
 /** A change as the table has it; 64-bit numbers come as text. */
 export interface ChangeRow {
-  readonly record_id: string;
+  readonly record_id: RecordId;
   readonly version: string;
   readonly position: string;
   readonly log_offset: string;
@@ -83,7 +84,7 @@ export async function takenOf(
 
 /** Where the log has a record's state at that time. */
 export interface StandingPlace {
-  readonly record_id: string;
+  readonly record_id: RecordId;
   readonly log_offset: string;
 }
 

@@ -1,4 +1,5 @@
 import type { LogPorts } from '#control-plane/ports.ts';
+import type { RecordId } from '#kernel/ids.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
 import type { RowQueries } from '#ports/projection-store.ts';
 import type { ModelPosition } from '../model/events.ts';
@@ -67,7 +68,7 @@ const sliceRecords = 1_000;
 const chunkRecords = 100;
 
 interface PlannedRecord {
-  readonly id: string;
+  readonly id: RecordId;
   readonly plan: RecordPlan;
 }
 

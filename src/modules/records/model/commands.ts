@@ -1,3 +1,4 @@
+import type { RecordId } from '#kernel/ids.ts';
 import type { Micros } from '#kernel/time.ts';
 import type * as values from '#streams/values.ts';
 import type { PayloadEncoding } from './events.ts';
@@ -36,6 +37,8 @@ export type CommandEncoding = PayloadEncoding | 'json-block+aes256gcm';
  */
 export interface RecordCommandValue extends Omit<values.RecordCommand, 'hashes'> {
   readonly encoding: CommandEncoding;
+  /** Checked once, by the writer, which receives them from the code of a function. */
+  readonly ids: readonly RecordId[];
 }
 
 /** Arguments and replies of the commands with a reply, by kind. */

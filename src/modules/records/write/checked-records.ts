@@ -1,11 +1,12 @@
 import { GatewayError } from '#kernel/errors.ts';
+import type { RecordId } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import { recordIdRule, recordIdText } from '#kernel/record-id.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 
 /** The records of one call in their stored form, each id once. */
 export interface CheckedRecords {
-  readonly ids: readonly string[];
+  readonly ids: readonly RecordId[];
   /** The JSON of each; its `id` is a string. */
   readonly texts: readonly string[];
   /** Deletion times of the caller, in µs; 0 = none. Empty without deletions. */
@@ -27,7 +28,7 @@ export function checkRecords(
   kept: StoredPart,
 ): CheckedRecords {
   const places = new Map<string, number>();
-  const ids: string[] = [];
+  const ids: RecordId[] = [];
   const texts: string[] = [];
   const deletedAt: number[] = [];
   for (let index = 0; index < records.length; index++) {
@@ -56,7 +57,7 @@ function mustFit(text: string, id: string, model: string): void {
 }
 
 /** @throws GatewayError `invalid_sync_record` */
-function idOf(input: unknown, model: string, index: number): string {
+function idOf(input: unknown, model: string, index: number): RecordId {
   const id = recordIdText(input, limits.recordIdCharsMax);
   if (id !== null) return id;
   throw new GatewayError('invalid_sync_record', {

@@ -299,7 +299,7 @@ async function lookup(
 ): Promise<StoredRecord[]> {
   const records: StoredRecord[] = [];
   // No record has another text.
-  const possible = ids.filter((id) => recordIdText(id, limits.recordIdCharsMax) !== null);
+  const possible = ids.flatMap((id) => recordIdText(id, limits.recordIdCharsMax) ?? []);
   let at = 0;
   while (at < possible.length) {
     const columns = { ...noColumns, ids: possible.slice(at, at + lookupIdsMax) };

@@ -1,3 +1,4 @@
+import type { RecordId } from '#kernel/ids.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import type { Micros } from '#kernel/time.ts';
 import type { BarrierArgs, ClosedStream } from '../model/commands.ts';
@@ -39,7 +40,8 @@ export interface StoredRecord {
 
 /** A record to restore to a former state. */
 export interface FormerRecord {
-  readonly id: string;
+  /** As the history has it. */
+  readonly id: RecordId;
   /** The required current position. */
   readonly expected: number;
   /** JSON; null: it is deleted with its current payload. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RecordId } from '#kernel/ids.ts';
 import type { ChangeRow } from '#modules/records/history/history-queries.ts';
 import { planOf } from '#modules/records/history/revert-stream.ts';
 
@@ -13,7 +14,7 @@ function plan(steps: readonly (readonly [Step, string])[], lost = 0) {
     if (what !== 'pruned' && what !== 'purged') position = version;
     runs.set(10 * version, { runId, version, hash: `h${version}` });
     return {
-      record_id: 'a',
+      record_id: 'a' as RecordId,
       version: String(version),
       position: String(position),
       log_offset: String(10 * version),

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { RecordId } from '#kernel/ids.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { anOrigin, aStream, openRecordsWorld } from '#test/support/worlds/records.ts';
 
@@ -21,11 +22,11 @@ it.each(['plain', 'sealed'] as const)(
     await writer.barrier(stream, wrong);
     const payload = (id: string) => JSON.stringify({ id, v: 1 });
     const former = [
-      { id: 'a', expected: 1, payload: payload('a'), deletedAt: null },
-      { id: 'b', expected: 2, payload: null, deletedAt: null },
-      { id: 'c', expected: 1, payload: payload('c'), deletedAt: null },
-      { id: 'd', expected: 5, payload: payload('d'), deletedAt: null },
-      { id: 'never', expected: 1, payload: null, deletedAt: null },
+      { id: 'a' as RecordId, expected: 1, payload: payload('a'), deletedAt: null },
+      { id: 'b' as RecordId, expected: 2, payload: null, deletedAt: null },
+      { id: 'c' as RecordId, expected: 1, payload: payload('c'), deletedAt: null },
+      { id: 'd' as RecordId, expected: 5, payload: payload('d'), deletedAt: null },
+      { id: 'never' as RecordId, expected: 1, payload: null, deletedAt: null },
     ];
     expect(await writer.revert(stream, revert, former)).toEqual(['c', 'never']);
     const read = await writer.lookup(stream, revert, ['a', 'b', 'c', 'd', 'never']);
@@ -41,7 +42,7 @@ it.each(['plain', 'sealed'] as const)(
       ['d', 1, true],
     ]);
     // Where they stand now they are what they are to be.
-    const again = [{ id: 'a', expected: 6, payload: payload('a'), deletedAt: null }];
+    const again = [{ id: 'a' as RecordId, expected: 6, payload: payload('a'), deletedAt: null }];
     expect(await writer.revert(stream, revert, again)).toEqual([]);
     expect((await writer.barrier(stream, revert)).counts).toEqual({
       added: 0,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RecordId } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import { recordCommandsTopic, type RecordCommandValue } from '#modules/records/model/commands.ts';
 import type { RecordChange } from '#modules/records/model/events.ts';
@@ -80,7 +81,7 @@ describe('a sealed command', () => {
       asked_at: 1,
       reply_to: null,
       encoding: 'json+aes256gcm',
-      ids: ['c0'],
+      ids: ['c0' as RecordId],
       ends: [payloads.length],
       payloads,
       deleted_at: [],
