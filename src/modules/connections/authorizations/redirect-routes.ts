@@ -10,6 +10,7 @@ import { requireSession } from '../connect-sessions/handlers.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
+import { appSetupPath, callbackPath } from '../providers/callback-url.ts';
 import type { Provider } from '../providers/definition.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { beginAttempt, type Attempt } from './attempt.ts';
@@ -17,7 +18,7 @@ import { answerCallback, cookieName, isSameBrowser, stateOf } from './callback.t
 import { logged } from './log.ts';
 import { failurePage, notifySuccess, notifyFailure } from './notify-outcome.ts';
 import { saveAuthorized } from './save.ts';
-import { callbackPath, startRedirect } from './start-redirect.ts';
+import { startRedirect } from './start-redirect.ts';
 
 const cookieSeconds = 3600;
 const values = mapOf(text(1, 255), text(0, 8192));
@@ -269,7 +270,7 @@ const isWebPage = (referer: string | undefined): referer is string =>
 
 const installed = defineRoute({
   method: 'GET',
-  path: '/app-auth/connect',
+  path: appSetupPath,
   writes: true,
   credential: 'none',
   scopes: [],

@@ -9,12 +9,10 @@ import { sealingContext } from '#modules/access/vault/sealing-context.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import { modeContext } from '../credentials/mode-context.ts';
+import { callbackPath } from '../providers/callback-url.ts';
 import type { Attempt } from './attempt.ts';
 import type { Authorization, RedirectDetails } from './authorization.ts';
 import { authorizationRef, type AuthorizationEntity } from './entity.ts';
-
-/** The redirect URI for providers. */
-export const callbackPath = '/oauth/callback';
 
 export interface StartedRedirect {
   /** Of the provider. */

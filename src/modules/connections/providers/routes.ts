@@ -8,10 +8,18 @@ import { content, data, json } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import { defineRoute } from '../services.ts';
+import { callbackUrlsOf } from './callback-url.ts';
 import type { Provider } from './definition.ts';
 import { authModes } from './schema-parts.ts';
 
-/** The whole entry of the catalog; only the fields of every provider are listed. */
+const fieldShape = z.looseObject({
+  title: z.string(),
+  description: z.string(),
+  secret: z.boolean().optional(),
+  optional: z.boolean().optional(),
+});
+
+/** The whole entry of the catalog; only the fields for people are listed. */
 const providerShape = z
   .looseObject({
     name: z.string().describe('Name of the provider.'),
@@ -20,6 +28,28 @@ const providerShape = z
     auth_mode: z.enum(authModes).describe('Authentication mode of the provider.'),
     docs: z.string().describe('Address of the documentation of the provider.'),
     logo_url: z.string().describe('Address of the logo.'),
+    callback_url: z
+      .string()
+      .nullable()
+      .describe('Redirect URI of an app at the provider; null where the mode has none.'),
+    app_setup_url: z
+      .string()
+      .nullable()
+      .describe('Setup URL of an app that is installed; null where the mode has none.'),
+    setup_guide_url: z.string().optional().describe('Page on which an app is registered.'),
+    default_scopes: z
+      .array(z.string())
+      .optional()
+      .describe('Scopes of an integration that names none.'),
+    available_scopes: z.array(z.string()).optional().describe('Further scopes to choose from.'),
+    scope_descriptions: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('What a scope allows, by scope.'),
+    integration_config: z
+      .record(z.string(), fieldShape)
+      .optional()
+      .describe('Fields of `integration_config` of an integration, by name.'),
   })
   .meta({
     id: 'Provider',
@@ -31,6 +61,8 @@ const providerShape = z
         auth_mode: 'OAUTH2',
         docs: 'https://crm.example.com/docs',
         logo_url: 'https://gateway.example.com/images/template-logos/crm.svg',
+        callback_url: 'https://gateway.example.com/oauth/callback',
+        app_setup_url: null,
         authorization_url: 'https://crm.example.com/oauth/authorize',
         token_url: 'https://crm.example.com/oauth/token',
       },
@@ -43,10 +75,17 @@ type Language = (typeof languages)[number];
 /** The language of titles for an `Accept-Language` header; English without a match. */
 const languageOf = (header: string | undefined): Language => languageFor(header, languages);
 
-/** The whole catalog entry with its logo; localized texts in one language. */
+/** The whole catalog entry with its addresses at this service; localized texts in one language. */
 export function presentProvider(provider: Provider, publicUrl: string, language: Language) {
-  const entry = localised(provider as unknown as Json, language) as Record<string, Json>;
-  return { ...entry, logo_url: logoUrl(publicUrl, provider.name) };
+  const { logo: _served, ...shown } = provider;
+  const entry = localised(shown as unknown as Json, language) as Record<string, Json>;
+  const { callbackUrl, appSetupUrl } = callbackUrlsOf(provider, publicUrl);
+  return {
+    ...entry,
+    logo_url: logoUrl(publicUrl, provider.name),
+    callback_url: callbackUrl,
+    app_setup_url: appSetupUrl,
+  };
 }
 
 export function logoUrl(publicUrl: string, provider: string): string {
@@ -78,8 +117,9 @@ const iconOf = new Map(
   Object.values(icons).flatMap((icon) => icon.providers.map((name) => [name, icon] as const)),
 );
 
-/** The mark of the brand where a free one exists, else the initials on a color derived from the name. */
+/** That of the definition, else the mark of the brand where a free one exists, else the initials on a color of the name. */
 export function logoSvg(provider: Provider): string {
+  if (provider.logo !== undefined) return provider.logo;
   const { name, display_name: title } = provider;
   const icon = iconOf.get(name);
   const ground = icon?.color ?? `hsl(${hueOf(name)} 45% 40%)`;
@@ -209,7 +249,12 @@ const getLogo = defineRoute({
     return {
       status: 200,
       body: Buffer.from(logoSvg(provider)),
-      headers: { 'content-type': 'image/svg+xml', 'cache-control': 'public, max-age=86400' },
+      headers: {
+        'content-type': 'image/svg+xml',
+        'cache-control': 'public, max-age=86400',
+        // A browser that opens the image as a document runs no script of it and loads nothing.
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      },
     };
   },
 });

@@ -168,6 +168,8 @@ export const proxy = z.strictObject({
   verification: optional(verification, 'The call that tests credentials.'),
 });
 
+const logoCharsMax = 16_384;
+
 export const identity = {
   display_name: text.describe('Name of the provider for people.'),
   categories: texts.describe('Categories of the provider for people.'),
@@ -177,7 +179,17 @@ export const identity = {
     text,
     'Address that the connect page offers to people who need help with the form.',
   ),
-  setup_guide_url: optional(text, 'Returned by the API; not used.'),
+  setup_guide_url: optional(
+    text,
+    'Page of the provider on which an app is registered; the console and the command line link to it.',
+  ),
+  logo: optional(
+    z
+      .string()
+      .max(logoCharsMax)
+      .regex(/^\s*<svg[\s>][^]*<\/svg>\s*$/),
+    'The logo as SVG, at most 16 KB. Without it, a mark or the initials on a color. `logo_url` serves it.',
+  ),
   auth_type: optional(text, 'Returned by the API; not used.'),
 };
 
@@ -242,7 +254,14 @@ export const authorization = {
     z.literal('outbound'),
     '`outbound`: the person installs the app at the provider, which announces it by a webhook. The connection is pending until then.',
   ),
-  available_scopes: optional(texts, 'Returned by the API; not used.'),
+  available_scopes: optional(
+    texts,
+    'Scopes that the setup of an integration offers, beside `default_scopes`. Others can be entered.',
+  ),
+  scope_descriptions: optional(
+    mapOf(title),
+    'Map of scope to what it allows, as the setup shows it: a text, or a map of language to text.',
+  ),
   authorization_code_param_in_webhook: optional(text, 'Returned by the API; not used.'),
 };
 

@@ -33,6 +33,11 @@ describe('a logo', () => {
     expect(svg).toContain(initials);
   });
 
+  it('is that of the definition, where it has one', () => {
+    const logo = '<svg viewBox="0 0 4 4"><path d="M0 0h4v4z"/></svg>';
+    expect(logoSvg(aProvider({ name: 'github', logo }))).toBe(logo);
+  });
+
   it('belongs to entries of the catalog only', () => {
     const { icons } = JSON.parse(readFileSync(file, 'utf8')) as {
       icons: Record<string, { providers: string[] }>;

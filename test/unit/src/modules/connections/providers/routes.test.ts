@@ -58,6 +58,37 @@ describe('providers', () => {
     },
   );
 
+  it('name the addresses that an app at the provider needs, where its mode has some', async () => {
+    const key = app.addKey({ scopes: [] });
+    const addressesOf = async (name: string) => {
+      const { data } = (await (await app.fetch(`/providers/${name}`, { key })).json()) as {
+        data: { callback_url: string | null; app_setup_url: string | null };
+      };
+      return [data.callback_url, data.app_setup_url];
+    };
+    const callback = 'http://gateway.test/oauth/callback';
+    const setup = 'http://gateway.test/app-auth/connect';
+    expect(await addressesOf('slack')).toEqual([callback, null]);
+    expect(await addressesOf('github-app')).toEqual([null, setup]);
+    expect(await addressesOf('github-app-oauth')).toEqual([callback, setup]);
+    expect(await addressesOf('stripe-api-key')).toEqual([null, null]);
+  });
+
+  it('show a logo of their own definition at its address alone, where no script of it runs', async () => {
+    const logo = '<svg viewBox="0 0 4 4"><script>1</script></svg>';
+    const { providers } = app.services;
+    const slack = { ...providers.find('slack')!, logo };
+    await using own = await startHttpOnly(providerRoutes, {
+      services: { providers: { all: () => [slack], find: () => slack } },
+    });
+    const key = own.addKey({ scopes: [] });
+    const one = (await (await own.fetch('/providers/slack', { key })).json()) as { data: object };
+    expect(one.data).not.toHaveProperty('logo');
+    const served = await own.fetch('/images/template-logos/slack.svg');
+    expect(await served.text()).toBe(logo);
+    expect(served.headers.get('content-security-policy')).toContain('sandbox');
+  });
+
   it('each have a logo at the address that they name', async () => {
     const map = (await (await app.fetch('/providers.json')).json()) as Record<
       string,
