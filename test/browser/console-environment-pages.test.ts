@@ -6,7 +6,8 @@ const connection = `/connections/${integration}/${encodeURIComponent(connectionI
 showsPages('the console, in an environment', [
   ['/env/dev', 'dev'],
   ['/env/dev/integrations', 'Integrations'],
-  ['/env/dev/integrations/new', 'Add an integration'],
+  ['/env/dev/integrations/new?category=crm', 'Add an integration'],
+  ['/env/dev/integrations/new/github-app-oauth', 'Set up GitHub (app with user)'],
   [`/env/dev/integrations/${integration}`, integration],
   [`/env/dev/integrations/${integration}/functions`, integration],
   ['/env/dev/connections', 'Connections'],

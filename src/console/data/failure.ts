@@ -9,6 +9,17 @@ export function failureOf(error: unknown): Failure {
   return { message, code, fix, requestId: requestIdOf(body) };
 }
 
+/** What the service refused of each field of a body, by its path: `credentials.client_id`. */
+export function fieldProblemsOf(error: unknown): ReadonlyMap<string, string> {
+  const refusal = error instanceof ApiError && isObject(error.body) ? error.body['error'] : null;
+  const issues: unknown = isObject(refusal) ? refusal['errors'] : null;
+  if (!Array.isArray(issues)) return new Map();
+  return new Map(issues.filter(isIssue).map(({ path, message }) => [path.join('.'), message]));
+}
+
+const isIssue = (issue: unknown): issue is { path: readonly string[]; message: string } =>
+  isObject(issue) && Array.isArray(issue['path']) && typeof issue['message'] === 'string';
+
 const messageOfError = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 

@@ -150,7 +150,7 @@ export function Select(props: SelectProps): JSX.Element {
 
 interface CheckProps {
   readonly label: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly isChecked: boolean;
   readonly isDisabled?: boolean;
   readonly onChange: (isChecked: boolean) => void;
@@ -175,7 +175,11 @@ export function Check({ label, hint, isChecked, isDisabled, onChange }: CheckPro
 
 interface ChoiceSetProps<Value extends string> {
   readonly label: string;
-  readonly choices: readonly { readonly value: Value; readonly label: string }[];
+  readonly choices: readonly {
+    readonly value: Value;
+    readonly label: string;
+    readonly hint?: string | undefined;
+  }[];
   readonly chosen: readonly Value[];
   /** In the order of the choices. */
   readonly onChange: (chosen: readonly Value[]) => void;
@@ -188,10 +192,11 @@ export function ChoiceSet<Value extends string>(props: ChoiceSetProps<Value>): J
   return (
     <fieldset class="choices">
       <legend class="label">{legend}</legend>
-      {choices.map(({ value, label }) => (
+      {choices.map(({ value, label, hint }) => (
         <Check
           key={value}
           label={label}
+          hint={hint}
           isChecked={chosen.includes(value)}
           onChange={(isChecked) =>
             onChange(values.filter((one) => (one === value ? isChecked : chosen.includes(one))))

@@ -42,6 +42,7 @@ export const AccountPages = (): JSX.Element => (
 );
 
 const Alerts = lazy(async () => (await import('./alerts/alerts.tsx')).Alerts);
+const Catalog = lazy(async () => (await import('./integrations/catalog.tsx')).Catalog);
 const Connect = lazy(async () => (await import('./connections/connections.tsx')).Connect);
 const Connection = lazy(async () => (await import('./connections/connection.tsx')).Connection);
 const Connections = lazy(async () => (await import('./connections/connections.tsx')).Connections);
@@ -51,13 +52,11 @@ const Integrations = lazy(
   async () => (await import('./integrations/integrations.tsx')).Integrations,
 );
 const Logs = lazy(async () => (await import('./logs/logs.tsx')).Logs);
-const NewIntegration = lazy(
-  async () => (await import('./integrations/integrations.tsx')).NewIntegration,
-);
 const Operation = lazy(async () => (await import('./logs/operation.tsx')).Operation);
 const Playground = lazy(async () => (await import('./playground/playground.tsx')).Playground);
 const Run = lazy(async () => (await import('./runs/runs.tsx')).Run);
 const Runs = lazy(async () => (await import('./runs/runs.tsx')).Runs);
+const Setup = lazy(async () => (await import('./integrations/setup.tsx')).Setup);
 const Variables = lazy(async () => (await import('./variables/variables.tsx')).Variables);
 const WebhooksIn = lazy(async () => (await import('./webhooks/webhooks-in.tsx')).WebhooksIn);
 const WebhooksOut = lazy(async () => (await import('./webhooks/webhooks-out.tsx')).WebhooksOut);
@@ -70,7 +69,8 @@ export const environmentRoutes = [
   ['/env/:environment/connections', Connections],
   ['/env/:environment/connections/:integration/:connection/:tab?', Connection],
   ['/env/:environment/integrations', Integrations],
-  ['/env/:environment/integrations/new', NewIntegration],
+  ['/env/:environment/integrations/new', Catalog],
+  ['/env/:environment/integrations/new/:provider', Setup],
   ['/env/:environment/integrations/:integration/:tab?', Integration],
   ['/env/:environment/logs', Logs],
   ['/env/:environment/logs/:id', Operation],

@@ -14,18 +14,18 @@ const dot = Buffer.from(
 
 /** Integrations, connections, environments, keys and variables. */
 export function changesOfSettings(world: () => ConsoleWorld, current: () => Driven): void {
-  const { button, choose, field, open, read, readOfAccount, readsAfter, seen, send } =
+  const { button, choose, field, link, open, read, readOfAccount, readsAfter, seen, send } =
     driverOf(current);
 
   describe('a change of settings', () => {
     it('adds an integration, changes it and deletes it', async () => {
       const path = '/integrations/more-weather';
-      await open('/env/dev/integrations/new');
-      await field('Provider').fill(integration);
+      await open(`/env/dev/integrations/new/${integration}`);
       await field('Key').fill('more-weather');
       await button('Add the integration').click();
       await seen('more-weather was added');
       expect((await read(path)).data).toMatchObject({ provider: integration });
+      await link('Settings').click();
       await field('Display name').fill('More weather');
       await field('Forward webhooks of the provider to the application').uncheck();
       await button('Save the settings').click();
@@ -55,7 +55,7 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
       await button('Replace…').click();
       await field('Client id').fill('replaced-id');
       await field('Client secret').fill('replaced-secret');
-      await field('Webhook secret').fill('signed-by-this');
+      await field('Webhook secret (optional)').fill('signed-by-this');
       await button('Replace the credentials').click();
       await seen('The credentials were replaced');
       expect(await credentials()).toEqual({

@@ -126,7 +126,7 @@ function Fields(): JSX.Element {
         label="Choices"
         choices={[
           { value: 'a', label: 'First' },
-          { value: 'b', label: 'Second' },
+          { value: 'b', label: 'Second', hint: 'and a hint' },
         ]}
         chosen={chosen}
         onChange={setChosen}

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { failureOf } from '../../data/failure.ts';
+import { failureOf, fieldProblemsOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { Button } from '../../design/button.tsx';
@@ -17,8 +17,8 @@ import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { AppFields, credentialsOf, hasApp, inWordsOfFields, type App } from './app-fields.tsx';
 import { Functions } from './functions.tsx';
-import { AppFields, credentialsOf, hasApp, type App } from './integrations.tsx';
 
 interface IntegrationTab {
   readonly id: string;
@@ -301,14 +301,15 @@ function Replacement({ integration, mode, onClose }: ReplacementProps): JSX.Elem
       }),
     { done: 'The credentials were replaced', onDone: onClose, showsFailure: true },
   );
+  const problems = inWordsOfFields(fieldProblemsOf(replace.error));
   return (
     <Dialog title={`Replace the app credentials of ${integration}`} onClose={onClose}>
-      <ChangeForm change={replace} verb="Replace the credentials">
+      <ChangeForm change={replace} verb="Replace the credentials" problems={problems}>
         <p class="muted">
           Connections keep their tokens; refreshes and new authorizations use the new credentials at
           once.
         </p>
-        <AppFields mode={mode} app={app} onChange={setApp} />
+        <AppFields mode={mode} app={app} problems={problems} onChange={setApp} />
       </ChangeForm>
     </Dialog>
   );
