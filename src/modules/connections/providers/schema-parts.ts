@@ -21,6 +21,11 @@ export const authModes = [
 
 export const text = z.string().min(1);
 export const texts = z.array(text);
+/** An image of at most 16 KB. */
+export const svg = z
+  .string()
+  .max(16_384)
+  .regex(/^\s*<svg[\s>][^]*<\/svg>\s*$/);
 
 /** Keys are data. The zod parser drops a key `__proto__`; validation refuses it first. */
 const dataKey = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '#kernel/stable-json.ts';
-import { authModes, mapOf, optional, text, texts } from './schema-parts.ts';
+import { authModes, mapOf, optional, svg, text, texts } from './schema-parts.ts';
 import { webhookRules } from './webhook-rules.ts';
 
 /**
@@ -168,8 +168,6 @@ export const proxy = z.strictObject({
   verification: optional(verification, 'The call that tests credentials.'),
 });
 
-const logoCharsMax = 16_384;
-
 export const identity = {
   display_name: text.describe('Name of the provider for people.'),
   categories: texts.describe('Categories of the provider for people.'),
@@ -184,10 +182,7 @@ export const identity = {
     'Page of the provider on which an app is registered; the console and the command line link to it.',
   ),
   logo: optional(
-    z
-      .string()
-      .max(logoCharsMax)
-      .regex(/^\s*<svg[\s>][^]*<\/svg>\s*$/),
+    svg,
     'The logo as SVG, at most 16 KB. Without it, a mark or the initials on a color. `logo_url` serves it.',
   ),
   auth_type: optional(text, 'Returned by the API; not used.'),
