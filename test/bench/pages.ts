@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { decodeCursor } from '#modules/records/model/cursor.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import { streamTable } from '#modules/records/read/queries.ts';
 import { recordTables } from '#modules/records/read/tables.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { partitionOf } from '#kernel/partition.ts';
 import { dayMs } from '#kernel/time.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import { streamKey, type Stream } from '#modules/records/model/stream.ts';
 import { movedClock } from '#test/support/fakes/clock.ts';
 import { eventually } from '#test/support/worlds/crm-world.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import { auditStreams } from '#test/support/judges/stream-audit.ts';
 import { takeovers } from '#test/support/judges/takeovers.ts';
 import { openLogOf } from '#test/support/processes/deployment.ts';

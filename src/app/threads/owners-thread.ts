@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { inProcessOwnersMethods } from '#adapters/threads/owners-rpc.ts';
-import { followRetention } from '#modules/records/owner/decisions/retention-policies.ts';
+import { followRetention } from '#modules/records/owner/decisions/retention.ts';
 import { startRecordOwners } from '#modules/records/owner/start.ts';
 import type { OnLogIncomplete } from '#streams/owner/own-partition.ts';
 import { startControlOwners } from '#streams/owner/start.ts';

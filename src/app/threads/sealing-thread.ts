@@ -3,8 +3,12 @@ import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
 import { connect } from '#adapters/threads/rpc.ts';
 import type { PeerData } from '#adapters/threads/start-peer.ts';
 import { trimWhenQuiet } from '#adapters/threads/trim-memory.ts';
-import { sealEach, type UnsealedPayloads } from '#modules/records/model/payload-sealing.ts';
-import { PayloadSealer, type PayloadOwner } from '#modules/records/model/sealed-payload.ts';
+import {
+  sealEach,
+  type UnsealedPayloads,
+  PayloadSealer,
+  type PayloadOwner,
+} from '#modules/records/model/sealed-payload.ts';
 import type { Cipher } from '#ports/cipher.ts';
 
 export interface ToSeal extends UnsealedPayloads {

@@ -1,6 +1,6 @@
 import { startPeer, type PeerData, type PeerThread } from '#adapters/threads/start-peer.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
-import type { JoinedPayloads, PayloadSealing } from '#modules/records/model/payload-sealing.ts';
+import type { JoinedPayloads, PayloadSealing } from '#modules/records/model/sealed-payload.ts';
 import type { ToSeal } from './sealing-thread.ts';
 
 /**

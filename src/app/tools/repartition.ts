@@ -3,7 +3,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/time.ts';
 import { openSource, type Transfer } from '#modules/extensions/log-transfer/export.ts';
 import { fillLog, mustBeMultiple } from '#modules/extensions/log-transfer/import.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/version.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RecordChange } from '#modules/records/model/events.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { type RecordChange, recordsTopic } from '#modules/records/model/events.ts';
 import { openLogOf } from '../processes/deployment.ts';
 import { readAll } from '../worlds/log.ts';
 

@@ -6,8 +6,7 @@ import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from
 import { partitionOf } from '#kernel/partition.ts';
 import { patchEnvironment } from '#modules/access/environments/handlers.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';
-import type { RecordChange } from '#modules/records/model/events.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { type RecordChange, recordsTopic } from '#modules/records/model/events.ts';
 import { streamKey, type Stream } from '#modules/records/model/stream.ts';
 import type { BarrierAnswer, WriteOrigin } from '#modules/records/write/writer.ts';
 import type { ReadRecord } from '../worlds/projection.ts';

@@ -14,7 +14,7 @@ import {
 } from '#modules/operations/typed-topics/progress.ts';
 import { typedTopicsGroup } from '#modules/operations/typed-topics/publishing/shared.ts';
 import { enableTypedTopic } from '#modules/operations/typed-topics/routes.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import { aFunction } from '../fakes/a-function.ts';
 import { models, operation } from '../judges/crash-model.ts';

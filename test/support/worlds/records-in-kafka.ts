@@ -5,7 +5,7 @@ import { openRegistrySchemas } from '#adapters/event-log/registry/open.ts';
 import { openReplies } from '#control-plane/replies.ts';
 import { systemClock, type Clock } from '#kernel/time.ts';
 import { defaultRetention } from '#modules/access/environments/retention.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import { startRecordOwners } from '#modules/records/owner/start.ts';
 import { createRecordWriter } from '#modules/records/write/create-writer.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';

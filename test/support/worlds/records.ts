@@ -13,10 +13,12 @@ import { systemClock, type Clock } from '#kernel/time.ts';
 import { defaultRetention } from '#modules/access/environments/retention.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { recordCommandsTopic } from '#modules/records/model/commands.ts';
-import type { RecordChange } from '#modules/records/model/events.ts';
-import { sealEach, type PayloadSealing } from '#modules/records/model/payload-sealing.ts';
-import { PayloadSealer } from '#modules/records/model/sealed-payload.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { type RecordChange, recordsTopic } from '#modules/records/model/events.ts';
+import {
+  sealEach,
+  type PayloadSealing,
+  PayloadSealer,
+} from '#modules/records/model/sealed-payload.ts';
 import { streamKey, type Stream } from '#modules/records/model/stream.ts';
 import type { RecordOwnersDeps } from '#modules/records/owner/deps.ts';
 import { startRecordOwners, type RecordOwners } from '#modules/records/owner/start.ts';

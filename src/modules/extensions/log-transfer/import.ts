@@ -1,7 +1,7 @@
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '#kernel/errors.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import type { EventLog, Message, PartitionMessages, TopicSpec } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { framedId, type Transfer } from './export.ts';

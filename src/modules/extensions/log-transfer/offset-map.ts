@@ -17,7 +17,7 @@ import {
   recordsTopic,
   type StreamHeadValue,
   reservedKey,
-} from '#modules/records/model/stream-head.ts';
+} from '#modules/records/model/events.ts';
 import { partitionHead } from '#modules/records/owner/state/stream-state.ts';
 import { deliveriesTopic } from '#modules/webhooks/webhooks-out/deliveries.ts';
 import { consumerGroup, isConsumerGroup } from '#streams/consumer-groups.ts';

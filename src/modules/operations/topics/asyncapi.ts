@@ -1,4 +1,4 @@
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import { partitionsOf, typedTopicCleanup, type Topic } from '#streams/topics.ts';
 import { typedSchema } from '../typed-topics/envelope.ts';
 import { ownTopics, settingsOf, typedTopicKey, type OwnTopic } from './catalogue.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import type { Cleanup } from '#ports/event-log.ts';
 import { isPublicTopic, topics, typedTopicCleanup, type Topic } from '#streams/topics.ts';
 import { typedSchema } from '../typed-topics/envelope.ts';

@@ -6,7 +6,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Json } from '#kernel/stable-json.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import type { ReadMessage } from '#ports/event-log.ts';
 import type { Schemas } from '#ports/schemas.ts';
 import {

@@ -1,7 +1,6 @@
 import { retrying } from '#kernel/retry.ts';
 import { connectionEntity } from '#modules/connections/connections/entity.ts';
-import type { RecordChange } from '#modules/records/model/events.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { type RecordChange, recordsTopic } from '#modules/records/model/events.ts';
 import { HeldPartitions } from '#streams/held-partitions.ts';
 import { isFenced } from '#streams/owner/own-partition.ts';
 import { typedProgressTopic, type TypedTopicProgress } from './progress.ts';

@@ -16,7 +16,7 @@ import type { Stream } from '../model/stream.ts';
 import { requireModel } from '../read/declared-models.ts';
 import type { RecordReader } from '../read/reader.ts';
 import type { RecordsServices } from '../services.ts';
-import { connectionHeaders, streamOf } from './stream-of-request.ts';
+import { connectionHeaders, streamOf } from './routes.ts';
 
 /** How often each stream polls, which costs no query if the head is cached. */
 const askedEveryMs = 500;

@@ -1,7 +1,16 @@
 import { z } from 'zod';
-import { type AnyRoute, errorAt } from '#http/define-route.ts';
-import { functionName, listOf, modelName, text, wholeNumber } from '#http/fields.ts';
+import { type AnyRoute, errorAt, type Caller } from '#http/define-route.ts';
+import {
+  functionName,
+  listOf,
+  modelName,
+  text,
+  wholeNumber,
+  connectionId,
+  integrationKey,
+} from '#http/fields.ts';
 import { json, timestamp, data } from '#http/responses.ts';
+import type { ConnectionUid, EnvironmentUid } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import { isoMicrosOrNull } from '#kernel/time.ts';
 import { requireEnvironmentById } from '#modules/access/environments/queries.ts';
@@ -10,14 +19,46 @@ import {
   presentRetention,
   type Retention,
 } from '#modules/access/environments/retention.ts';
+import { requireConnection } from '#modules/connections/connections/queries.ts';
 import { pageAsOf } from '../history/as-of.ts';
 import { historyOf } from '../history/record-history.ts';
 import { parseTimestamp } from '../model/parse-timestamp.ts';
+import { baseVariant, type Stream } from '../model/stream.ts';
 import { requireModel } from '../read/declared-models.ts';
 import type { PageQuery } from '../read/reader.ts';
-import { defineRoute } from '../services.ts';
+import { defineRoute, type RecordsServices } from '../services.ts';
 import type { RetentionDue } from '../write/retention-preview.ts';
-import { connectionHeaders, streamOf } from './stream-of-request.ts';
+
+/** Both name the connection on the routes of its records. */
+export const connectionHeaders = z.object({
+  'connection-id': connectionId,
+  'provider-config-key': integrationKey,
+});
+
+/** @throws GatewayError `unknown_connection` (400 here, docs/reference/errors.md#codes-with-other-statuses) */
+export async function streamOf(
+  { control }: RecordsServices,
+  { environmentUid }: Caller,
+  sent: z.output<typeof connectionHeaders>,
+  { model, variant }: { readonly model: string; readonly variant?: string | undefined },
+): Promise<Stream> {
+  const connection = await requireConnection(
+    control,
+    environmentUid,
+    sent['provider-config-key'],
+    sent['connection-id'],
+    { status: 400, integrationCode: 'unknown_connection' },
+  );
+  return {
+    // Uids come from the key and the view, so that they are valid.
+    environmentUid: environmentUid as EnvironmentUid,
+    connectionUid: connection.uid as ConnectionUid,
+    integration: connection.integrationKey as Stream['integration'],
+    connectionId: connection.connectionId as Stream['connectionId'],
+    model,
+    variant: variant ?? baseVariant,
+  };
+}
 
 /** ISO 8601 with microseconds and offset. */
 const micros = timestamp.meta({ examples: ['2026-02-01T08:00:00.000000+00:00'] });

@@ -3,9 +3,8 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import type { ReadMessage, EventLog } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
-import type { RecordChange } from '../model/events.ts';
+import { type RecordChange, recordsTopic } from '../model/events.ts';
 import { isSealed, PayloadOpener } from '../model/sealed-payload.ts';
-import { recordsTopic } from '../model/stream-head.ts';
 import type { RecordAccess } from '../services.ts';
 
 /** Offsets closer than this are read through rather than fetched separately. */

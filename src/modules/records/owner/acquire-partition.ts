@@ -1,6 +1,6 @@
 import type { TransactionalWriter } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../model/commands.ts';
-import { headsTopic, reservedKey } from '../model/stream-head.ts';
+import { headsTopic, reservedKey } from '../model/events.ts';
 import { markSeen } from './decisions/delete-tracking.ts';
 import type { OwnerServices } from './deps.ts';
 import { restore } from './state/restore.ts';

@@ -7,9 +7,14 @@ import type { Vault } from '#modules/access/vault/vault.ts';
 import type { Codec } from '#ports/schemas.ts';
 import type { OnLogIncomplete } from '#streams/owner/own-partition.ts';
 import { recordCommandsTopic, type RecordCommandValue } from '../model/commands.ts';
-import { blankChange, type RecordChange } from '../model/events.ts';
-import type { PayloadSealing } from '../model/payload-sealing.ts';
-import { headsTopic, recordsTopic, type StreamHeadValue } from '../model/stream-head.ts';
+import {
+  blankChange,
+  type RecordChange,
+  headsTopic,
+  recordsTopic,
+  type StreamHeadValue,
+} from '../model/events.ts';
+import type { PayloadSealing } from '../model/sealed-payload.ts';
 import { Snapshots } from './state/snapshots.ts';
 
 export const tickMsDefault = 5_000;

@@ -3,19 +3,24 @@ import { inSpan, inTrace, processing, traceHeader, traceOf } from '#control-plan
 import { dayMs } from '#kernel/time.ts';
 import type { ReadMessage } from '#ports/event-log.ts';
 import { recordCommandsTopic } from '../model/commands.ts';
-import { createRecordHash, type RecordHash } from '../model/hash.ts';
 import type { AcquiredPartition } from './acquire-partition.ts';
 import { CommandQueue } from './command-queue.ts';
 import { ChangeEncoder } from './decisions/change-encoder.ts';
 import { decideCommand, decode, type DecisionContext } from './decisions/decide-command.ts';
+import { createRecordHash, type RecordHash } from './decisions/decide.ts';
 import { RetentionSweep, slicePauseMs } from './decisions/retention.ts';
-import { Changes, Round } from './decisions/round.ts';
+import {
+  Changes,
+  Round,
+  headsOf,
+  transactionOf,
+  type DecidedRound,
+  type Transaction,
+} from './decisions/round.ts';
 import { recordOwnersGroup, tickMsDefault, type OwnerServices } from './deps.ts';
-import { createOpening, type Opening } from './encryption/command-payloads.ts';
-import { PendingEncryption } from './encryption/pending-encryption.ts';
+import { createOpening, type Opening, PendingEncryption } from './encryption/command-payloads.ts';
 import { resumableMs } from './state/store-file.ts';
 import { saveMarks } from './state/stream-state.ts';
-import { headsOf, transactionOf, type DecidedRound, type Transaction } from './transaction.ts';
 
 /** Records of a round from which on the next round waits for more commands. */
 const rushRecords = 50;

@@ -3,7 +3,7 @@ import { isOver, pause, retrying } from '#kernel/retry.ts';
 import { HeldPartitions } from '#streams/held-partitions.ts';
 import { ownPartition } from '#streams/owner/own-partition.ts';
 import { recordCommandsTopic } from '../model/commands.ts';
-import { recordsTopic } from '../model/stream-head.ts';
+import { recordsTopic } from '../model/events.ts';
 import { acquirePartition } from './acquire-partition.ts';
 import { recordOwnersGroup, share, type RecordOwnersDeps, type OwnerServices } from './deps.ts';
 import { PartitionOwner } from './partition.ts';

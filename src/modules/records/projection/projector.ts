@@ -9,10 +9,9 @@ import { TableProjector, type TableProjectorDeps } from '#streams/projector/tabl
 import type { RecordChange } from '../model/events.ts';
 import type { HighWatermarks } from '../read/high-watermarks.ts';
 import type { RecordTables } from '../read/tables.ts';
-import { Batch, type Range, type LooseTombstone } from './batch.ts';
+import { Batch, type Range, type LooseTombstone, createInserter, type Inserter } from './batch.ts';
 import { type Cleanup, createCleanup, purgedPartitions } from './cleanup.ts';
 import { records, type RecordTableSet, type StreamPlace } from './definition.ts';
-import { createInserter, type Inserter } from './inserter.ts';
 import { RowBuilder, placeholder } from './row-builder.ts';
 
 const tombstonesPerQuery = 500;

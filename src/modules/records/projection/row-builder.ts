@@ -6,8 +6,8 @@ import {
   type RecordChange,
   type PayloadEncoding,
   type RecordAction,
+  reservedKey,
 } from '../model/events.ts';
-import { reservedKey } from '../model/stream-head.ts';
 import { type Batch, type Range, partsOfKey, Places } from './batch.ts';
 
 /** Of the registry: a zero and the schema's id. */

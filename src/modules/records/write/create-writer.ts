@@ -30,8 +30,13 @@ import {
 } from '../model/commands.ts';
 import { blockContext, payloadContext } from '../model/sealed-payload.ts';
 import { streamKey, type Stream } from '../model/stream.ts';
-import { checkRecords, type CheckedRecords } from './checked-records.ts';
-import { noColumns, commandColumns, type Columns } from './command-columns.ts';
+import {
+  checkRecords,
+  type CheckedRecords,
+  noColumns,
+  commandColumns,
+  type Columns,
+} from './checked-records.ts';
 import { createOutbox, type CommandChannel, type Outbox } from './outbox.ts';
 import { previewRetention } from './retention-preview.ts';
 import type { FormerRecord, RecordWriter, StoredRecord, WriteOrigin } from './writer.ts';

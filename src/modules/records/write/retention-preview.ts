@@ -12,8 +12,8 @@ import {
   type RetentionPreviewAnswer,
   type RetentionPreviewArgs,
 } from '../model/commands.ts';
-import { reservedKey } from '../model/stream-head.ts';
-import { noColumns } from './command-columns.ts';
+import { reservedKey } from '../model/events.ts';
+import { noColumns } from './checked-records.ts';
 
 /** Data of one environment that retention would remove now. */
 export interface RetentionDue {

@@ -4,7 +4,7 @@ import { anyJson, data, timestamp } from '#http/responses.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { isoMicros } from '#kernel/time.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import { changesEnd, type ChangesEnd } from '#modules/records/read/readable.ts';
 import { isEnd, type RunChanged, type TimelineEntry } from './events.ts';
 import { runs, type RunStepShown } from './projection.ts';

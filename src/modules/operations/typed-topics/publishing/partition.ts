@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RecordChange } from '#modules/records/model/events.ts';
-import { recordsTopic, reservedKey } from '#modules/records/model/stream-head.ts';
+import { type RecordChange, recordsTopic, reservedKey } from '#modules/records/model/events.ts';
 import type {
   Batch,
   Message,

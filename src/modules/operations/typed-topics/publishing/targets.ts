@@ -2,7 +2,7 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { LogPorts } from '#control-plane/ports.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { Codec, Schemas } from '#ports/schemas.ts';
 import { typedTopicCleanup } from '#streams/topics.ts';

@@ -15,8 +15,7 @@ import type {
   PruneArgs,
   StrategyArgs,
 } from '../../model/commands.ts';
-import { record, type RecordCommand } from '../../model/decider.ts';
-import type { RecordState } from '../../model/state.ts';
+import { record, type RecordCommand, type RecordState } from '../../model/decider.ts';
 import type { KeptPayload } from '../state/state-store.ts';
 import { putRun } from '../state/stream-state.ts';
 import type { Decision, Handle } from './decide.ts';

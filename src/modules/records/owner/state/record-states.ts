@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { RecordState } from '../../model/state.ts';
+import type { RecordState } from '../../model/decider.ts';
 
 /**
  * Rows are small, since each save looks one up: the hash as bytes, `first_seen_at` null where it is `modified_at`.

@@ -1,6 +1,5 @@
 import type { FollowOptions } from '#ports/event-log.ts';
-import type { RecordChange } from '../../model/events.ts';
-import { headsTopic, recordsTopic, reservedKey } from '../../model/stream-head.ts';
+import { type RecordChange, headsTopic, recordsTopic, reservedKey } from '../../model/events.ts';
 import type { OwnerServices } from '../deps.ts';
 import type { Progress, StateStore } from './state-store.ts';
 import { openStore, type OpenedStore } from './store-file.ts';

@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { CheckedDatabase } from '#control-plane/checked-database.ts';
 import { mustBeWhole } from '#control-plane/disposable-database.ts';
-import type { RecordState } from '../../model/state.ts';
+import type { RecordState } from '../../model/decider.ts';
 import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import type { KeptPayload } from './payload-block.ts';
 import { blockTables } from './payload-blocks.ts';

@@ -4,7 +4,7 @@ import { removeDisposableDatabase } from '#control-plane/disposable-database.ts'
 import { GatewayError } from '#kernel/errors.ts';
 import { dayMs } from '#kernel/time.ts';
 import type { Position } from '#ports/event-log.ts';
-import { headsTopic, recordsTopic } from '../../model/stream-head.ts';
+import { headsTopic, recordsTopic } from '../../model/events.ts';
 import type { OwnerServices } from '../deps.ts';
 import { createAtRestEncryption } from '../encryption/at-rest-encryption.ts';
 import { StateStore, type Progress } from './state-store.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Micros } from '#kernel/time.ts';
 import type { ClosedStream, RecordCommandValue } from '../../model/commands.ts';
-import type { StreamHeadValue, StreamRun } from '../../model/stream-head.ts';
+import type { StreamHeadValue, StreamRun } from '../../model/events.ts';
 import { SeenBitmap } from './seen-bitmap.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Codec } from '#ports/schemas.ts';
 import type { RecordCommandValue } from '../../model/commands.ts';
-import type { StreamHeadValue } from '../../model/stream-head.ts';
+import type { StreamHeadValue } from '../../model/events.ts';
 import type { StateStore } from './state-store.ts';
 import { fromHead, newStream, type StreamState } from './stream-state.ts';
 

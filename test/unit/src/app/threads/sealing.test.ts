@@ -3,8 +3,11 @@ import { expect, it } from 'vitest';
 import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
 import { startSealing } from '#app/threads/sealing.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { UnsealedPayloads } from '#modules/records/model/payload-sealing.ts';
-import { PayloadOpener, sealedEncoding } from '#modules/records/model/sealed-payload.ts';
+import {
+  type UnsealedPayloads,
+  PayloadOpener,
+  sealedEncoding,
+} from '#modules/records/model/sealed-payload.ts';
 
 const keys = new Map([
   ['connection-1', randomBytes(32)],

@@ -20,7 +20,7 @@ import {
   recordsTopic,
   reservedKey,
   type StreamHeadValue,
-} from '#modules/records/model/stream-head.ts';
+} from '#modules/records/model/events.ts';
 import { partitionHead } from '#modules/records/owner/state/stream-state.ts';
 import type { ReadMessage } from '#ports/event-log.ts';
 import { seeded, seedOfRun } from '#test/support/judges/random.ts';

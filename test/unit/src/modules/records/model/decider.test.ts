@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { record, type RecordEvent } from '#modules/records/model/decider.ts';
-import type { RecordState } from '#modules/records/model/state.ts';
+import { record, type RecordEvent, type RecordState } from '#modules/records/model/decider.ts';
 import { given } from '#test/support/judges/given.ts';
 
 const at = 1_000_000;

@@ -5,7 +5,7 @@ import { deadLettersTopic } from '#control-plane/message-codec.ts';
 import { partitionOf } from '#kernel/partition.ts';
 import { dayMs, type Clock } from '#kernel/time.ts';
 import { recordCommandsTopic } from '#modules/records/model/commands.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import { streamKey } from '#modules/records/model/stream.ts';
 import { deadLetterHeader, type DeadLetterValue } from '#streams/dead-letters/events.ts';
 import {

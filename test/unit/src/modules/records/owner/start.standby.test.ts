@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { headsTopic, recordsTopic } from '#modules/records/model/stream-head.ts';
+import { headsTopic, recordsTopic } from '#modules/records/model/events.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import type { Client } from '#test/support/fakes/simulated-log.ts';
 import {

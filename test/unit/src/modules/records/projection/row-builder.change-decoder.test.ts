@@ -6,8 +6,8 @@ import {
   type PayloadEncoding,
   type RecordAction,
   type RecordChange,
+  recordsTopic,
 } from '#modules/records/model/events.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
 import { ChangeDecoder } from '#modules/records/projection/row-builder.ts';
 import { seedOfRun } from '#test/support/judges/random.ts';
 

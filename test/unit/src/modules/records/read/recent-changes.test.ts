@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#kernel/time.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import { createHighWatermarks } from '#modules/records/read/high-watermarks.ts';
 import type { PageQuery, RecordSource } from '#modules/records/read/reader.ts';
 import { createRecordSource } from '#modules/records/read/source.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isoMicros } from '#kernel/time.ts';
-import { recordsTopic } from '#modules/records/model/stream-head.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import type { PageQuery } from '#modules/records/read/reader.ts';
 import { holdInserts } from '#test/support/fakes/held-inserts.ts';
 import { MemoryLog } from '#test/support/fakes/memory-log.ts';

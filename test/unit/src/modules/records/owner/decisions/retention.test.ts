@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { partitionOf } from '#kernel/partition.ts';
 import { dayMs } from '#kernel/time.ts';
-import { recordsTopic, reservedKey } from '#modules/records/model/stream-head.ts';
+import { recordsTopic, reservedKey } from '#modules/records/model/events.ts';
 import { streamKey } from '#modules/records/model/stream.ts';
 import type { WriteOrigin } from '#modules/records/write/writer.ts';
 import { movedClock } from '#test/support/fakes/clock.ts';

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs, type Clock } from '#kernel/time.ts';
-import { headsTopic, recordsTopic } from '#modules/records/model/stream-head.ts';
+import { headsTopic, recordsTopic } from '#modules/records/model/events.ts';
 import {
   anOrigin,
   aStream,

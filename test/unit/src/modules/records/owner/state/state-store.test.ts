@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RecordState } from '#modules/records/model/state.ts';
+import type { RecordState } from '#modules/records/model/decider.ts';
 import { createAtRestEncryption } from '#modules/records/owner/encryption/at-rest-encryption.ts';
 import { unreadable } from '#modules/records/owner/state/payload-block.ts';
 import {

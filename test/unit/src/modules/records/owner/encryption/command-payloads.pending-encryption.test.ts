@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { PayloadSealing, UnsealedPayloads } from '#modules/records/model/payload-sealing.ts';
-import { PayloadOpener } from '#modules/records/model/sealed-payload.ts';
+import {
+  type PayloadSealing,
+  type UnsealedPayloads,
+  PayloadOpener,
+} from '#modules/records/model/sealed-payload.ts';
 import { streamKey } from '#modules/records/model/stream.ts';
-import { PendingEncryption } from '#modules/records/owner/encryption/pending-encryption.ts';
+import { PendingEncryption } from '#modules/records/owner/encryption/command-payloads.ts';
 import { anOrigin, aStream, openRecordsWorld, sealHere } from '#test/support/worlds/records.ts';
 
 const ownerOf = (name: string) => ({ key: name, connectionUid: name });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkRecords } from '#modules/records/write/checked-records.ts';
-import { commandColumns } from '#modules/records/write/command-columns.ts';
+import { checkRecords, commandColumns } from '#modules/records/write/checked-records.ts';
 
 const records = (count: number, chars: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `r-${index}`, note: 'ü'.repeat(chars) }));
