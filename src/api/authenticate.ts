@@ -5,9 +5,13 @@ import type { RouteGuards } from '#http/pipeline.ts';
 import { isSameOrigin, takesConsoleCookie } from '#http/same-origin.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { ApiKey } from '#modules/access/api-keys/api-key.ts';
-import { authenticate, createUseNoter } from '#modules/access/api-keys/handlers.ts';
+import {
+  authenticate,
+  createUseNoter,
+  openRevocations,
+  type Revocations,
+} from '#modules/access/api-keys/handlers.ts';
 import { isKeyFormat } from '#modules/access/api-keys/key-format.ts';
-import { openRevocations, type Revocations } from '#modules/access/api-keys/revocations.ts';
 import { holdsScope } from '#modules/access/api-keys/scopes.ts';
 import { tokenOf } from '#modules/access/console-sessions/cookie.ts';
 import {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { expiringCache } from '#kernel/cache.ts';
@@ -6,8 +7,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Instant, Clock } from '#kernel/time.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { SealedEntities, SharedValues } from '../services.ts';
-import { sealingContext } from '../vault/sealing-context.ts';
-import type { Vault } from '../vault/vault.ts';
+import { sealingContext, type Vault } from '../vault/vault.ts';
 import type { ApiKey } from './api-key.ts';
 import {
   accountKeyEntity,
@@ -18,7 +18,6 @@ import {
 } from './entity.ts';
 import { isKeyFormat, isKeyOf, newSecret } from './key-format.ts';
 import { findKey } from './queries.ts';
-import { notifyRevoked } from './revocations.ts';
 
 const refOf = (environmentUid: string | null, id: string) =>
   environmentUid === null ? accountKeyRef(id) : apiKeyRef(environmentUid, id);
@@ -161,3 +160,29 @@ function unlessAway(error: unknown): null {
 const usedName = (id: string): string => `key-used/${id}`;
 
 const hashOf = (vault: Vault, secret: string): string => vault.fingerprint('api-key', secret);
+
+const channel = 'keys-revoked';
+
+/** Keys that were deleted on any node, before this node's view has applied the deletion. */
+export interface Revocations extends AsyncDisposable {
+  has(keyId: string): boolean;
+}
+
+/** Subscribes to deletions. */
+export async function openRevocations(coordination: Coordination): Promise<Revocations> {
+  const revoked = new LRUCache<string, true>({ max: rememberedMax });
+  const subscription = await coordination.subscribe(channel, (keyId) => {
+    revoked.set(keyId, true);
+  });
+  return {
+    has: (keyId) => revoked.has(keyId),
+    [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),
+  };
+}
+
+/**
+ * Notifies every node.
+ * @throws GatewayError `coordination_unavailable`: nodes learn it only from the log
+ */
+export const notifyRevoked = (coordination: Coordination, keyId: string): Promise<void> =>
+  coordination.publish(channel, keyId);

@@ -12,8 +12,7 @@ import { changedUrl, openUrl, urlOfEnvironment } from '../vault/webhook-urls.ts'
 import type { EnvironmentDependents } from './dependents.ts';
 import { environmentRef, type EnvironmentEntity } from './entity.ts';
 import { productionName, type EnvironmentSettings, type Environment } from './environment.ts';
-import { environmentByName } from './queries.ts';
-import { signingKeyContext } from './signing-keys.ts';
+import { environmentByName, signingKeyContext } from './queries.ts';
 
 export { deleteEnvironment } from './deletion.ts';
 

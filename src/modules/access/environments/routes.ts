@@ -19,9 +19,13 @@ import {
   patchEnvironment,
   rotateSigningKey,
 } from './handlers.ts';
-import { listEnvironments, requireEnvironmentById } from './queries.ts';
+import {
+  listEnvironments,
+  requireEnvironmentById,
+  openSigningKeys,
+  presentSigningKey,
+} from './queries.ts';
 import { defaultRetention, type Retention, presentRetention } from './retention.ts';
-import { openSigningKeys, presentSigningKey } from './signing-keys.ts';
 
 const id = z.int();
 const name = z.string().meta({ examples: ['staging'] });

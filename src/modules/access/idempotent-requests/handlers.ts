@@ -8,7 +8,7 @@ import type { Sealed } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { SealedEntities } from '../services.ts';
-import { sealingContext } from '../vault/sealing-context.ts';
+import { sealingContext } from '../vault/vault.ts';
 import { idempotentRequestRef, type IdempotentRequestEntity } from './entity.ts';
 import type { IdempotentRequest, KeptAnswer } from './idempotent-request.ts';
 

@@ -1,4 +1,4 @@
-import type { Sealed } from '#kernel/ids.ts';
+import { type Sealed, joinKey } from '#kernel/ids.ts';
 import type { Json } from '#kernel/stable-json.ts';
 
 export interface Fingerprints {
@@ -38,3 +38,7 @@ export interface Vault extends Fingerprints {
    */
   shred(keyId: string): Promise<number>;
 }
+
+/** What a sealed text is bound to: environment, owner and field. */
+export const sealingContext = (environmentUid: string, owner: string, field: string): string =>
+  joinKey(environmentUid, owner, field);

@@ -1,6 +1,5 @@
 import type { Sealed } from '#kernel/ids.ts';
-import { sealingContext } from './sealing-context.ts';
-import type { Vault } from './vault.ts';
+import { sealingContext, type Vault } from './vault.ts';
 
 /**
  * The key that seals a webhook address, and the context that it is bound to. Sealed because an address may contain

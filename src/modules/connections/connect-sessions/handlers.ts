@@ -11,7 +11,7 @@ import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Clock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
-import { sealingContext } from '#modules/access/vault/sealing-context.ts';
+import { sealingContext } from '#modules/access/vault/vault.ts';
 import { sealUrl, urlOfSession } from '#modules/access/vault/webhook-urls.ts';
 import { endUserTags, normalizeTags, type EndUser } from '../connections/state.ts';
 import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './connect-session.ts';

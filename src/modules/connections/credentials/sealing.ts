@@ -1,7 +1,6 @@
 import type { Sealed } from '#kernel/ids.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
-import { sealingContext } from '#modules/access/vault/sealing-context.ts';
-import type { Vault } from '#modules/access/vault/vault.ts';
+import { sealingContext, type Vault } from '#modules/access/vault/vault.ts';
 import type { Connection, Credentials } from '../connections/state.ts';
 import type { Integration, IntegrationCredentials } from '../integrations/integration.ts';
 

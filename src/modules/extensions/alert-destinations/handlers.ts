@@ -11,8 +11,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5, type Sealed } from '#kernel/ids.ts';
 import { present } from '#kernel/present.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
-import { sealingContext } from '#modules/access/vault/sealing-context.ts';
-import type { Vault } from '#modules/access/vault/vault.ts';
+import { sealingContext, type Vault } from '#modules/access/vault/vault.ts';
 import type { Mailer } from '#ports/mailer.ts';
 import type { AlertDestination, DestinationType } from './alert-destination.ts';
 import {

@@ -5,7 +5,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import { isoMillis, type Clock } from '#kernel/time.ts';
-import { environmentName } from '#modules/access/environments/names.ts';
+import { environmentName } from '#modules/access/environments/queries.ts';
 import type { EntityQueries, SharedValues } from '#modules/access/services.ts';
 import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import type { DeadLetters } from '#modules/operations/dead-letters/view.ts';

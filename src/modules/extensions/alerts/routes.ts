@@ -6,7 +6,7 @@ import { representation } from '#http/representation.ts';
 import { json, data, timestamp } from '#http/responses.ts';
 import { limits } from '#kernel/limits.ts';
 import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
-import { environmentName } from '#modules/access/environments/names.ts';
+import { environmentName } from '#modules/access/environments/queries.ts';
 import { defineRoute } from '#modules/operations/services.ts';
 import { alertKinds, type AlertKind } from '../alert-destinations/alert-destination.ts';
 import { requireDestination } from '../alert-destinations/handlers.ts';

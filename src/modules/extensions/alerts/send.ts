@@ -2,7 +2,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Clock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
-import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
+import { openSigningKeys } from '#modules/access/environments/queries.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
 import { HttpFailure, type HttpClient } from '#ports/http-client.ts';
 import { MailFailure, type Mailer } from '#ports/mailer.ts';

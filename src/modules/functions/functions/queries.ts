@@ -1,6 +1,6 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
-import { environmentName } from '#modules/access/environments/names.ts';
+import { environmentName } from '#modules/access/environments/queries.ts';
 import { functionEntity, functionRef } from './entity.ts';
 import type { DeployedFunction, FunctionKind } from './function.ts';
 

@@ -1,8 +1,7 @@
 import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
-import { sealingContext } from '#modules/access/vault/sealing-context.ts';
-import type { Vault } from '#modules/access/vault/vault.ts';
+import { sealingContext, type Vault } from '#modules/access/vault/vault.ts';
 import { variableRef, variableEntity, type VariableEntity } from './entity.ts';
 
 /** @throws GatewayError `resource_capped` */

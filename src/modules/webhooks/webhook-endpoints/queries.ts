@@ -1,6 +1,6 @@
 import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { environmentName } from '#modules/access/environments/names.ts';
+import { environmentName } from '#modules/access/environments/queries.ts';
 import type { WebhookKind } from '../webhooks-out/events.ts';
 import { webhookEndpointEntity, webhookEndpointRef } from './entity.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.ts';

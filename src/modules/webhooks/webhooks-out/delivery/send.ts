@@ -3,7 +3,7 @@ import { limits } from '#kernel/limits.ts';
 import type { Clock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
-import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
+import { openSigningKeys } from '#modules/access/environments/queries.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';

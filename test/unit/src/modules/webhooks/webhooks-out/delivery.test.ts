@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { Sealed } from '#kernel/ids.ts';
-import { openSigningKeys } from '#modules/access/environments/signing-keys.ts';
+import { openSigningKeys } from '#modules/access/environments/queries.ts';
 import type { ConnectionEntity } from '#modules/connections/connections/entity.ts';
 import { actionRunRef, type ActionRunEntity } from '#modules/functions/actions/entity.ts';
 import type { LogEntry } from '#modules/operations/logs/events.ts';

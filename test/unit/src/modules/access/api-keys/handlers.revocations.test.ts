@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
-import { openRevocations, notifyRevoked } from '#modules/access/api-keys/revocations.ts';
+import { openRevocations, notifyRevoked } from '#modules/access/api-keys/handlers.ts';
 
 describe('a deleted key', () => {
   it('is known to every listening node when it is published', async () => {
