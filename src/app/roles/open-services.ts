@@ -45,7 +45,7 @@ import {
 import {
   createProviderKeys,
   type ProviderKeys,
-} from '#modules/webhooks/webhooks-in/provider-keys.ts';
+} from '#modules/webhooks/webhooks-in/verify-token.ts';
 import { openDeliveries, type Deliveries } from '#modules/webhooks/webhooks-out/deliveries.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { HttpClient } from '#ports/http-client.ts';

@@ -6,7 +6,7 @@ import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
 import type { Metrics } from '#ports/metrics.ts';
 import type { ConnectionFinder } from './webhooks-in/find-connections.ts';
 import type { IncomingWebhooks } from './webhooks-in/incoming-store.ts';
-import type { ProviderKeys } from './webhooks-in/provider-keys.ts';
+import type { ProviderKeys } from './webhooks-in/verify-token.ts';
 import type { Deliveries } from './webhooks-out/deliveries.ts';
 
 export interface WebhookParts {

@@ -16,7 +16,7 @@ import { openDeadLetters } from '#modules/operations/dead-letters/view.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { createConnectionFinder } from '#modules/webhooks/webhooks-in/find-connections.ts';
 import { openIncoming } from '#modules/webhooks/webhooks-in/incoming-store.ts';
-import { createProviderKeys } from '#modules/webhooks/webhooks-in/provider-keys.ts';
+import { createProviderKeys } from '#modules/webhooks/webhooks-in/verify-token.ts';
 import { openDeliveries } from '#modules/webhooks/webhooks-out/deliveries.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { Mailer } from '#ports/mailer.ts';

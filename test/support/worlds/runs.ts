@@ -43,7 +43,7 @@ import type { RecordReader } from '#modules/records/read/reader.ts';
 import type { BarrierAnswer, RecordWriter } from '#modules/records/write/writer.ts';
 import { createConnectionFinder } from '#modules/webhooks/webhooks-in/find-connections.ts';
 import { openIncoming } from '#modules/webhooks/webhooks-in/incoming-store.ts';
-import { createProviderKeys } from '#modules/webhooks/webhooks-in/provider-keys.ts';
+import { createProviderKeys } from '#modules/webhooks/webhooks-in/verify-token.ts';
 import { openDeliveries } from '#modules/webhooks/webhooks-out/deliveries.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import type { OperationLogs } from '#ports/operation-log.ts';

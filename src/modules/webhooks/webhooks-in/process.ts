@@ -1,7 +1,9 @@
+import type { ProcessPorts } from '#control-plane/ports.ts';
+import type { Publisher } from '#control-plane/publisher.ts';
 import { isOutage, GatewayError } from '#kernel/errors.ts';
-import { uuidV7 } from '#kernel/ids.ts';
+import { uuidV7, joinKey, uuidV5 } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
-import type { Clock } from '#kernel/time.ts';
+import { type Clock, hourMs } from '#kernel/time.ts';
 import type {
   ConnectionDependents,
   LifecycleFunctions,
@@ -13,18 +15,18 @@ import {
 } from '#modules/connections/credentials/sealing.ts';
 import { webhookUrlOf } from '#modules/connections/integrations/routes.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import type { HttpClient } from '#ports/http-client.ts';
-import type { WebhookSettings } from '../services.ts';
+import type { Metrics } from '#ports/metrics.ts';
+import type { WebhookSettings, UnsignedLimits } from '../services.ts';
 import { attribute, type AttributionContext } from './attribute.ts';
-import { applyVerdict, beginLog, type EffectDeps } from './effects.ts';
+import { applyVerdict, beginLog, type EffectDeps, install } from './effects.ts';
 import type { IncomingRequest, ReceivedWebhook } from './facts.ts';
 import type { ConnectionFinder } from './find-connections.ts';
-import { install } from './install.ts';
-import { publish, receivedMessage, rejectedMessage } from './messages.ts';
-import type { ProviderKeys } from './provider-keys.ts';
+import { publish, receivedMessage, rejectedMessage, refusedMessage } from './messages.ts';
 import type { Receiver } from './receiver.ts';
-import { acceptUnverified, sizeOf, type UnverifiedDeps } from './unverified.ts';
 import { verdictOf, type Verdict } from './verdict.ts';
+import type { ProviderKeys } from './verify-token.ts';
 import { verifyRequest, type VerificationContext } from './verify.ts';
 
 /** The services for processing a webhook. */
@@ -196,4 +198,71 @@ async function contextOf(deps: ProcessDeps, receiver: Receiver, { receivedAt }: 
       ),
     metadata: (connection: Parameters<typeof openMetadata>[1]) => openMetadata(vault, connection),
   };
+}
+
+interface UnverifiedDeps extends ProcessPorts {
+  readonly coordination: Coordination;
+  readonly metrics: Metrics;
+  readonly publisher: Publisher;
+  readonly settings: UnsignedLimits;
+}
+
+/**
+ * The kind of sender of an unverified webhook: `unsigned` names a connection of a provider that signs nothing, or of an
+ * integration without the secret; `unknown` is any other sender, and every rejected webhook.
+ */
+type UnverifiedSender = 'unknown' | 'unsigned';
+
+/** The approximate size in the log: the minimum per webhook covers seals and other fields. */
+const sizeOf = ({ headers, search, bytes }: IncomingRequest): number =>
+  bytes.length + search.length + JSON.stringify(headers).length;
+
+/**
+ * Limits the unverified webhooks of one integration that are stored per hour. Verified webhooks bypass the limit, so
+ * that a flood does not block them.
+ * @throws GatewayError `too_many_request`: it must not be stored
+ */
+async function acceptUnverified(
+  deps: UnverifiedDeps,
+  receiver: Receiver,
+  sender: UnverifiedSender,
+  bytes: number,
+): Promise<void> {
+  const { coordination, clock, metrics, settings } = deps;
+  const max =
+    sender === 'unknown'
+      ? limits.webhookUnknownBytesPerHour
+      : settings.webhookUnsignedMbPerHour * 1024 ** 2;
+  const hour = Math.floor(clock.now() / hourMs);
+  const by = Math.max(bytes, limits.webhookUnverifiedBytesMin);
+  const name = counterOf(`webhooks-${sender}`, receiver, hour);
+  const { value } = await coordination.count(name, { windowMs: hourMs, by });
+  const isKept = value - by < max;
+  metrics.count('svc_webhooks_unverified_total', [isKept ? 'kept' : 'refused']);
+  if (isKept) return;
+  await noteRefusal(deps, receiver, hour);
+  const message = 'The hourly limit of unverified webhooks of this integration is reached.';
+  const retryAfterS = Math.ceil(((hour + 1) * hourMs - clock.now()) / 1000);
+  throw new GatewayError('too_many_request', { message, retryAfterS });
+}
+
+const counterOf = (what: string, { environment, integration }: Receiver, hour: number): string =>
+  joinKey(what, environment.uid, integration.uniqueKey, String(hour));
+
+/**
+ * Logs the number refused in the hour at 1, 10, 100 and so on, so that a flood writes few messages. Sent in the
+ * background, because the refusal does not depend on them.
+ */
+async function noteRefusal(deps: UnverifiedDeps, receiver: Receiver, hour: number): Promise<void> {
+  const { coordination, clock, logger } = deps;
+  const name = counterOf('webhooks-refused', receiver, hour);
+  const { value: count } = await coordination.count(name, { windowMs: hourMs });
+  if (!/^10*$/.test(String(count))) return;
+  const { uniqueKey: integration, environmentUid: environment } = receiver.integration;
+  logger.warn({ environment, integration, count }, 'unverified webhooks are refused');
+  const id = uuidV5(environment, joinKey('webhooks-refused', integration, String(hour)));
+  const refusal = { id, at: clock.now(), count, reason: 'too_many_request', status: 429 };
+  await publish(deps, refusedMessage(receiver, refusal)).catch((err: unknown) => {
+    logger.warn({ err, environment, integration }, 'the number of refused webhooks was not noted');
+  });
 }

@@ -6,7 +6,6 @@ import { limits } from '#kernel/limits.ts';
 import { micros, millis } from '#modules/functions/runs/ledger/events.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { OperationLogs } from '#ports/operation-log.ts';
-import { retryWaitMs, type AttemptResult } from '../attempt.ts';
 import type { Deliveries } from '../deliveries.ts';
 import { lineOf, type Delivery, type DeliveryName, type EndpointRef } from '../delivery-store.ts';
 import type { DeliveryAction, WebhookOut } from '../events.ts';
@@ -14,7 +13,15 @@ import { deliveryMessage } from '../outbox.ts';
 import { Backlog } from './backlog.ts';
 import { type Circuit, Circuits } from './circuits.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
-import { configuredTarget, sendOnce, targetOf, type SendDeps, type SentAttempt } from './send.ts';
+import {
+  retryWaitMs,
+  type AttemptResult,
+  configuredTarget,
+  sendOnce,
+  targetOf,
+  type SendDeps,
+  type SentAttempt,
+} from './send.ts';
 import { noteAttempt, type Outcome, StepWriter } from './step-writer.ts';
 
 /** A retry with a longer wait waits in the log. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import { attemptDelivery, retryWaitMs } from '#modules/webhooks/webhooks-out/attempt.ts';
+import { attemptDelivery, retryWaitMs } from '#modules/webhooks/webhooks-out/delivery/send.ts';
 import { HttpFailure, type HttpClient } from '#ports/http-client.ts';
 
 const never = new AbortController().signal;
