@@ -3,19 +3,9 @@ import { createAesGcm } from '#adapters/cipher/aes-gcm.ts';
 import { connect } from '#adapters/threads/rpc.ts';
 import type { PeerData } from '#adapters/threads/start-peer.ts';
 import { trimWhenQuiet } from '#adapters/threads/trim-memory.ts';
-import {
-  sealEach,
-  type UnsealedPayloads,
-  PayloadSealer,
-  type PayloadOwner,
-} from '#modules/records/model/sealed-payload.ts';
+import { PayloadSealer, sealEach } from '#modules/records/model/sealed-payload.ts';
 import type { Cipher } from '#ports/cipher.ts';
-
-export interface ToSeal extends UnsealedPayloads {
-  readonly owner: PayloadOwner;
-  /** The key of the connection. Passed with each call and not retained, so that a destroyed key is of no use here. */
-  readonly dataKey: Uint8Array;
-}
+import type { ToSeal } from './sealing.ts';
 
 let cipher: Cipher | null = null;
 const sealer = new PayloadSealer({

@@ -1,7 +1,18 @@
 import { startPeer, type PeerData, type PeerThread } from '#adapters/threads/start-peer.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
-import type { JoinedPayloads, PayloadSealing } from '#modules/records/model/sealed-payload.ts';
-import type { ToSeal } from './sealing-thread.ts';
+import type {
+  JoinedPayloads,
+  PayloadOwner,
+  PayloadSealing,
+  UnsealedPayloads,
+} from '#modules/records/model/sealed-payload.ts';
+
+/** Input of `sealing-thread.ts`. */
+export interface ToSeal extends UnsealedPayloads {
+  readonly owner: PayloadOwner;
+  /** The key of the connection. Passed with each call and not retained, so that a destroyed key is of no use there. */
+  readonly dataKey: Uint8Array;
+}
 
 /**
  * Seals in a thread of its own, which starts with the first payload: without sealed environments there is no

@@ -1,7 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
-import type { CheckpointThreadData } from './checkpoint-thread.ts';
+import { startPeer, type PeerData, type PeerThread } from '../../threads/start-peer.ts';
 import { checkpoint } from './checkpoint.ts';
+
+/** Start data of `checkpoint-thread.ts`. */
+export interface CheckpointThreadData extends PeerData {
+  readonly directory: string;
+}
 
 /** Bytes written between two checkpoints: while the log is idle, and at most. */
 const idleBytes = 4 * 1024 ** 2;

@@ -5,7 +5,6 @@ import { GatewayError } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/time.ts';
 import type { TopicSpec, GroupPositions } from '#ports/event-log.ts';
 import { connect, type Peer } from '../../threads/rpc.ts';
-import type { PeerData } from '../../threads/start-peer.ts';
 import { trimWhenQuiet } from '../../threads/trim-memory.ts';
 import { AcknowledgedEnds, mustHaveAcknowledged } from './acknowledged-ends.ts';
 import { Checkpointer } from './checkpointer.ts';
@@ -13,21 +12,13 @@ import { Cleaner } from './cleaner.ts';
 import { Committer } from './committer.ts';
 import { Groups, type MemberLink } from './groups.ts';
 import { LogState, type Partition } from './log-state.ts';
+import type { LogThreadData } from './open.ts';
 import type { CleanRequest, ClientMethods, EncodedPlaced, Ends, JoinRequest } from './protocol.ts';
 import { enterRelease, type Release, upgrade } from './releases.ts';
 import { RowKeys } from './row-keys.ts';
 import { registerSchema } from './schema-table.ts';
 import { asLogFailure } from './sqlite-failure.ts';
 import { lockDirectory, openWriteConnection } from './tables.ts';
-
-/** Start data of the thread, from `openEmbeddedLog`. */
-export interface LogThreadData extends PeerData {
-  readonly directory: string;
-  readonly cleanEveryMs: number;
-  readonly maxPages?: number;
-  readonly erasable: readonly TopicSpec[];
-  readonly release: Release | null;
-}
 
 interface RunningLog {
   readonly server: LogServer;

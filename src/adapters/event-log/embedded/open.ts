@@ -2,12 +2,20 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Clock } from '#kernel/time.ts';
 import type { EventLog, TopicSpec } from '#ports/event-log.ts';
 import type { Schemas } from '#ports/schemas.ts';
-import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
+import { startPeer, type PeerData, type PeerThread } from '../../threads/start-peer.ts';
 import { openEmbeddedLogClient } from './client.ts';
 import type { OnCorruption } from './corruption.ts';
-import type { LogThreadData } from './log-thread.ts';
 import type { CleanRequest } from './protocol.ts';
 import type { Release } from './releases.ts';
+
+/** Start data of `log-thread.ts`. */
+export interface LogThreadData extends PeerData {
+  readonly directory: string;
+  readonly cleanEveryMs: number;
+  readonly maxPages?: number;
+  readonly erasable: readonly TopicSpec[];
+  readonly release: Release | null;
+}
 
 export interface EmbeddedLogOptions {
   /** Created if missing; one process at a time. */
