@@ -1,5 +1,5 @@
 import type { AnyRoute } from '#http/define-route.ts';
-import type { Endpoints } from '#http/openapi/document.ts';
+import type { Endpoints, Tag } from '#http/openapi/document.ts';
 import type { AnyStreamRoute } from '#http/stream-route.ts';
 import { apiKeyRoutes } from '#modules/access/api-keys/routes.ts';
 import { auditExportRoute, auditRoutes } from '#modules/access/audit/routes.ts';
@@ -46,7 +46,170 @@ import { webhookDeliveryRoutes } from '#modules/webhooks/webhooks-in/routes.ts';
 import { webhookMessageRoutes } from '#modules/webhooks/webhooks-out/routes.ts';
 import { fieldNames } from './field-names.ts';
 import { mcpRoutes } from './mcp/routes.ts';
-import { tags } from './tags.ts';
+
+/** The groups of the API reference, one for each noun, in the order in which a reader meets them. */
+const tags: readonly Tag[] = [
+  {
+    name: 'Providers',
+    description: 'The catalog of outside APIs: base URL, authentication mode, webhooks.',
+    paths: ['/providers', '/images/template-logos/'],
+  },
+  {
+    name: 'Integrations',
+    description: 'A provider as one environment uses it, with its client credentials.',
+    paths: ['/integrations'],
+  },
+  {
+    name: 'Connect sessions',
+    description: 'Short-lived tokens with which an end user creates or renews a connection.',
+    paths: ['/connect/session'],
+  },
+  {
+    name: 'Connections',
+    description:
+      'The access of one end user to one integration: credentials, configuration, metadata. They are refreshed by the gateway.',
+    paths: ['/connection'],
+  },
+  {
+    name: 'Authorization',
+    description:
+      'How a connection comes about: redirects of OAuth and app installations, and forms for credentials. The connect page uses them.',
+    paths: ['/oauth/', '/app-auth/', '/oauth2/', '/auth/', '/api-auth/', '/app-store-auth/'],
+  },
+  {
+    name: 'Proxy',
+    description: "Requests to the provider's API with the credentials of a connection.",
+    paths: ['/proxy/'],
+  },
+  {
+    name: 'Functions',
+    description:
+      'Code of the application: syncs, actions and on-event functions. Compile and test.',
+    paths: ['/scripts/config', '/functions/', '/integrations/{uniqueKey}/functions'],
+  },
+  {
+    name: 'Deployments',
+    description: 'Published sets of functions with their versions.',
+    paths: ['/functions/deployments'],
+  },
+  {
+    name: 'Syncs',
+    description: 'Functions that save records on a schedule, on request or on a webhook.',
+    paths: ['/sync/'],
+  },
+  {
+    name: 'Records',
+    description:
+      'Objects that syncs saved, in the order of their modification, with their history.',
+    paths: ['/records'],
+  },
+  {
+    name: 'Actions',
+    description: 'Functions that run once for a request and return an output.',
+    paths: ['/action/'],
+  },
+  {
+    name: 'Runs',
+    description: 'Executions of functions, with attempts, log lines and an outcome.',
+    paths: ['/runs'],
+  },
+  {
+    name: 'Environment variables',
+    description: 'Values that the functions of an environment read.',
+    paths: ['/environment-variables'],
+  },
+  {
+    name: 'Webhook endpoints',
+    description: 'Addresses of the application to which the gateway delivers webhooks.',
+    paths: ['/webhook-endpoints'],
+  },
+  {
+    name: 'Webhook messages',
+    description: 'Webhooks to the application with their deliveries; they can be sent again.',
+    paths: ['/webhook-messages'],
+  },
+  {
+    name: 'Provider webhooks',
+    description:
+      'Webhooks that providers send: verified, stored, forwarded, and a reason to run syncs.',
+    paths: ['/webhook/', '/webhook-deliveries'],
+  },
+  {
+    name: 'Logs',
+    description: 'Operations and their messages, for the users of the application.',
+    paths: ['/logs/'],
+  },
+  {
+    name: 'Environments',
+    description: 'Separate sets of integrations, connections, functions, records and keys.',
+    paths: ['/environments', '/environment/webhook-signing-key'],
+  },
+  {
+    name: 'API keys',
+    description: 'Keys of the account and of environments, with their scopes.',
+    paths: ['/environment/api-keys', '/account/api-keys'],
+  },
+  {
+    name: 'Console',
+    description: 'The web console and its sessions, and the connect page: for browsers.',
+    paths: ['/console', '/connect/ui/', '/connect/embed.js'],
+  },
+  {
+    name: 'Audit',
+    description: 'Who did what to which thing, in chains of hashes that show a change.',
+    paths: ['/audit'],
+  },
+  {
+    name: 'Alerts',
+    description: 'States that need attention, and the destinations that are notified of them.',
+    paths: ['/alert'],
+  },
+  {
+    name: 'Topics',
+    description: 'The public topics of the event log, their messages and schemas.',
+    paths: ['/topics', '/asyncapi.json'],
+  },
+  {
+    name: 'Typed topics',
+    description: 'Topics of single models, with change events.',
+    paths: ['/typed-topics'],
+  },
+  {
+    name: 'Consumer groups',
+    description: 'Positions of the consumers of the service, which an operator can move.',
+    paths: ['/consumer-groups'],
+  },
+  {
+    name: 'Dead letters',
+    description: 'Messages that could not be processed and were parked.',
+    paths: ['/dead-letters'],
+  },
+  {
+    name: 'Projections',
+    description: 'Tables derived from the event log, their rebuilds and generations.',
+    paths: ['/projections'],
+  },
+  {
+    name: 'Root keys',
+    description: 'The keys of the operator that wrap all other keys.',
+    paths: ['/root-keys'],
+  },
+  {
+    name: 'Operation',
+    description: 'Health, metrics and statistics, and the demo provider.',
+    paths: ['/health', '/ready', '/metrics', '/statistics', '/demo'],
+  },
+  {
+    name: 'MCP',
+    description: 'Actions as tools of the Model Context Protocol.',
+    paths: ['/mcp'],
+  },
+  {
+    name: 'Reference',
+    description: 'This API and its documentation, for programs, people and language models.',
+    paths: ['/openapi.json', '/docs', '/llms.txt'],
+  },
+];
 
 /** Every endpoint of the API. */
 export const routes: readonly AnyRoute[] = [

@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GuestRun } from '#adapters/sandbox/guest-run.ts';
-import { guestRuntime } from '#adapters/sandbox/guest-runtime.ts';
 import { openIsolate, takeSnapshot } from '#adapters/sandbox/isolate.ts';
+import { guestRuntime } from '#adapters/sandbox/sandbox.ts';
 import { limits } from '#kernel/limits.ts';
 import { bundleOf, guestOrder } from '#test/unit/src/adapters/sandbox/guest.ts';
 import { p50p99 } from './measure.ts';

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits as promised } from '#kernel/limits.ts';
@@ -11,7 +12,6 @@ import type {
   Sandbox,
 } from '#ports/sandbox.ts';
 import { SandboxChild } from './child-process.ts';
-import { guestRuntime } from './guest-runtime.ts';
 import type { GuestOrder } from './guest/runtime.ts';
 
 export interface SandboxOptions {
@@ -290,3 +290,19 @@ export const definitionSchema = z.object({
   endpoint: schemaOrNone,
   event: z.string().nullable(),
 });
+
+const isBuilt = import.meta.url.endsWith('.js');
+
+let loaded: Promise<string> | null = null;
+
+/** The script of an isolate: the guest runtime and zod. A build contains it; the sources are bundled once per process. */
+export function guestRuntime(): Promise<string> {
+  loaded ??= load();
+  return loaded;
+}
+
+async function load(): Promise<string> {
+  if (isBuilt) return readFile(new URL('./guest/runtime.js', import.meta.url), 'utf8');
+  const { bundleGuestRuntime } = await import('./bundle-guest.ts');
+  return bundleGuestRuntime();
+}

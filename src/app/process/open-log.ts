@@ -13,7 +13,7 @@ import type { Config } from '../config/config.ts';
 import { release } from '../config/version.ts';
 import { finishReplacement, removeCopies, type Folders } from './folders.ts';
 import type { LogCorruption } from './log-corruption.ts';
-import { readOnlyLog } from './read-only-log.ts';
+import { readOnlyLog } from './read-only.ts';
 import { retryStartup } from './retry-startup.ts';
 import { topicSpecs } from './topics.ts';
 

@@ -15,7 +15,7 @@ import { createLogger } from './logger.ts';
 import { observeLog } from './observe-log.ts';
 import { openMainLog, refuseTaken, type MainLog } from './open-log.ts';
 import { openTracing, tracingAccess, type TracingAccess } from './open-tracing.ts';
-import { copyFolders } from './read-only-copy.ts';
+import { copyFolders } from './read-only.ts';
 import { startOnLog, type Start } from './start-on-log.ts';
 import { topicSpecs } from './topics.ts';
 

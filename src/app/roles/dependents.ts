@@ -1,5 +1,8 @@
+import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { ProcessPorts } from '#control-plane/ports.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
+import { listKeys } from '#modules/access/api-keys/queries.ts';
+import { holdsScope } from '#modules/access/api-keys/scopes.ts';
 import {
   entitiesOfEnvironment,
   type EnvironmentDependents,
@@ -13,15 +16,18 @@ import { alertDestinationEntity } from '#modules/extensions/alert-destinations/e
 import { alertEntity } from '#modules/extensions/alerts/entity.ts';
 import { createLifecycleFunctions } from '#modules/functions/actions/lifecycle-functions.ts';
 import { functionsOfIntegrations } from '#modules/functions/functions/handlers.ts';
+import type { FindRecordReaders } from '#modules/functions/functions/record-readers.ts';
 import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
 import { syncsOfConnections } from '#modules/functions/syncs/reconcile.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
 import {
   typedTopicsOfEnvironments,
   typedTopicsOfIntegrations,
+  listTypedTopics,
 } from '#modules/operations/typed-topics/queries.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
+import { listEndpoints } from '#modules/webhooks/webhook-endpoints/queries.ts';
 import { announceAuthorizations } from '#modules/webhooks/webhooks-out/auth-webhooks.ts';
 
 interface Deps extends SealedEntities, ProcessPorts {
@@ -57,3 +63,23 @@ export function createDependents(deps: Deps): ConnectionFollowers & {
     authorizationOutcomes: announceAuthorizations(deps),
   };
 }
+
+/** Collects from later wings who reads records of a model. */
+export const findRecordReaders =
+  (control: ControlPlane): FindRecordReaders =>
+  (environmentUid, integrationKey, model) => ({
+    api_keys: listKeys(control, environmentUid)
+      .filter(({ scopes }) => holdsScope(scopes, 'environment:records:read'))
+      .map(({ displayName }) => displayName),
+    webhook_endpoints: listEndpoints(control, environmentUid)
+      .filter(
+        (endpoint) =>
+          endpoint.isEnabled &&
+          (endpoint.kinds === null || endpoint.kinds.includes('sync')) &&
+          [null, integrationKey].includes(endpoint.integrationKey),
+      )
+      .map(({ displayName }) => displayName),
+    typed_topics: listTypedTopics(control, environmentUid)
+      .filter((topic) => topic.integrationKey === integrationKey && topic.model === model)
+      .map(({ address, major }) => `${address}.v${Math.max(major, 1)}`),
+  });

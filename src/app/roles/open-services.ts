@@ -55,15 +55,14 @@ import type { Config } from '../config/config.ts';
 import { release } from '../config/version.ts';
 import { definitions } from '../process/entities.ts';
 import { createFaultPoint } from '../process/fault-points.ts';
+import { traceHttpClient } from '../process/open-tracing.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { projections } from '../process/projections.ts';
 import type { RunningThread } from '../threads/start-thread.ts';
 import type { Threads } from '../threads/start-threads.ts';
-import { createDependents } from './dependents.ts';
+import { createDependents, findRecordReaders } from './dependents.ts';
 import { openDemo } from './open-demo.ts';
-import { findRecordReaders } from './record-readers.ts';
 import { scraped } from './scrape.ts';
-import { traceHttpClient } from './trace-http-client.ts';
 
 /** The services of the roles api, runner and webhooks. */
 export interface OpenedServices {

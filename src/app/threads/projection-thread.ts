@@ -1,9 +1,14 @@
 import type { Logger } from 'pino';
+import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
 import { migrate, migrationsTable } from '#adapters/projection-store/migrate.ts';
+import { UnusableFolder } from '#adapters/projection-store/open-folder.ts';
 import { recordSourceMethods, announceDropped } from '#adapters/projection-store/reader-rpc.ts';
+import { UnusableServer } from '#adapters/projection-store/server-address.ts';
 import { projectionStoreMethods } from '#adapters/projection-store/store-rpc.ts';
 import type { Peer } from '#adapters/threads/rpc.ts';
 import { openCommandSender } from '#control-plane/command-sender.ts';
+import type { Ports } from '#control-plane/ports.ts';
+import { CannotStart } from '#kernel/cannot-start.ts';
 import { projectionRef } from '#modules/operations/projections/entity.ts';
 import type { RecordChange } from '#modules/records/model/events.ts';
 import { records } from '#modules/records/projection/definition.ts';
@@ -11,14 +16,24 @@ import { startRecordGenerations } from '#modules/records/projection/generations.
 import { verifyGeneration } from '#modules/records/projection/verify.ts';
 import { openProjectionNotifications } from '#modules/records/read/projection-notifications.ts';
 import { createRecordSource } from '#modules/records/read/source.ts';
-import type { DamagedPart } from '#ports/projection-store.ts';
+import type { Metrics } from '#ports/metrics.ts';
+import type { DamagedPart, ProjectionStore } from '#ports/projection-store.ts';
+import {
+  startAppendedProjector,
+  type AppendedProjectorDeps,
+  verifyAppended,
+} from '#streams/projector/appended-projector.ts';
+import type { AnyAppendedProjection } from '#streams/projector/appended.ts';
 import { followProjection } from '#streams/projector/consume-projections.ts';
 import { positionsTable, type TableSet } from '#streams/projector/define.ts';
+import type { TableFeed, FeedOptions } from '#streams/projector/generation-feed.ts';
+import { startGenerations, type ActiveGeneration } from '#streams/projector/generations.ts';
 import { serializeInserts } from '#streams/projector/serialized-inserts.ts';
+import { projectorGroup, startSharedProjector } from '#streams/projector/shared-projector.ts';
+import { createSharedPublication } from '#streams/projector/shared-publication.ts';
 import { openCoordination } from '../process/open-coordination.ts';
-import { openTables } from '../process/open-tables.ts';
-import { projectAllAppended } from './project-appended.ts';
-import { projectRecords } from './project-records.ts';
+import { appendedProjections } from '../process/projections.ts';
+import { projectRecords, counted, nothingFed, reachOfOwn } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';
 import type { ThreadData } from './thread-context.ts';
 import {
@@ -27,6 +42,29 @@ import {
   type CorruptionWatchDeps,
 } from './watch-corruption.ts';
 import { readableWhenPublished, watchTables } from './watch-tables.ts';
+
+/** @throws CannotStart if the setting must be changed, or the folder cannot be used */
+async function openTables(
+  clickhouse: { readonly url: string; readonly cluster: string | null },
+  logger: Pick<Logger, 'warn'>,
+  onPartDamaged?: (damaged: DamagedPart) => void,
+): Promise<ProjectionStore> {
+  const onDamaged = (corruption: object) =>
+    logger.warn(corruption, 'the tables are corrupt: they are rebuilt from the log');
+  try {
+    return await openClickHouseStore({
+      ...clickhouse,
+      onDamaged,
+      ...(onPartDamaged === undefined ? {} : { onPartDamaged }),
+    });
+  } catch (error) {
+    if (error instanceof UnusableFolder) {
+      throw new CannotStart(`SVC_DATA_DIR: ${error.message}`, { cause: error });
+    }
+    if (!(error instanceof UnusableServer)) throw error;
+    throw new CannotStart(`SVC_CLICKHOUSE_URL cannot be used: ${error.message}`, { cause: error });
+  }
+}
 
 /**
  * The tables, their reader, and the projectors of this process. One thread holds them because ClickHouse in process
@@ -126,3 +164,110 @@ function joined(report: (reason: string | null) => void): ReadinessReasons {
     report(reasons.size === 0 ? null : [...reasons.values()].join('; '));
   };
 }
+
+interface ProjectionPorts extends Ports {
+  readonly store: ProjectionStore;
+  readonly metrics: Metrics;
+  readonly corruption: Pick<CorruptionWatch, 'follow'>;
+}
+
+/** Feeds the generations of every projection with one row per message, on `stack`. */
+async function projectAllAppended(
+  stack: AsyncDisposableStack,
+  ports: ProjectionPorts,
+  data: Pick<ThreadData, 'projecting'>,
+): Promise<void> {
+  for (const projection of appendedProjections) {
+    await projectAppended(stack, ports, projection, data);
+  }
+}
+
+async function projectAppended(
+  stack: AsyncDisposableStack,
+  ports: ProjectionPorts,
+  projection: AnyAppendedProjection,
+  { projecting }: Pick<ThreadData, 'projecting'>,
+): Promise<void> {
+  const { log, schemas, store, clock, logger } = ports;
+  const { name, topic, tableSet } = projection;
+  const decided = stack.use(await followProjection({ log, schemas, logger }, name));
+  ports.corruption.follow(projection, decided);
+  const report = await openCommandSender({ log, schemas, clock });
+  const partitions = await log.partitions(topic);
+  const codec = await schemas.codec(topic);
+  const generations = stack.use(
+    await startGenerations({
+      log,
+      store,
+      clock,
+      logger,
+      partitions,
+      topic,
+      tableSet,
+      projection: decided,
+      openReach: (tables) =>
+        projecting === 'all'
+          ? reachOfOwn()
+          : createSharedPublication({ store, name: tables.name, logger }),
+      openFeed: (options) => feed({ ...ports, projection, codec, partitions }, options, projecting),
+      openSource: () => null,
+      openActive: () => readByName,
+      dropCopies: () => Promise.resolve(),
+      isTableOf: (table, generation) => tableSet(generation).tables.includes(table),
+      // Lag makes no answer wrong; the metrics report it.
+      stalled: () => undefined,
+      report: (fields) => report(projectionRef(name), { ...fields, name }, { actor: 'system' }),
+      verify: (compared, signal) =>
+        verifyAppended({ log, store, partitions }, projection, compared, signal),
+    }),
+  );
+  generations.stopped.catch((err: unknown) => {
+    logger.error({ err, projection: name }, 'a projection has stopped');
+  });
+}
+
+type FeedPorts = ProjectionPorts &
+  Pick<AppendedProjectorDeps, 'projection' | 'codec' | 'partitions'>;
+
+async function feed(
+  deps: FeedPorts,
+  options: FeedOptions,
+  projecting: ThreadData['projecting'],
+): Promise<TableFeed> {
+  const { store, projection } = deps;
+  const { tables } = options;
+  const prepare = () => migrate(store, tables.migrations);
+  const begin = (into: Pick<AppendedProjectorDeps, 'store' | 'held'>) =>
+    startAppendedProjector({
+      ...deps,
+      ...options,
+      ...into,
+      advanced: counted(options.advanced, deps.metrics, projection.name),
+    });
+  if (projecting === 'none') return nothingFed();
+  if (projecting === 'shared') {
+    return startSharedProjector({
+      ...deps,
+      topic: projection.topic,
+      group: projectorGroup(projection, tables),
+      prepare,
+      begin: (held, guarded) => begin({ store: guarded, held }),
+      forget: () => undefined,
+    });
+  }
+  await prepare();
+  const projector = await begin({ store });
+  return {
+    holds: () => true,
+    readable: () => Promise.resolve(),
+    stopped: projector.stopped,
+    [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),
+  };
+}
+
+/** Readers get the active generation from their view of the control plane. */
+const readByName: ActiveGeneration<null> = {
+  switchTo: () => undefined,
+  watch: () => undefined,
+  leave: () => undefined,
+};

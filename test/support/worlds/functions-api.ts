@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Services } from '#api/services.ts';
-import { findRecordReaders } from '#app/roles/record-readers.ts';
+import { findRecordReaders } from '#app/roles/dependents.ts';
 import type { DeployPreview } from '#client/index.ts';
 import type { Caller } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';

@@ -10,11 +10,13 @@ import type { RecordChange } from '#modules/records/model/events.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import type { Projector, ProjectorDeps } from '#modules/records/projection/projector.ts';
 import { startProjector } from '#modules/records/projection/projector.ts';
-import type { HighWatermarks } from '#modules/records/read/high-watermarks.ts';
-import { createHighWatermarks } from '#modules/records/read/high-watermarks.ts';
+import {
+  type HighWatermarks,
+  createHighWatermarks,
+  RecentChanges,
+} from '#modules/records/read/high-watermarks.ts';
 import { createRecordReader } from '#modules/records/read/read-ahead.ts';
 import type { RecordReader, RecordSource } from '#modules/records/read/reader.ts';
-import { RecentChanges } from '#modules/records/read/recent-changes.ts';
 import type { SourceDeps } from '#modules/records/read/source.ts';
 import { createRecordSource } from '#modules/records/read/source.ts';
 import { recordTables } from '#modules/records/read/tables.ts';

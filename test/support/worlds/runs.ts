@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Services } from '#api/services.ts';
 import { projections } from '#app/process/projections.ts';
-import { createDependents } from '#app/roles/dependents.ts';
-import { findRecordReaders } from '#app/roles/record-readers.ts';
+import { createDependents, findRecordReaders } from '#app/roles/dependents.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { createPublisher, type Publisher } from '#control-plane/publisher.ts';
 import { systemClock, type Clock } from '#kernel/time.ts';

@@ -14,7 +14,7 @@ import { Groups, type MemberLink } from './groups.ts';
 import { LogState, type Partition } from './log-state.ts';
 import type { LogThreadData } from './open.ts';
 import type { CleanRequest, ClientMethods, EncodedPlaced, Ends, JoinRequest } from './protocol.ts';
-import { enterRelease, type Release, upgrade } from './releases.ts';
+import { enterRelease, upgrade } from './releases.ts';
 import { RowKeys } from './row-keys.ts';
 import { registerSchema } from './schema-table.ts';
 import { asLogFailure } from './sqlite-failure.ts';

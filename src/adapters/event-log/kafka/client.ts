@@ -17,7 +17,7 @@ import type {
 import { Appender } from './appender.ts';
 import { Addresses, BrokerConnection, type BrokerConnectionOptions } from './broker-connection.ts';
 import { ClusterMetadata } from './cluster-metadata.ts';
-import { ensureTopics } from './ensure-topics.ts';
+import { ensureTopics, erasureMs } from './ensure-topics.ts';
 import { asLogError, logClosed } from './failure.ts';
 import { PartitionFeed } from './feed.ts';
 import { Fetcher } from './fetcher.ts';
@@ -27,7 +27,6 @@ import type { Names } from './names.ts';
 import { Offsets } from './offsets.ts';
 import { Positions } from './positions.ts';
 import { retried } from './retry.ts';
-import { erasureMs } from './topic-config.ts';
 import { openWriter, type KafkaWriter } from './writer.ts';
 
 const connectTimeoutMs = 30_000;

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { HttpFailure, type ForwardRequest } from '#ports/http-client.ts';
-import { notHttp, parseAnswerHead, type AnswerHead } from './answer-head.ts';
-import { ChunkedBody } from './chunked.ts';
+import { notHttp, parseAnswerHead, type AnswerHead, ChunkedBody } from './answer-head.ts';
 import type { SentHead } from './request-text.ts';
 
 /** Receives one response as it arrives. No call follows `end` or `failed`. */

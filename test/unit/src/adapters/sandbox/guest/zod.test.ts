@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z as own } from 'zod';
-import { guestRuntime } from '#adapters/sandbox/guest-runtime.ts';
+import { guestRuntime } from '#adapters/sandbox/sandbox.ts';
 import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
 import { runBundle } from '../guest.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Names } from '#adapters/event-log/kafka/names.ts';
 import {
   differences,
   initialConfig,
   requiredConfig,
-} from '#adapters/event-log/kafka/topic-config.ts';
+} from '#adapters/event-log/kafka/ensure-topics.ts';
+import { Names } from '#adapters/event-log/kafka/names.ts';
 import { dayMs } from '#kernel/time.ts';
 
 describe('the settings of a topic', () => {

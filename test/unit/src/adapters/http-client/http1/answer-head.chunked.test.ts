@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ChunkedBody } from '#adapters/http-client/http1/chunked.ts';
+import { ChunkedBody } from '#adapters/http-client/http1/answer-head.ts';
 
 /** Reads the text in pieces of so many bytes; what came out, and how much of it belonged to the body. */
 function read(text: string, pieceBytes = text.length) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
-import { readOnlyLog } from '#app/process/read-only-log.ts';
+import { readOnlyLog } from '#app/process/read-only.ts';
 import type { EventLog, TopicSpec } from '#ports/event-log.ts';
 
 const topic = 'a.topic';

@@ -14,6 +14,10 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { shareDirectory } from '#adapters/event-log/embedded/tables.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
+import { GatewayError } from '#kernel/errors.ts';
+import { overridden } from '#kernel/overridden.ts';
+import { readOnlyRefusal } from '#kernel/read-only.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import { copied, foldersOf, isFilled, makeFolders, type Folders } from './folders.ts';
 
 const mib = 1024 ** 2;
@@ -104,4 +108,27 @@ async function sizeOf(folder: string): Promise<number> {
     .filter((entry) => entry.isFile() && !isLeftOut(entry.name))
     .map(async (entry) => (await lstat(join(entry.parentPath, entry.name))).size);
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+/**
+ * The log of a process that only reads: whatever would change it, or move the position of a group, is refused with
+ * `read_only`. Topics must exist.
+ */
+export function readOnlyLog(log: EventLog): EventLog {
+  const refuse = (): Promise<never> => Promise.reject(readOnlyRefusal());
+  return overridden(log, {
+    async ensureTopics(specs) {
+      for (const { name, partitions } of specs) {
+        const found = await log.partitions(name);
+        if (found === partitions) continue;
+        const message = `The topic ${name} has ${found} partitions instead of ${partitions}.`;
+        throw new GatewayError('conflict', { message });
+      }
+    },
+    append: refuse,
+    openWriter: refuse,
+    join: refuse,
+    commit: refuse,
+    deleteBefore: refuse,
+  });
 }
