@@ -23,8 +23,8 @@ const manifestFile = join(root, 'package.json');
 const backupFile = join(root, 'node_modules', '.package-manifest.json');
 const clientFolder = join(root, 'dist/client');
 
-/** The name that belongs to others on the public registry: packages of this name are for files, not for publishing. */
-const unpublishable = 'svc';
+/** The registry takes a scoped package as private without this. */
+const publishConfig = { access: 'public' };
 
 /** Of a module that can be imported and required, each with its own declarations. */
 const dual = (path: string): object => ({
@@ -68,7 +68,8 @@ function packedManifest(manifest: Manifest): object {
     ...manifest,
     dependencies,
     optionalDependencies: { ...manifest.optionalDependencies, ...Object.fromEntries(nodes) },
-    ...(manifest.name === unpublishable ? {} : { private: false }),
+    private: false,
+    publishConfig,
     exports: {
       '.': dual('./dist/src/sdk/index'),
       './testing': {
@@ -89,7 +90,7 @@ const clientManifest = ({ name, version, license, engines }: Manifest): object =
   description:
     'Client of the integration gateway: its API, typed, and verification of its webhooks.',
   license,
-  ...(name === unpublishable ? { private: true } : {}),
+  publishConfig,
   type: 'module',
   engines,
   sideEffects: false,

@@ -76,13 +76,46 @@ const wrongDependencies = (root: string, own: OwnPackage, manifest: JsonObject):
 const listed = (wanted: PackageSpecs): string =>
   wanted.map(([name, spec]) => `${name} ${spec}`).join(', ');
 
+/** Functions import this name, whichever name the package has in a registry: in a project it is an alias. */
+export const dependencyName = 'svc';
+
 /** The development dependencies that a project needs. */
-export function wantedDependencies(
+export const wantedDependencies = (
   root: string,
   own: OwnPackage,
-): { readonly svc: string; readonly zod: string } {
-  const link = relative(realpathSync(root), own.root).split(sep).join('/');
-  return { svc: `file:${link}`, zod: own.zodVersion };
+): { readonly [dependencyName]: string; readonly zod: string } => ({
+  [dependencyName]: ownSpec(root, own),
+  zod: own.zodVersion,
+});
+
+/** A checkout is linked. An installed package is installed from where it came: a packed file, or a registry. */
+function ownSpec(root: string, own: OwnPackage): string {
+  const modules = own.root.lastIndexOf(`${sep}node_modules${sep}`);
+  if (modules < 0) return `file:${pathFrom(root, own.root)}`;
+  const installation = own.root.slice(0, modules);
+  const file = packedFile(
+    installation,
+    own.root
+      .slice(modules + 1)
+      .split(sep)
+      .join('/'),
+  );
+  if (file === undefined) return `npm:${own.name}@${own.version}`;
+  return `file:${pathFrom(root, resolve(installation, file))}`;
+}
+
+const pathFrom = (root: string, path: string): string =>
+  relative(realpathSync(root), path).split(sep).join('/');
+
+/** The packed file that npm installed `name` from, relative to the installation. */
+function packedFile(installation: string, name: string): string | undefined {
+  const path = join(installation, 'node_modules/.package-lock.json');
+  if (!existsSync(path)) return undefined;
+  const { packages } = JSON.parse(readFileSync(path, 'utf8')) as JsonObject;
+  const { resolved } = objectOf(objectOf(packages)[name]);
+  return typeof resolved === 'string' && resolved.startsWith('file:')
+    ? resolved.slice('file:'.length)
+    : undefined;
 }
 
 function isSatisfied(
@@ -96,7 +129,7 @@ function isSatisfied(
     const value = objectOf(manifest[group])[name];
     return typeof value === 'string' ? [value] : [];
   });
-  if (name !== 'svc') return specs.includes(wanted);
+  if (name !== dependencyName || specs.includes(wanted)) return specs.includes(wanted);
   // When installed from a packed file, the package is inside the project.
   if (specs.length > 0 && own.root.startsWith(realpathSync(root) + sep)) return true;
   return specs.some((value) => value.startsWith('file:') && isFolder(root, value, own));

@@ -109,7 +109,8 @@ it.each([
 it('writes a client that knows the records and actions of an environment, and verifies its webhooks', async () => {
   const folder = join(root, 'application');
   mkdirSync(folder);
-  const manifest = '{ "type": "module", "dependencies": { "svc-client": "*" } }';
+  const manifest =
+    '{ "type": "module", "dependencies": { "@integration-gateway/svc-client": "*" } }';
   writeFileSync(join(folder, 'package.json'), manifest);
   const { url, key } = world.gateway;
   const variables = { SVC_HOSTPORT: url, SVC_SECRET_KEY_DEV: key };
@@ -144,7 +145,7 @@ it('writes a client that knows the records and actions of an environment, and ve
 });
 
 const application = `import { createSvcClient } from './gateway.ts';
-import { ApiError, type ClientOptions } from 'svc-client';
+import { ApiError, type ClientOptions } from '@integration-gateway/svc-client';
 
 export async function use(options: ClientOptions, connection: string): Promise<readonly unknown[]> {
   const crm = createSvcClient(options).connection('crm', connection);

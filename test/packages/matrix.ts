@@ -61,6 +61,8 @@ async function project(
   return folder;
 }
 
+const clientName = '@integration-gateway/svc-client';
+
 type Report = (what: string, check: () => Promise<unknown>) => Promise<void>;
 
 async function checkAllTypes(
@@ -83,16 +85,16 @@ async function checkAllTypes(
 
 async function checkClient(root: string, manager: Manager, { client }: Tarballs, report: Report) {
   const folder = await project(join(root, `client-${manager}`), manager, {
-    'svc-client': `file:${client}`,
+    [clientName]: `file:${client}`,
     '@types/node': typesOfNode,
   });
-  const what = `svc-client by ${manager}`;
-  const clients = ['svc-client'];
+  const what = `the client by ${manager}`;
+  const clients = [clientName];
   for (const globals of manager === 'npm' ? (['node', 'dom'] as const) : (['node'] as const))
     await checkAllTypes(folder, what, { clients, functions: false, globals }, report);
   for (const version of versions.node) {
     await report(`${what} on Node ${version}`, async () => {
-      const printed = await runOn(await nodeOf(version), folder, 'svc-client');
+      const printed = await runOn(await nodeOf(version), folder, clientName);
       const expected = printedBy(Number(version.split('.')[0]));
       if (printed.join() !== expected.join()) throw new Error(`It printed ${printed.join()}`);
     });
@@ -120,6 +122,17 @@ async function checkWhole(root: string, manager: Manager, { svc }: Tarballs, rep
   }
 }
 
+/** A new project on a machine that has nothing but the packed file. */
+async function checkStart(root: string, { svc }: Tarballs): Promise<void> {
+  const folder = join(root, 'start');
+  mkdirSync(folder);
+  const env = { ...process.env, CI: '' };
+  const packed = ['exec', '--yes', '--package', `file:${svc}`, '--'];
+  await run('npm', [...packed, 'svc', 'init', 'functions'], { cwd: folder, env });
+  const printed = await run('npx', ['svc', 'test'], { cwd: join(folder, 'functions'), env });
+  if (!printed.includes('3 passed')) throw new Error(printed);
+}
+
 /**
  * @returns what is wrong; empty when nothing is
  * @throws ServiceUnavailable where a tool cannot be fetched
@@ -139,8 +152,9 @@ export async function matrix(): Promise<readonly string[]> {
   };
   try {
     const tarballs = await packTarballs(root);
+    await report('svc init from the packed file', () => checkStart(root, tarballs));
     for (const manager of managers) {
-      await report(`svc-client by ${manager}`, () => checkClient(root, manager, tarballs, report));
+      await report(`the client by ${manager}`, () => checkClient(root, manager, tarballs, report));
       await report(`svc by ${manager}`, () => checkWhole(root, manager, tarballs, report));
       rmSync(join(root, `svc-${manager}`), { recursive: true, force: true });
     }

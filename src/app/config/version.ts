@@ -5,7 +5,7 @@ const require = createRequire(import.meta.url);
 
 /** The version of this package. */
 export function version(): string {
-  return (require('svc/package.json') as { version: string }).version;
+  return (require('#package.json') as { version: string }).version;
 }
 
 /**

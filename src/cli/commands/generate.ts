@@ -4,6 +4,7 @@ import { quoted, typeOf } from '#json-schema/typescript.ts';
 import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { defineCommand } from '../command.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
+import { dependencyName } from '../dependencies.ts';
 import { requireProject } from '../project.ts';
 import {
   configuredIntegrations,
@@ -51,16 +52,17 @@ Examples
   },
 });
 
-/** The client of the nearest package.json: the package of its own, or the one within this package. */
+/** The client that the nearest package.json installs: its own package, or the one within this package. */
 function installedClient(folder: string, name: string): string {
   const manifest = join(folder, 'package.json');
   if (!existsSync(manifest)) {
     const above = dirname(folder);
-    return above === folder ? `${name}/client` : installedClient(above, name);
+    return above === folder ? `${dependencyName}/client` : installedClient(above, name);
   }
   const { dependencies, devDependencies } = objectOf(parsed(readFileSync(manifest, 'utf8')));
   const all = { ...objectOf(dependencies), ...objectOf(devDependencies) };
-  return `${name}-client` in all ? `${name}-client` : `${name}/client`;
+  if (`${name}-client` in all) return `${name}-client`;
+  return name in all ? `${name}/client` : `${dependencyName}/client`;
 }
 
 /** An unreadable manifest names nothing. */

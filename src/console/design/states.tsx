@@ -16,7 +16,12 @@ export function Empty({ title, children, command, action }: EmptyProps): JSX.Ele
     <div class="card state">
       <h2>{title}</h2>
       {children !== undefined && <p>{children}</p>}
-      {command !== undefined && <Code text={command} label="Command" />}
+      {command !== undefined && (
+        <>
+          <p class="muted">In the folder of your functions:</p>
+          <Code text={command} label="Command" />
+        </>
+      )}
       {action}
     </div>
   );

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { run } from '#test/services/commands.ts';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
-/** What `svc-client` is here: the source of the client. */
+/** What `@integration-gateway/svc-client` is here: the source of the client. */
 const client = join(repository, 'src/client/index.ts');
 
 /** Checks the TypeScript files of an application of the client, strictly. @throws Error with the messages */
@@ -22,7 +22,7 @@ export async function checkSources(folder: string): Promise<void> {
     types: [],
     allowImportingTsExtensions: true,
     noEmit: true,
-    paths: { 'svc-client': [client] },
+    paths: { '@integration-gateway/svc-client': [client] },
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
   const tsc = join(repository, 'node_modules/typescript-native/bin/tsc');
@@ -36,7 +36,7 @@ export async function buildSource(file: string): Promise<string> {
     bundle: true,
     write: false,
     format: 'esm',
-    alias: { 'svc-client': client },
+    alias: { '@integration-gateway/svc-client': client },
   });
   return outputFiles.map(({ text }) => text).join('');
 }

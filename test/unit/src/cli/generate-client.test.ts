@@ -96,7 +96,10 @@ it('the client has the types of any schema that a function can declare', async (
     },
     { providerConfigKey: 'empty', syncs: [], actions: [] },
   ];
-  writeFileSync(join(folder, 'gateway.ts'), clientText(integrations, 'svc-client'));
+  writeFileSync(
+    join(folder, 'gateway.ts'),
+    clientText(integrations, '@integration-gateway/svc-client'),
+  );
   writeFileSync(
     join(folder, 'use.ts'),
     `import { createSvcClient, type Deployed } from './gateway.ts';
