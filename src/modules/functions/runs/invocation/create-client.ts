@@ -13,9 +13,9 @@ import { readOutput } from '../../actions/output.ts';
 import { kindOf, type ActionRun, type CalledKind } from '../../actions/state.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
 import { requireFunction } from '../../functions/queries.ts';
-import type { BodyPlace, RunChanged } from '../ledger/events.ts';
+import { actorOf, type Attempt, type BodyPlace, type RunChanged } from '../ledger/events.ts';
 import type { ActionRequest, EventRequest, RunsClient } from './client.ts';
-import type { CalledRun, DirectRuns, TakenRun } from './direct-runs.ts';
+import type { DirectRuns, TakenRun } from './direct-runs.ts';
 import type { BodyOwner, PayloadStore } from './payload-store.ts';
 import type { RunCompletions } from './run-completions.ts';
 
@@ -125,7 +125,7 @@ async function awaited(
   const { ends, payloads, direct } = deps;
   const { signal, waitMs, runId = randomUUID() } = options;
   const isKept = options.runId !== undefined;
-  using taken = direct.take(calledRun(call, runId));
+  using taken = direct.take(firstAttempt(call, runId));
   const deadline = AbortSignal.timeout(waitMs);
   const settled = new AbortController();
   const end = ends.next(runId, AbortSignal.any([signal, deadline, settled.signal]));
@@ -175,22 +175,28 @@ interface FunctionCall {
   readonly depth?: number;
 }
 
-function calledRun(
+/** As a message about it would say, if it started in another process. */
+function firstAttempt(
   { connection, kind, name, event = 'api' }: FunctionCall,
   runId: string,
-): CalledRun {
+): Attempt {
+  const { environmentUid, integrationKey, connectionId, uid: connectionUid } = connection;
   return {
     kind,
-    function: name,
-    attempt: 1,
+    runId,
+    number: 1,
+    actor: actorOf(runId),
+    operationId: runId,
+    functionName: name,
     variant: 'base',
     trigger: event,
-    run_id: runId,
-    log_id: runId,
-    environment_id: connection.environmentUid,
-    integration: connection.integrationKey,
-    connection_id: connection.connectionId,
-    connection_uid: connection.uid,
+    environmentUid,
+    integrationKey,
+    connectionId,
+    connectionUid,
+    startBy: null,
+    input: null,
+    emptyCache: false,
   };
 }
 

@@ -1,20 +1,4 @@
-import type { RunChanged } from '../ledger/events.ts';
-
-/** The data of an invoked run for its runner. */
-export type CalledRun = Pick<
-  RunChanged,
-  | 'kind'
-  | 'function'
-  | 'attempt'
-  | 'variant'
-  | 'trigger'
-  | 'run_id'
-  | 'log_id'
-  | 'environment_id'
-  | 'integration'
-  | 'connection_id'
-  | 'connection_uid'
->;
+import type { Attempt } from '../ledger/events.ts';
 
 /** Body of an outcome, and its keyed hash in the ledger. */
 export interface EndBody {
@@ -46,15 +30,15 @@ export interface TakenRun extends Disposable {
 
 export interface RunTaker {
   /** Null when no slot is free: the run is then queued for any runner. */
-  take(run: CalledRun): TakenRun | null;
+  take(attempt: Attempt): TakenRun | null;
 }
 
 /** Connects requests for runs with the runner of the same process, where there is one. */
 export class DirectRuns implements RunTaker {
   #taker: RunTaker | null = null;
 
-  take(run: CalledRun): TakenRun | null {
-    return this.#taker?.take(run) ?? null;
+  take(attempt: Attempt): TakenRun | null {
+    return this.#taker?.take(attempt) ?? null;
   }
 
   /** Until disposed of. */

@@ -67,6 +67,56 @@ export const quietStep = {
   timeline: [],
 } as const satisfies Partial<RunStep>;
 
+/** One attempt of a run, for its runner. */
+export interface Attempt {
+  readonly kind: RunKind;
+  readonly runId: string;
+  /** From 1. */
+  readonly number: number;
+  /** `run:<id>`, for events. */
+  readonly actor: string;
+  /** Of its operation in the log that users read. */
+  readonly operationId: string;
+  readonly functionName: string;
+  readonly variant: string;
+  readonly trigger: string | null;
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly connectionId: string;
+  readonly connectionUid: string;
+  /** Null: it starts at once, or it is a sync. */
+  readonly startBy: Instant | null;
+  /** Null: it has none, or its caller has it in this process. */
+  readonly input: BodyPlace | null;
+  /** Of a sync: its records are deleted first. */
+  readonly emptyCache: boolean;
+}
+
+export const actorOf = (runId: string): string => `run:${runId}`;
+
+/** The attempt that a step is of. */
+export function attemptOf(step: RunChanged): Attempt {
+  const { run_id, body_partition: partition, body_offset: offset, start_by } = step;
+  const runId = run_id ?? '';
+  return {
+    kind: step.kind,
+    runId,
+    number: step.attempt,
+    actor: actorOf(runId),
+    operationId: step.log_id,
+    functionName: step.function,
+    variant: step.variant,
+    trigger: step.trigger,
+    environmentUid: step.environment_id,
+    integrationKey: step.integration ?? '',
+    connectionId: step.connection_id ?? '',
+    connectionUid: step.connection_uid,
+    startBy: start_by === null ? null : millis(start_by),
+    input: partition === null || offset === null ? null : { partition, offset },
+    emptyCache: step.empty_cache,
+  };
+}
+
 const ends = new Set<string>(['succeeded', 'failed', 'cancelled', 'timed_out', 'interrupted']);
 export const isEnd = (action: string): boolean => ends.has(action);
 

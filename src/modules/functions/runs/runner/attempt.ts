@@ -22,8 +22,8 @@ import { runLimits } from '#rules/run-limits.ts';
 import { functionRef } from '../../functions/entity.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
 import type { EndStatus } from '../../syncs/state.ts';
-import type { CalledRun } from '../invocation/direct-runs.ts';
 import type { PayloadStore } from '../invocation/payload-store.ts';
+import type { Attempt } from '../ledger/events.ts';
 import type { Timeline, Timelines } from '../ledger/timeline.ts';
 import type { HostRun, OpenedHost } from '../runtime/open-host.ts';
 
@@ -84,13 +84,13 @@ export function runUserCode(
   );
 }
 
-const spanOf = ({ kind, runId, attempt, fn }: AttemptRun): SpanDescription => ({
-  name: `run ${kind} ${fn.name}`,
+const spanOf = ({ attempt, fn }: AttemptRun): SpanDescription => ({
+  name: `run ${attempt.kind} ${fn.name}`,
   kind: 'internal',
   attributes: {
-    'svc.run.id': runId,
-    'svc.run.kind': kind,
-    'svc.run.attempt': attempt,
+    'svc.run.id': attempt.runId,
+    'svc.run.kind': attempt.kind,
+    'svc.run.attempt': attempt.number,
     'svc.function': fn.name,
     'svc.integration': fn.integrationKey,
   },
@@ -104,17 +104,17 @@ async function runInSandbox(
 ): Promise<Ending> {
   try {
     const { fn, signal } = run;
+    const { kind } = run.attempt;
     await using host = await deps.openHost({ ...run, timeline: timelineOf(deps, run) });
     const fileName = `${fn.integrationKey}/${fn.name}.js`;
-    const entry = run.kind === 'webhook' ? 'onWebhook' : 'exec';
-    const how = { fileName, entry, limits: runLimits[run.kind] } as const;
+    const entry = kind === 'webhook' ? 'onWebhook' : 'exec';
+    const how = { fileName, entry, limits: runLimits[kind] } as const;
     const { context, calls } = dress(host);
     const type = functionTypeOf(run.fn.kind);
     const wanted = { ...how, type, input, bundle: fn.bundle, context, signal };
     const result = await deps.sandbox.run(wanted, inCurrentTrace(calls));
     if (result.status === 'ok') return { kind: 'ok', output: result.output };
-    if (run.kind === 'webhook' && result.error.code === missingEntry)
-      return unheard(run, result.error);
+    if (kind === 'webhook' && result.error.code === missingEntry) return unheard(run, result.error);
     return endingOf(host.mask.data(result.error), signal);
   } catch (error) {
     return failedBy(error, deps.logger);
@@ -133,13 +133,13 @@ function inCurrentTrace(calls: HostCalls): HostCalls {
 
 function timelineOf(
   { timelines }: Pick<RunDeps, 'timelines'>,
-  { kind, runId, attempt, connection, fn, instance }: AttemptRun,
+  { attempt, connection, fn, instance }: AttemptRun,
 ): Timeline {
   const { environmentUid, integrationKey, connectionId, uid: connectionUid } = connection;
   return timelines.of({
-    kind,
-    runId,
-    attempt,
+    kind: attempt.kind,
+    runId: attempt.runId,
+    attempt: attempt.number,
     functionName: fn.name,
     functionVersion: fn.version,
     variant: instance?.variant ?? 'base',
@@ -255,12 +255,12 @@ export function keepAlive<E extends EntityTypes>(
 /** The connection of the run. @throws GatewayError `script_aborted`: it was deleted */
 export async function connectionOf(
   { control: { view } }: { readonly control: ControlPlane },
-  { environment_id, integration, connection_id, connection_uid }: CalledRun,
+  { environmentUid, integrationKey, connectionId, connectionUid }: Attempt,
 ): Promise<Connection> {
-  const ref = connectionRef(environment_id, integration ?? '', connection_id ?? '');
+  const ref = connectionRef(environmentUid, integrationKey, connectionId);
   const connection = await findCaughtUp(view, () => {
     const found = view.find(ref);
-    return found?.uid === connection_uid && !found.isDeleting ? found : null;
+    return found?.uid === connectionUid && !found.isDeleting ? found : null;
   });
   if (connection !== null) return connection;
   throw new GatewayError('script_aborted', { message: 'The connection was deleted.' });
@@ -272,17 +272,17 @@ export async function connectionOf(
  */
 export async function deployedTarget(
   deps: { readonly control: ControlPlane },
-  change: CalledRun,
+  attempt: Attempt,
 ): Promise<{ readonly connection: Connection; readonly fn: DeployedFunction }> {
   const { view } = deps.control;
-  const connection = await connectionOf(deps, change);
+  const connection = await connectionOf(deps, attempt);
   // A webhook is for the sync that subscribes to it.
-  const kind = change.kind === 'webhook' ? 'sync' : change.kind;
-  const { environment_id: environmentUid, integration, function: name } = change;
+  const kind = attempt.kind === 'webhook' ? 'sync' : attempt.kind;
+  const { environmentUid, integrationKey, functionName } = attempt;
   const find = () =>
     kind === 'dryrun'
       ? null
-      : view.find(functionRef(environmentUid, integration ?? '', kind, name));
+      : view.find(functionRef(environmentUid, integrationKey, kind, functionName));
   const fn = await findCaughtUp(view, find);
   if (fn === null)
     throw new GatewayError('script_aborted', { message: 'The function was deleted.' });

@@ -3,7 +3,16 @@ import { retrying } from '#kernel/retry.ts';
 import type { ModelPosition, ModelResult } from '#modules/records/model/events.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import type { WriteOrigin } from '#modules/records/write/writer.ts';
+import type { Attempt } from '../ledger/events.ts';
 import { failedAttempt, type Ending, type AttemptResult, type RunDeps } from './attempt.ts';
+
+/** The writes of an attempt. */
+export const originOf = ({ runId, number, functionName, actor }: Attempt): WriteOrigin => ({
+  runId,
+  attempt: number,
+  syncName: functionName,
+  actor,
+});
 
 /** The outcome of an attempt, with its changes in the streams of its models. */
 export interface FinishedRun {

@@ -6,16 +6,17 @@ import { connectionRef, type ConnectionEntity } from '#modules/connections/conne
 import type { Coordination } from '#ports/coordination.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
-import type { ActionRunEntity } from '../../actions/entity.ts';
+import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
 import { connectionPathOf, syncEntity, type SyncEntity } from '../../syncs/entity.ts';
-import type {
-  CalledRun,
-  DirectRuns,
-  RunTaker,
-  TakenRun,
-  EndBody,
-} from '../invocation/direct-runs.ts';
-import { isEnd, isTaken, millis, type RunChanged } from '../ledger/events.ts';
+import type { DirectRuns, RunTaker, TakenRun, EndBody } from '../invocation/direct-runs.ts';
+import {
+  attemptOf,
+  isEnd,
+  isTaken,
+  type Attempt,
+  type RunAction,
+  type RunChanged,
+} from '../ledger/events.ts';
 import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import {
   EnvironmentLocks,
@@ -24,7 +25,7 @@ import {
   type Release,
   LoadLimit,
 } from './fair-limiter.ts';
-import { inputOf, onLog, refOfInvoked, invokeRun } from './invoked-run.ts';
+import { inputOf, onLog, invokeRun } from './invoked-run.ts';
 import { refOfSync, runSync } from './sync-run.ts';
 
 /** Per process. Each kind has its own slots, so that a flood of one does not block others. */
@@ -111,32 +112,34 @@ class FunctionRunner implements RunTaker {
 
   async handle(change: RunChanged, isReplayed: boolean, signal: AbortSignal): Promise<void> {
     if (isTaken(change)) return;
-    if (change.action === 'queued') await this.#start(change, signal);
-    else if (isEnd(change.action) && (!isReplayed || (await this.#isLast(change)))) {
-      await this.#afterEnd(change);
+    const { action } = change;
+    const attempt = attemptOf(change);
+    if (action === 'queued') await this.#start(attempt, signal);
+    else if (isEnd(action) && (!isReplayed || (await this.#isLast(attempt)))) {
+      await this.#afterEnd(attempt, action);
     }
   }
 
   /** The connection shows its last run: a replay must not show an earlier one. */
-  async #isLast(change: RunChanged): Promise<boolean> {
+  async #isLast(attempt: Attempt): Promise<boolean> {
     const { view } = this.#deps.control;
     await view.caughtUp();
-    const instance = view.find(refOfSync(change));
-    return instance?.last?.runId === change.run_id;
+    const instance = view.find(refOfSync(attempt));
+    return instance?.last?.runId === attempt.runId;
   }
 
   /** Resolves when the run has started here, or must not start. */
-  async #start(change: RunChanged, signal: AbortSignal): Promise<void> {
-    const name = nameOf(change);
-    if (this.#running.has(name) || this.#isLate(change)) return;
+  async #start(attempt: Attempt, signal: AbortSignal): Promise<void> {
+    const name = nameOf(attempt);
+    if (this.#running.has(name) || this.#isLate(attempt)) return;
     const abort = new AbortController();
-    const running: ActiveRun = { abort, kind: change.kind, done: Promise.resolve() };
+    const running: ActiveRun = { abort, kind: attempt.kind, done: Promise.resolve() };
     this.#running.set(name, running);
     let release: Release | undefined;
     try {
-      release = await this.#enter(change, AbortSignal.any([signal, abort.signal]));
+      release = await this.#enter(attempt, AbortSignal.any([signal, abort.signal]));
       const leave = release;
-      const run = await this.#begin(change, abort, signal);
+      const run = await this.#begin(attempt, abort, signal);
       running.done = run().finally(() => {
         leave();
         this.#running.delete(name);
@@ -151,49 +154,47 @@ class FunctionRunner implements RunTaker {
 
   /** Resolves with the remaining work, when the owner has accepted the start. */
   async #begin(
-    change: RunChanged,
+    attempt: Attempt,
     abort: AbortController,
     signal: AbortSignal,
   ): Promise<() => Promise<void>> {
     const deps = this.#deps;
-    const { attempt } = change;
-    const runId = change.run_id ?? '';
-    if (this.#isLate(change)) throw new GatewayError('stale_attempt');
-    const runner = this.#runnerOf(change);
-    const actor = `run:${runId}`;
-    if (change.kind !== 'sync') {
-      const input = inputOf(deps, change);
+    const { runId, actor } = attempt;
+    if (this.#isLate(attempt)) throw new GatewayError('stale_attempt');
+    const started = { attempt: attempt.number, runner: this.#runnerOf(attempt) };
+    if (attempt.kind !== 'sync') {
+      const input = inputOf(deps, attempt);
       // Awaited by the run; an earlier failure must not be an unhandled rejection.
       input.catch(() => undefined);
-      const body: CommandOf<ActionRunEntity> = { type: 'RunStarted', attempt, runner };
+      const body: CommandOf<ActionRunEntity> = { type: 'RunStarted', ...started };
       const run = await executeUntilDecided(
         deps,
-        { ref: refOfInvoked(change), body, actor, isDirect: true },
+        { ref: actionRunRef(attempt), body, actor, isDirect: true },
         signal,
       );
       const closing = this.#closing.signal;
-      const supplied = { input, depth: run?.depth ?? 0, keepBody: onLog(deps, change, closing) };
+      const supplied = { input, depth: run?.depth ?? 0, keepBody: onLog(deps, attempt, closing) };
       return async () => {
-        await invokeRun(deps, change, supplied, abort, closing);
+        await invokeRun(deps, attempt, supplied, abort, closing);
       };
     }
-    const body: CommandOf<SyncEntity> = { type: 'RunStarted', runId, attempt, runner };
+    const body: CommandOf<SyncEntity> = { type: 'RunStarted', runId, ...started };
     const instance = await executeUntilDecided(
       deps,
-      { ref: refOfSync(change), body, actor },
+      { ref: refOfSync(attempt), body, actor },
       signal,
     );
     if (instance === null) throw new GatewayError('stale_attempt');
-    return () => runSync(deps, change, instance, abort, this.#closing.signal);
+    return () => runSync(deps, attempt, instance, abort, this.#closing.signal);
   }
 
-  async #enter(change: RunChanged, signal: AbortSignal): Promise<Release> {
-    const limiter = limiterOf(change);
+  async #enter(attempt: Attempt, signal: AbortSignal): Promise<Release> {
+    const limiter = limiterOf(attempt);
     using _ = limiter === 'syncs' ? this.#load.wait() : null;
-    const leave = await this.#gates[limiter].enter(ticketOf(change), signal);
+    const leave = await this.#gates[limiter].enter(attempt, signal);
     if (limiter !== 'asyncActions') return leave;
     try {
-      const end = await this.#locks.take(change.environment_id, signal);
+      const end = await this.#locks.take(attempt.environmentUid, signal);
       return () => {
         end();
         leave();
@@ -204,21 +205,21 @@ class FunctionRunner implements RunTaker {
     }
   }
 
-  #runnerOf({ attempt }: CalledRun): string {
-    return `${this.#process}/${attempt}`;
+  #runnerOf({ number }: Attempt): string {
+    return `${this.#process}/${number}`;
   }
 
-  take(run: CalledRun): TakenRun | null {
-    const name = nameOf(run);
+  take(attempt: Attempt): TakenRun | null {
+    const name = nameOf(attempt);
     if (this.#running.has(name)) return null;
-    const leave = this.#gates[limiterOf(run)].tryEnter(ticketOf(run));
+    const leave = this.#gates[limiterOf(attempt)].tryEnter(attempt);
     if (leave === null) return null;
     const deps = this.#deps;
     const abort = new AbortController();
     const { promise: done, resolve } = Promise.withResolvers<undefined>();
-    this.#running.set(name, { abort, kind: run.kind, done });
-    return localRun(deps, run, {
-      runner: this.#runnerOf(run),
+    this.#running.set(name, { abort, kind: attempt.kind, done });
+    return localRun(deps, attempt, {
+      runner: this.#runnerOf(attempt),
       abort,
       closing: this.#closing.signal,
       over: () => {
@@ -229,26 +230,21 @@ class FunctionRunner implements RunTaker {
     });
   }
 
-  #isLate(change: RunChanged): boolean {
-    return change.start_by !== null && millis(change.start_by) < this.#deps.clock.now();
+  #isLate({ startBy }: Attempt): boolean {
+    return startBy !== null && startBy < this.#deps.clock.now();
   }
 
   /** A run that was ended externally stops here; the outcome of a sync is shown on its connection. */
-  async #afterEnd(change: RunChanged): Promise<void> {
-    this.#running.get(nameOf(change))?.abort.abort(new GatewayError('script_aborted'));
-    if (change.kind !== 'sync' || change.action === 'cancelled') return;
-    const { environment_id: environmentUid, integration, connection_id } = change;
-    const path = connectionPathOf({
-      environmentUid,
-      integrationKey: integration ?? '',
-      connectionId: connection_id ?? '',
-    });
+  async #afterEnd(attempt: Attempt, action: RunAction): Promise<void> {
+    this.#running.get(nameOf(attempt))?.abort.abort(new GatewayError('script_aborted'));
+    if (attempt.kind !== 'sync' || action === 'cancelled') return;
+    const path = connectionPathOf(attempt);
     const ref = connectionRef(...path);
-    const actor = `run:${change.run_id ?? ''}`;
-    if (change.action !== 'succeeded') {
+    const { actor } = attempt;
+    if (action !== 'succeeded') {
       const body: CommandOf<ConnectionEntity> = {
         type: 'MarkError',
-        error: { type: 'sync', log_id: change.log_id },
+        error: { type: 'sync', log_id: attempt.operationId },
       };
       await this.#deps.control.enqueue(ref, body, { actor });
       return;
@@ -256,7 +252,7 @@ class FunctionRunner implements RunTaker {
     const others = this.#deps.control.view.list(syncEntity, path);
     const isFailing = others.some(
       ({ state }) =>
-        (state.syncName !== change.function || state.variant !== change.variant) &&
+        (state.syncName !== attempt.functionName || state.variant !== attempt.variant) &&
         state.last !== null &&
         failing.has(state.last.status),
     );
@@ -285,12 +281,7 @@ class FunctionRunner implements RunTaker {
   }
 }
 
-const ticketOf = (run: CalledRun) => ({
-  environmentUid: run.environment_id,
-  connectionUid: run.connection_uid,
-});
-
-function limiterOf({ kind, trigger }: CalledRun): keyof typeof defaultLimits {
+function limiterOf({ kind, trigger }: Attempt): keyof typeof defaultLimits {
   switch (kind) {
     case 'sync':
       return 'syncs';
@@ -306,7 +297,7 @@ function limiterOf({ kind, trigger }: CalledRun): keyof typeof defaultLimits {
 }
 
 const failing = new Set(['failed', 'timed_out', 'interrupted']);
-const nameOf = (change: CalledRun): string => `${change.run_id ?? ''}/${change.attempt}`;
+const nameOf = ({ runId, number }: Attempt): string => `${runId}/${number}`;
 
 /** The runner's state of a run with a slot. */
 interface RunSlot {
@@ -318,7 +309,7 @@ interface RunSlot {
 }
 
 /** A run for a caller in this process. */
-function localRun(deps: RunDeps, run: CalledRun, place: RunSlot): TakenRun {
+function localRun(deps: RunDeps, attempt: Attempt, place: RunSlot): TakenRun {
   const { runner, abort, closing, over } = place;
   let end: EndBody | null = null;
   let hasBegun = false;
@@ -327,7 +318,7 @@ function localRun(deps: RunDeps, run: CalledRun, place: RunSlot): TakenRun {
     end = { json, hash: deps.payloads.hash(json) };
     return Promise.resolve({ place: null, hash: end.hash });
   };
-  const keepOnLog = onLog(deps, run, closing);
+  const keepOnLog = onLog(deps, attempt, closing);
   const keepBoth = async (json: string) => {
     const { hash } = await keepHere(json);
     const { place } = await keepOnLog(json);
@@ -346,7 +337,7 @@ function localRun(deps: RunDeps, run: CalledRun, place: RunSlot): TakenRun {
       const report = (isTaken: boolean) => {
         if (isTaken && end !== null) resolve(end);
       };
-      void invokeRun(deps, run, supplied, abort, closing).then(report).finally(over);
+      void invokeRun(deps, attempt, supplied, abort, closing).then(report).finally(over);
     },
     stop: () => abort.abort(new GatewayError('script_aborted')),
     [Symbol.dispose]: () => {

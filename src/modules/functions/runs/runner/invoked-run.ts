@@ -7,16 +7,13 @@ import { scrub } from '#kernel/scrub.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
-import type { WriteOrigin } from '#modules/records/write/writer.ts';
 import type { Operation } from '#ports/operation-log.ts';
 import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
 import { outputJson } from '../../actions/output.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
-import type { CalledRun } from '../invocation/direct-runs.ts';
-import type { BodyOwner } from '../invocation/payload-store.ts';
-import type { BodyPlace, RunChanged } from '../ledger/events.ts';
+import type { Attempt, BodyPlace } from '../ledger/events.ts';
 import { createDryRun, type DryRunOrder } from '../runtime/dry-run-calls.ts';
 import type { HostRun } from '../runtime/open-host.ts';
 import {
@@ -31,28 +28,12 @@ import {
   type RunDeps,
   connectionOf,
 } from './attempt.ts';
-import { finishRun, type FinishedRun } from './finish-run.ts';
+import { finishRun, originOf, type FinishedRun } from './finish-run.ts';
 import { refOfSync } from './sync-run.ts';
 
-export const refOfInvoked = (change: CalledRun) =>
-  actionRunRef({
-    environmentUid: change.environment_id,
-    integrationKey: change.integration ?? '',
-    connectionId: change.connection_id ?? '',
-    runId: change.run_id ?? '',
-  });
-
-const ownerOf = (change: CalledRun): BodyOwner => ({
-  runId: change.run_id ?? '',
-  environmentUid: change.environment_id,
-  connectionUid: change.connection_uid,
-});
-
 /** The input as JSON text; undefined when the caller sent none. Read while the owner decides on the start. */
-export async function inputOf(deps: RunDeps, change: RunChanged): Promise<string | undefined> {
-  const { body_partition: partition, body_offset: offset } = change;
-  if (partition === null || offset === null) return undefined;
-  return deps.payloads.get(ownerOf(change), 'input', { partition, offset });
+export async function inputOf(deps: RunDeps, attempt: Attempt): Promise<string | undefined> {
+  return attempt.input === null ? undefined : deps.payloads.get(attempt, 'input', attempt.input);
 }
 
 /** Position of the body of an outcome, and its keyed hash. */
@@ -70,11 +51,9 @@ export interface InvokedWith {
 
 /** Stores the body of an outcome on the log. */
 export const onLog =
-  (deps: RunDeps, change: CalledRun, closing: AbortSignal): InvokedWith['keepBody'] =>
+  (deps: RunDeps, attempt: Attempt, closing: AbortSignal): InvokedWith['keepBody'] =>
   (json) =>
-    retrying(() => deps.payloads.put(ownerOf(change), 'output', json), { signal: closing }).catch(
-      bodyLost,
-    );
+    retrying(() => deps.payloads.put(attempt, 'output', json), { signal: closing }).catch(bodyLost);
 
 /**
  * Runs one attempt of an action, an on-event function or a webhook, from its `started` to its outcome. Resolves with
@@ -82,20 +61,19 @@ export const onLog =
  */
 export async function invokeRun(
   deps: RunDeps,
-  change: CalledRun,
+  attempt: Attempt,
   { input, depth, keepBody }: InvokedWith,
   abort: AbortController,
   closing: AbortSignal,
 ): Promise<boolean> {
-  const { attempt } = change;
-  const actor = `run:${change.run_id ?? ''}`;
-  const ref = refOfInvoked(change);
-  const operation = beginLog(deps, change);
-  const body: CommandOf<ActionRunEntity> = { type: 'Heartbeat', attempt };
+  const { actor } = attempt;
+  const ref = actionRunRef(attempt);
+  const operation = beginLog(deps, attempt);
+  const body: CommandOf<ActionRunEntity> = { type: 'Heartbeat', attempt: attempt.number };
   using _ = keepAlive(deps, { ref, body, actor, isDirect: true }, abort);
   const { signal } = abort;
-  const settled = await settledOf(deps, change, { input, depth, operation, signal });
-  return await report(deps, change, settled, { operation, keepBody, closing });
+  const settled = await settledOf(deps, attempt, { input, depth, operation, signal });
+  return await report(deps, attempt, settled, { operation, keepBody, closing });
 }
 
 interface InvocationInput {
@@ -106,24 +84,24 @@ interface InvocationInput {
 
 async function settledOf(
   deps: RunDeps,
-  change: CalledRun,
+  attempt: Attempt,
   input: InvocationInput & { readonly depth: number },
 ): Promise<FinishedRun> {
-  if (change.kind === 'webhook') return performWebhook(deps, change, input);
-  if (change.kind !== 'dryrun') return perform(deps, change, input);
-  return { ending: await performDryRun(deps, change, input), counts: [], positions: [] };
+  if (attempt.kind === 'webhook') return performWebhook(deps, attempt, input);
+  if (attempt.kind !== 'dryrun') return perform(deps, attempt, input);
+  return { ending: await performDryRun(deps, attempt, input), counts: [], positions: [] };
 }
 
 async function perform(
   deps: RunDeps,
-  change: CalledRun,
+  attempt: Attempt,
   supplied: InvocationInput & { readonly depth: number },
 ): Promise<FinishedRun> {
   const { input, ...shown } = supplied;
   const ending = await attempted(deps, async () => {
-    const { connection, fn } = await deployedTarget(deps, change);
+    const { connection, fn } = await deployedTarget(deps, attempt);
     const json = await input;
-    const host = { ...runOf(change), connection, fn, instance: null, ...shown };
+    const host = { attempt, connection, fn, instance: null, ...shown };
     return runUserCode(deps, host, json);
   });
   return { ending, counts: [], positions: [] };
@@ -132,43 +110,32 @@ async function perform(
 /** The handle is that of the sync, on its base variant: its saves are counted like a sync's. */
 async function performWebhook(
   deps: RunDeps,
-  change: CalledRun,
+  attempt: Attempt,
   { input, operation, signal }: InvocationInput,
 ): Promise<FinishedRun> {
-  const run = runOf(change);
-  const actor = `run:${run.runId}`;
-  const origin: WriteOrigin = { ...run, syncName: change.function, actor };
+  const origin = originOf(attempt);
   let streams: readonly Stream[] = [];
   const ending = await attempted(deps, async () => {
-    const { connection, fn } = await deployedTarget(deps, change);
-    const instance = await instanceOf(deps, change);
+    const { connection, fn } = await deployedTarget(deps, attempt);
+    const instance = await instanceOf(deps, attempt);
     streams = instance.models.map((model) => streamOf(instance, model));
     const json = await input;
-    const host = { ...run, connection, fn, instance, depth: 0, operation, signal };
+    const host = { attempt, connection, fn, instance, depth: 0, operation, signal };
     return runUserCode(deps, host, json);
   });
   const hasSucceeded = ending.kind === 'ok';
   return finishRun(deps, { streams, origin, ending, hasSucceeded }, signal);
 }
 
-const runOf = (change: CalledRun) => ({
-  kind: change.kind,
-  runId: change.run_id ?? '',
-  attempt: change.attempt,
-});
-
 /** @throws GatewayError `script_aborted` */
-async function instanceOf(
-  { control: { view } }: RunDeps,
-  change: CalledRun,
-): Promise<SyncInstance> {
-  const instance = await findCaughtUp(view, () => view.find(refOfSync(change)));
-  if (instance?.connectionUid === change.connection_uid) return instance;
+async function instanceOf({ control: { view } }: RunDeps, attempt: Attempt): Promise<SyncInstance> {
+  const instance = await findCaughtUp(view, () => view.find(refOfSync(attempt)));
+  if (instance?.connectionUid === attempt.connectionUid) return instance;
   throw new GatewayError('script_aborted', { message: 'The sync was removed.' });
 }
 
 /** The name of its operation in the log that users read (docs/reference/http.md#logs-and-runs). */
-function operationTypeOf({ kind, trigger }: CalledRun): string {
+function operationTypeOf({ kind, trigger }: Attempt): string {
   if (kind === 'webhook') return 'webhook:incoming';
   return kind === 'on-event' ? `events:${(trigger ?? '').replaceAll('-', '_')}` : 'action:run';
 }
@@ -180,20 +147,20 @@ const titles = {
   sync: 'Sync',
   dryrun: 'Dry run of',
 } as const;
-const titleOf = ({ kind, function: name }: CalledRun): string => `${titles[kind]} ${name}`;
+const titleOf = ({ kind, functionName }: Attempt): string => `${titles[kind]} ${functionName}`;
 
-function beginLog(deps: RunDeps, change: CalledRun): Operation {
-  const { log_id, run_id, environment_id, integration, connection_id } = change;
+function beginLog(deps: RunDeps, attempt: Attempt): Operation {
+  const { operationId, functionName, runId, environmentUid, connectionId } = attempt;
   const operation = {
-    operationId: log_id,
-    operationType: operationTypeOf(change),
-    functionName: change.function,
-    runId: run_id ?? '',
-    environmentUid: environment_id,
-    integration: integration ?? '',
-    connectionId: connection_id ?? '',
+    operationId,
+    operationType: operationTypeOf(attempt),
+    functionName,
+    runId,
+    environmentUid,
+    integration: attempt.integrationKey,
+    connectionId,
   };
-  return deps.logs.begin(operation, `${titleOf(change)} started`);
+  return deps.logs.begin(operation, `${titleOf(attempt)} started`);
 }
 
 interface ReportContext extends Pick<InvokedWith, 'keepBody'> {
@@ -203,28 +170,27 @@ interface ReportContext extends Pick<InvokedWith, 'keepBody'> {
 
 async function report(
   deps: RunDeps,
-  change: CalledRun,
+  attempt: Attempt,
   { ending, counts, positions }: FinishedRun,
   { operation, keepBody, closing }: ReportContext,
 ): Promise<boolean> {
-  const { attempt } = change;
-  const runId = change.run_id ?? '';
+  const { runId, actor } = attempt;
   const { status, error, json } = endOf(ending);
   let isTaken = false;
   try {
     const body = await keepBody(json);
     const fields: CommandOf<ActionRunEntity> = {
       type: 'RunEnded',
-      attempt,
+      attempt: attempt.number,
       status,
       error,
       output: body.place,
       outputHash: body.hash,
-      ...(change.kind === 'webhook' ? { counts, positions } : {}),
+      ...(attempt.kind === 'webhook' ? { counts, positions } : {}),
     };
     await executeUntilDecided(
       deps,
-      { ref: refOfInvoked(change), actor: `run:${runId}`, body: fields, isDirect: true },
+      { ref: actionRunRef(attempt), actor, body: fields, isDirect: true },
       closing,
     );
     isTaken = true;
@@ -234,7 +200,7 @@ async function report(
   }
   if (ending.kind === 'interrupted')
     operation.end('failed', error?.message ?? '', { isInterrupted: true });
-  else operation.end(...logEnd(ending, titleOf(change)));
+  else operation.end(...logEnd(ending, titleOf(attempt)));
   return isTaken;
 }
 
@@ -263,12 +229,12 @@ function endOf(ending: Ending) {
 /** A dry run: its requests reach the provider, its writes are discarded. The output is `{output, result}`. */
 async function performDryRun(
   deps: RunDeps,
-  change: CalledRun,
+  attempt: Attempt,
   supplied: Pick<HostRun, 'operation' | 'signal'> & { readonly input: Promise<string | undefined> },
 ): Promise<Ending> {
   const { operation, signal } = supplied;
   return attempted(deps, async () => {
-    const connection = await connectionOf(deps, change);
+    const connection = await connectionOf(deps, attempt);
     // It was made of this type, and sealed.
     const order = parseRawJson((await supplied.input) ?? '{}') as DryRunOrder;
     const definition = await deps.sandbox.describe(order.bundle, 'dryrun.js');
@@ -277,8 +243,7 @@ async function performDryRun(
       throw new GatewayError('invalid_request', { message });
     }
     const fn = tried(order, connection, Object.keys(definition.models));
-    const dryRun = { kind: 'dryrun', runId: change.run_id ?? '', attempt: change.attempt } as const;
-    const run = { ...dryRun, connection, fn, instance: null, depth: 0, operation, signal };
+    const run = { attempt, connection, fn, instance: null, depth: 0, operation, signal };
     const input = order.input === undefined ? undefined : JSON.stringify(order.input);
     let result = {};
     const ending = await runUserCode(deps, run, input, ({ calls, context, mask }) => {

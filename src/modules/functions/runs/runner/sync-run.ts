@@ -1,13 +1,11 @@
 import type { CommandOf } from '#control-plane/entity.ts';
 import { scrub } from '#kernel/scrub.ts';
-import type { WriteOrigin } from '#modules/records/write/writer.ts';
 import { runLimits } from '#rules/run-limits.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
-import { syncRef, type SyncEntity } from '../../syncs/entity.ts';
+import { connectionPathOf, syncRef, type SyncEntity } from '../../syncs/entity.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
-import type { CalledRun } from '../invocation/direct-runs.ts';
-import type { RunChanged } from '../ledger/events.ts';
+import type { Attempt } from '../ledger/events.ts';
 import { RunTimeBudget } from '../runtime/run-time-budget.ts';
 import {
   executeUntilDecided,
@@ -21,62 +19,54 @@ import {
   type Report,
   type RunDeps,
 } from './attempt.ts';
-import { finishRun, type FinishedRun } from './finish-run.ts';
+import { finishRun, originOf, type FinishedRun } from './finish-run.ts';
 
 /** How long a stopping runner tries to release a run; after that the owner detects missing heartbeats. */
 const releaseWithinMs = 5_000;
 
-export const refOfSync = (change: CalledRun) =>
-  syncRef(
-    [change.environment_id, change.integration ?? '', change.connection_id ?? ''],
-    change.function,
-    change.variant,
-  );
+export const refOfSync = (attempt: Attempt) =>
+  syncRef(connectionPathOf(attempt), attempt.functionName, attempt.variant);
 
 /** Runs one attempt of a sync from its `started` to its end. Never throws. */
 export async function runSync(
   deps: RunDeps,
-  change: RunChanged,
+  attempt: Attempt,
   instance: SyncInstance,
   abort: AbortController,
   closing: AbortSignal,
 ): Promise<void> {
-  const runId = change.run_id ?? '';
-  const { attempt } = change;
-  const actor = `run:${runId}`;
-  const ref = refOfSync(change);
-  const sync = { operationId: change.log_id, operationType: 'sync:run', runId };
+  const { runId, actor, functionName, operationId } = attempt;
+  const ref = refOfSync(attempt);
+  const sync = { operationId, operationType: 'sync:run', runId };
   const where = { environmentUid: instance.environmentUid, integration: instance.integrationKey };
   const operation = deps.logs.begin(
-    { ...sync, ...where, connectionId: instance.connectionId, functionName: change.function },
-    `Sync ${change.function} started`,
+    { ...sync, ...where, connectionId: instance.connectionId, functionName },
+    `Sync ${functionName} started`,
   );
-  using _ = keepAlive(deps, { ref, body: { type: 'Heartbeat', runId, attempt }, actor }, abort);
+  const named = { runId, attempt: attempt.number };
+  using _ = keepAlive(deps, { ref, body: { type: 'Heartbeat', ...named }, actor }, abort);
 
-  const run = { change, instance, runId, attempt, actor, signal: abort.signal };
+  const run = { attempt, instance, signal: abort.signal };
   const outcome = await perform(deps, run, operation);
   if (outcome.ending.kind === 'interrupted') {
     operation.end('failed', 'The run was interrupted; it is tried again', {
       isInterrupted: true,
     });
-    const body: CommandOf<SyncEntity> = { type: 'Release', runId, attempt };
+    const body: CommandOf<SyncEntity> = { type: 'Release', ...named };
     const soon = AbortSignal.any([closing, AbortSignal.timeout(releaseWithinMs)]);
     await report(deps, { ref, body, actor }, soon);
     return;
   }
   const { ending, counts, positions, goesOn } = outcome;
   const result = { counts, positions, ...statusOf(ending), goesOn };
-  const body: CommandOf<SyncEntity> = { type: 'RunEnded', runId, attempt, ...result };
+  const body: CommandOf<SyncEntity> = { type: 'RunEnded', ...named, ...result };
   await report(deps, { ref, body, actor }, closing);
-  operation.end(...logEnd(ending, `Sync ${change.function}`));
+  operation.end(...logEnd(ending, `Sync ${functionName}`));
 }
 
 interface SyncAttempt {
-  readonly change: RunChanged;
+  readonly attempt: Attempt;
   readonly instance: SyncInstance;
-  readonly runId: string;
-  readonly attempt: number;
-  readonly actor: string;
   readonly signal: AbortSignal;
 }
 
@@ -86,14 +76,15 @@ async function perform(
   run: SyncAttempt,
   operation: Parameters<RunDeps['openHost']>[0]['operation'],
 ): Promise<FinishedRun & { readonly goesOn: boolean }> {
-  const { change, instance, runId, attempt, actor, signal } = run;
-  const origin: WriteOrigin = { runId, attempt, syncName: change.function, actor };
+  const { attempt, instance, signal } = run;
+  const { actor } = attempt;
+  const origin = originOf(attempt);
   const streams = instance.models.map((model) => streamOf(instance, model));
   const budget = new RunTimeBudget(deps.clock, runLimits.sync.wallMs);
   const started = await attempted(deps, async () => {
-    const { connection, fn } = await deployedTarget(deps, change);
+    const { connection, fn } = await deployedTarget(deps, attempt);
     // A later attempt with a checkpoint continues: the records of the earlier one must stay.
-    if (change.empty_cache && instance.checkpoint === null) {
+    if (attempt.emptyCache && instance.checkpoint === null) {
       await Promise.all(streams.map((stream) => deps.records.empty(stream, actor)));
     }
     const isResumed = instance.checkpoint !== null;
@@ -103,18 +94,7 @@ async function perform(
         streams.map((stream) => deps.records.runPassStart(stream, origin, { isResumed })),
       );
     }
-    const host = {
-      kind: 'sync',
-      runId,
-      attempt,
-      connection,
-      fn,
-      instance,
-      depth: 0,
-      operation,
-      budget,
-      signal,
-    } as const;
+    const host = { attempt, connection, fn, instance, depth: 0, operation, budget, signal };
     const ending = await runUserCode(deps, host);
     if (isFull && ending.kind === 'ok') {
       await Promise.all(streams.map((stream) => deps.records.runPassEnd(stream, origin)));

@@ -25,7 +25,7 @@ import type { RunCalls } from '../../services.ts';
 import { commandSyncs, startCommand, triggerCommand } from '../../syncs/handlers.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
 import { readVariables } from '../../variables/handlers.ts';
-import type { RunKind } from '../ledger/events.ts';
+import type { Attempt } from '../ledger/events.ts';
 import type { Timeline } from '../ledger/timeline.ts';
 import type { RunCheckpoint, RunLog, RuntimeDeps, SyncCalls, RunConnections } from './deps.ts';
 import { createRuntimeHost } from './host.ts';
@@ -34,9 +34,7 @@ import type { RunTimeBudget } from './run-time-budget.ts';
 
 /** The input of the runtime for an attempt. */
 export interface HostRun {
-  readonly kind: RunKind;
-  readonly runId: string;
-  readonly attempt: number;
+  readonly attempt: Attempt;
   readonly connection: Connection;
   readonly fn: DeployedFunction;
   /** Of a sync, and of its webhooks; null for other kinds. */
@@ -89,17 +87,17 @@ export async function openHost(deps: HostDeps, run: HostRun): Promise<OpenedHost
 type Variables = readonly { readonly name: string; readonly value: string }[];
 
 function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): RuntimeDeps {
-  const { connection, fn, instance, runId, attempt, signal, depth } = run;
+  const { attempt, connection, fn, instance, signal, depth } = run;
+  const { runId, actor } = attempt;
   const { control, records, runs, http, coordination, clock } = deps;
   const { environmentUid, integrationKey, connectionId, uid } = connection;
-  const actor = `run:${runId}`;
   const variant = instance?.variant ?? 'base';
   const models = instance?.models ?? [];
   const where = { environmentUid, integrationKey, connectionId, connectionUid: uid };
   return {
     run: {
       runId,
-      attempt,
+      attempt: attempt.number,
       actor,
       type: functionTypeOf(run.fn.kind),
       functionName: fn.name,
@@ -109,7 +107,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
       ...where,
     },
     connections: createRunConnections(deps, { environmentUid, connection, actor }),
-    checkpoint: checkpointOf(control, run, actor),
+    checkpoint: checkpointOf(control, run),
     records,
     triggerAction: (call, ended) => runs.triggerAction({ ...call, environmentUid, actor }, ended),
     syncs: syncCalls(control, environmentUid, actor),
@@ -147,10 +145,11 @@ const runLog = (
 });
 
 /** A sync has its own; other runs have one per kind and function. */
-function checkpointOf(control: HostDeps['control'], run: HostRun, actor: string): RunCheckpoint {
-  const { kind, connection, fn, instance, runId, attempt } = run;
+function checkpointOf(control: HostDeps['control'], run: HostRun): RunCheckpoint {
+  const { attempt, connection, fn, instance } = run;
+  const { kind, actor } = attempt;
   if (kind === 'sync' && instance !== null) {
-    return createSyncCheckpoint(control, instance, { runId, attempt, actor });
+    return createSyncCheckpoint(control, instance, attempt);
   }
   const called = kind === 'sync' ? 'action' : kind;
   return createCalledCheckpoint(control, {

@@ -9,15 +9,15 @@ import type { CalledKind } from '../../actions/state.ts';
 import { checkpointRef } from '../../checkpoints/entity.ts';
 import { connectionPathOf, syncRef } from '../../syncs/entity.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
+import type { Attempt } from '../ledger/events.ts';
 import type { RunCheckpoint } from './deps.ts';
 
 /** The checkpoint of a sync: part of its entity, written with the version that this attempt has read. */
 export function createSyncCheckpoint(
   control: ControlPlane,
   instance: SyncInstance,
-  run: { readonly runId: string; readonly attempt: number; readonly actor: string },
+  { runId, number: attempt, actor }: Attempt,
 ): RunCheckpoint {
-  const { runId, attempt, actor } = run;
   const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
   return versioned(instance.checkpoint, instance.checkpointVersion, {
     write: async (version, value) => {

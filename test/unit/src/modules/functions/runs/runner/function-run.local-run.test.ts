@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { actionRunRef } from '#modules/functions/actions/entity.ts';
 import type { RunChanged } from '#modules/functions/runs/ledger/events.ts';
-import { refOfInvoked } from '#modules/functions/runs/runner/invoked-run.ts';
+import { attemptOf } from '#modules/functions/runs/ledger/events.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
 import { openRunWorld, type RunWorld } from '#test/support/worlds/runs.ts';
 import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
@@ -97,7 +98,11 @@ describe('an action in the process of its owner', () => {
     const cancel = async () => {
       const [queued] = await stepsOf('late');
       if (queued === undefined) throw new Error('There is no run.');
-      await world.node.control.execute(refOfInvoked(queued), { type: 'Cancel' }, { actor });
+      await world.node.control.execute(
+        actionRunRef(attemptOf(queued)),
+        { type: 'Cancel' },
+        { actor },
+      );
     };
     around = { after: cancel };
     await expect(trigger('late')).rejects.toMatchObject({ code: 'script_aborted' });
