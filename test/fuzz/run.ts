@@ -1,6 +1,6 @@
 /**
  * `npm run fuzz`: our client of HTTP/1.1 and Node's read the same answers (`http1.ts`); schemathesis asks a real gateway
- * what its OpenAPI document allows, and what it does not. No 5xx, nothing that the document does not name, no way past the
+ * what its OpenAPI document allows, and what it does not. No 5xx but of busy runners, nothing that the document does not name, no way past the
  * credentials.
  */
 import { routes } from '#api/routes.ts';
@@ -73,6 +73,7 @@ export async function fuzz({ isLong }: { readonly isLong: boolean }): Promise<re
   const problems = [
     ...[most, last].flatMap(({ isGreen, output }) => (isGreen ? [] : [output])),
     ...unheard(asked),
+    ...unavailable(asked),
     ...unnamedCodes(asked, succeeded(await gateway.call('GET', '/openapi.json'))),
     ...gateway.log.filter((line) => line.includes('request failed')),
   ];
@@ -82,6 +83,12 @@ export async function fuzz({ isLong }: { readonly isLong: boolean }): Promise<re
   console.log(`${asked.length} requests to ${new Set(answered).size} endpoints`);
   return problems.map((problem) => problem.split('\n').map(cut).join('\n'));
 }
+
+/** The runners are few, and a request that finds none is to be sent again; every other 503 is a defect here. */
+const unavailable = (asked: readonly Asked[]): string[] =>
+  asked
+    .filter(({ status, code }) => status === 503 && code !== 'execution_environment_unavailable')
+    .map(({ endpoint, code }) => `${endpoint} answered 503 ${String(code)}`);
 
 /** A credential that is always refused would hide everything behind it. */
 function unheard(asked: readonly Asked[]): string[] {

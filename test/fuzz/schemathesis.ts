@@ -79,12 +79,16 @@ export async function runSchemathesis(options: FuzzOptions): Promise<FuzzOutcome
   }
 }
 
+/** A busy gateway answers 503; the caller judges its codes. */
+const expectedStatuses =
+  '[checks.not_a_server_error]\nexpected-statuses = ["2xx", "3xx", "4xx", 503]\n';
+
 function configText(credentials: Readonly<Record<string, string>>): string {
   const entries = Object.entries(credentials).map(([scheme, secret]) => {
     const how = scheme.endsWith('InQuery') ? 'api_key' : 'bearer';
     return `[auth.openapi.${scheme}]\n${how} = ${JSON.stringify(secret)}\n`;
   });
-  return entries.join('\n');
+  return [...entries, expectedStatuses].join('\n');
 }
 
 interface ReportLine {
