@@ -28,6 +28,9 @@ export type SocketMessage =
       readonly error_desc: string;
       readonly log_id?: string;
       readonly provider_error?: string;
+      readonly provider_error_description?: string;
+      readonly reason?: string;
+      readonly fix?: string;
     };
 
 /** The callback may reach another node than the one that holds the socket: every node subscribes to this channel. */

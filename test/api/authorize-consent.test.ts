@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import { openOperatorRequests } from '#modules/operations/consumer-groups/handlers.ts';
 import { startWebhookDeliveries } from '#modules/webhooks/webhooks-out/webhook-delivery.ts';
 import { movedClock } from '#test/support/fakes/clock.ts';
@@ -134,6 +135,75 @@ async function refusedWith(key: string, query: Readonly<Record<string, string>>)
   await api.services.logs.flush();
   return { landed, told, webhook, state, path };
 }
+
+/** The provider answers the exchange of the code with this. */
+async function exchangedFor(body: JsonObject, status = 401) {
+  await using socket = await openPageSocket(api.url);
+  const started = await api.redirect(oauth2, {
+    ws_client_id: socket.id,
+    connect_session_token: await api.token({ end_user: { id: 'u1' } }),
+  });
+  const query = await started.consent();
+  api.played(oauth2).plan('token', { status, body });
+  const before = receiver.received.length;
+  const landed = await started.back(query);
+  const told = await socket.next();
+  await receiver.got(before + 1);
+  const webhook = JSON.parse(receiver.received.at(-1)?.body ?? '{}') as Record<string, unknown>;
+  await api.services.logs.flush();
+  return { landed, told, webhook, query };
+}
+
+describe('the refusal of a code', () => {
+  it('says in the words of the provider why, and what to do', async () => {
+    const { landed, told, webhook } = await exchangedFor({
+      error: 'invalid_client',
+      error_description: 'The client secret has expired.',
+    });
+    const outcome = {
+      reason: 'wrong_client',
+      fix: expect.stringMatching(/^Copy client id and secret of the app at /) as string,
+    };
+    expect(dataOf(landed.html)).toMatchObject({
+      ...outcome,
+      providerCode: 'invalid_client',
+      providerDescription: 'The client secret has expired.',
+    });
+    expect(told).toMatchObject({
+      ...outcome,
+      error_desc: expect.stringContaining('The client secret has expired') as string,
+      provider_error_description: 'The client secret has expired.',
+    });
+    expect(webhook).toMatchObject({
+      error: { provider: { description: 'The client secret has expired.' } },
+    });
+    const log = await everythingOn(api.services.log);
+    expect(log).toContain('What to do: Copy client id and secret');
+  });
+
+  it('repeats neither secret, code nor verifier', async () => {
+    const { client_secret: secret = '' } = api.played(oauth2).integration as Record<string, string>;
+    const started = await api.redirect(oauth2, {
+      connect_session_token: await api.token({ end_user: { id: 'u1' } }),
+    });
+    const query = await started.consent();
+    api.played(oauth2).plan('token', {
+      status: 400,
+      body: {
+        error: 'invalid_grant',
+        error_description: `${secret} and ${query['code']} for http://gateway.test/oauth/callback`,
+      },
+    });
+    const landed = await started.back(query);
+    await api.services.logs.flush();
+    const everything = landed.html + (await everythingOn(api.services.log));
+    expect(everything).not.toContain(secret);
+    expect(everything).not.toContain(query['code']);
+    expect(dataOf(landed.html)['providerDescription']).toBe(
+      '[removed] and [removed] for http://gateway.test/oauth/callback',
+    );
+  });
+});
 
 const dataOf = (html: string): Record<string, unknown> =>
   JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '{}') as Record<string, unknown>;

@@ -2,10 +2,8 @@ import { findCaughtUp, type ControlPlane } from '#control-plane/control-plane.ts
 import type { RouteAnswer } from '#http/define-route.ts';
 import type { QueryValue } from '#http/query.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { limits } from '#kernel/limits.ts';
 import { Mask } from '#kernel/mask.ts';
-import { printable } from '#kernel/printable.ts';
-import { isSecretName, redactText } from '#kernel/redact.ts';
+import { isSecretName } from '#kernel/redact.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
@@ -15,7 +13,16 @@ import { findConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import type { ObtainedCredentials, ModeContext } from '../credentials/modes/mode.ts';
-import { ProviderAuthError, type CallbackError } from '../credentials/modes/provider-auth-error.ts';
+import {
+  ProviderAuthError,
+  type ProviderAuthFailure,
+} from '../credentials/modes/provider-auth-error.ts';
+import {
+  providerErrorOf,
+  providerErrorText,
+  type ProviderError,
+} from '../credentials/modes/provider-error.ts';
+import { refusalOf } from '../credentials/modes/refusal.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import { addressOf, tokenValues } from '../credentials/modes/token-request.ts';
 import { openConnectionConfig, openCredentials } from '../credentials/sealing.ts';
@@ -168,7 +175,7 @@ async function finishRedirect(
   // The state is checked: no mode reads it again.
   const readError = async () =>
     callbackErrorIn(texts, await maskOf(vault, { texts, kept, config, context, flow, existing }));
-  const obtained = await traded(provider, readError, () =>
+  const obtained = await traded(provider, services.settings.publicUrl, readError, () =>
     redirect.finish(texts, kept, { ...context, ...flow, scopes: [], state: '' }),
   );
   const accepted = await acceptCredentials(services, {
@@ -184,29 +191,38 @@ async function finishRedirect(
   );
 }
 
-/** Callbacks without an authorization code cause no request to the provider. */
+/** Names why the provider refused, and what to do about it. */
 async function traded(
-  { name }: Provider,
-  readError: () => Promise<CallbackError | null>,
+  provider: Provider,
+  publicUrl: string,
+  readError: () => Promise<ProviderError | null>,
   finish: () => Promise<ObtainedCredentials>,
 ): Promise<ObtainedCredentials> {
   try {
     return await finish();
   } catch (error) {
     if (!(error instanceof ProviderAuthError)) throw error;
-    const { failure } = error;
-    const isEmpty = failure.providerStatus === null && failure.isDefinitive;
-    if (!isEmpty) throw error;
-    const code = 'invalid_callback';
-    const callbackError = await readError();
-    if (callbackError !== null) {
-      const message = `The provider "${name}" ${callbackErrorText(callbackError)}`;
-      const fields = { code, message, providerCode: callbackError.code, callbackError } as const;
-      throw new ProviderAuthError({ ...failure, ...fields }, { cause: error });
-    }
-    if (failure.code !== 'invalid_credentials') throw error;
-    throw new ProviderAuthError({ ...failure, code }, { cause: error });
+    const failure = await failureInCallback(provider, error, readError);
+    const refusal = refusalOf(failure, provider, publicUrl);
+    const named = refusal === null ? failure : { ...failure, refusal };
+    throw new ProviderAuthError(named, { cause: error });
   }
+}
+
+/** Callbacks without an authorization code cause no request to the provider: they may have its error instead. */
+async function failureInCallback(
+  { name }: Provider,
+  { failure }: ProviderAuthError,
+  readError: () => Promise<ProviderError | null>,
+): Promise<ProviderAuthFailure> {
+  const isEmpty = failure.providerStatus === null && failure.isDefinitive;
+  if (!isEmpty) return failure;
+  const code = 'invalid_callback';
+  const providerError = await readError();
+  if (providerError === null)
+    return failure.code === 'invalid_credentials' ? { ...failure, code } : failure;
+  const message = `The provider "${name}" ${providerErrorText(providerError)}`;
+  return { ...failure, code, message, providerCode: providerError.code, providerError };
 }
 
 interface FlowSecrets {
@@ -265,55 +281,18 @@ type Texts = Readonly<Record<string, string>>;
 const codeNames = ['error', 'oauth_problem', 'error_code'];
 const descriptionNames = ['error_description', 'oauth_problem_advice', 'error_message'];
 
-/** The characters of a code in RFC 6749 section 4.1.2.1. */
-const errorCode = /^[ !#-[\]-~]{1,100}$/;
-
-/**
- * The error that the provider returned in place of credentials; null if it returned none. Its sender may be hostile, and
- * providers repeat what they received: the texts are masked, on one line, printable and short.
- */
-export function callbackErrorIn(texts: Texts, mask: Mask): CallbackError | null {
-  const code = firstOf(texts, codeNames);
-  const description = firstOf(texts, descriptionNames);
-  if (code === null && description === null) return null;
-  return {
-    code: code !== null && errorCode.test(code) ? shown(code, mask) : null,
-    description: description === null ? null : shown(description, mask),
-    uri: addressIn(texts['error_uri'], mask),
-  };
-}
-
-/** The end of a sentence that begins with the provider: `answered access_denied: Not approved (https://…).` */
-export function callbackErrorText({ code, description, uri }: CallbackError): string {
-  const what = code === null ? 'answered with an error' : `answered ${code}`;
-  const why = description === null ? '' : `: ${withoutPeriod(description)}`;
-  return `${what}${why}${uri === null ? '' : ` (${uri})`}.`;
-}
-
-const withoutPeriod = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text);
+/** The error that the provider returned in place of credentials; null if it returned none. */
+export const callbackErrorIn = (texts: Texts, mask: Mask): ProviderError | null =>
+  providerErrorOf(
+    {
+      code: firstOf(texts, codeNames),
+      description: firstOf(texts, descriptionNames),
+      uri: texts['error_uri'],
+    },
+    mask,
+  );
 
 function firstOf(texts: Texts, names: readonly string[]): string | null {
   const values = names.map((name) => (texts[name] ?? '').trim());
   return values.find((value) => value !== '') ?? null;
-}
-
-function shown(text: string, mask: Mask): string {
-  const clean = redactText(mask.text(text)).replaceAll(/\s+/g, ' ').trim();
-  return shortened(printable(clean));
-}
-
-function shortened(text: string): string {
-  const max = limits.providerErrorCharsMax;
-  if (text.length <= max) return text;
-  const characters = Array.from(text.slice(0, 2 * max + 2));
-  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
-}
-
-/** Without user and password. A long one is left out, because the part that remains is another address. */
-function addressIn(text: string | undefined, mask: Mask): string | null {
-  const url = URL.parse(text ?? '');
-  if (url === null || !/^https?:$/.test(url.protocol)) return null;
-  if (url.username !== '' || url.password !== '') return null;
-  const address = redactText(mask.text(url.href));
-  return address.length <= limits.providerErrorCharsMax ? address : null;
 }

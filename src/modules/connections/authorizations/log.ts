@@ -29,7 +29,7 @@ export function beginOperation(
 
 /**
  * Runs the work as one operation of the log that users read. An error contains the operation's id and, if the provider
- * responded, its status and code: `payload: {log_id, provider?: {status, code}}`.
+ * responded, its status and code: `payload: {log_id, provider?: {status, code, …}}`.
  * @throws GatewayError
  */
 export async function logged<T>(
@@ -47,6 +47,8 @@ export async function logged<T>(
     const shownError = toldOf(error, authorization.id);
     if (shownError.status >= 500)
       deps.logger.error({ err: error, logId: authorization.id }, 'authorization failed');
+    const { fix } = shownError.details;
+    if (fix !== undefined) operation.write('warn', `What to do: ${fix}`);
     operation.end('failed', shownError.message);
     throw shownError;
   }
@@ -54,10 +56,13 @@ export async function logged<T>(
 
 function toldOf(error: unknown, logId: string): GatewayError {
   if (error instanceof ProviderAuthError) {
-    const { code, message, providerStatus: status, providerCode, callbackError } = error.failure;
-    const provider = { status, code: providerCode, ...callbackError };
+    const { code, message, providerStatus: status, providerCode } = error.failure;
+    const { providerError, refusal } = error.failure;
+    const reason = refusal === undefined ? {} : { reason: refusal.reason };
+    const provider = { status, ...providerError, code: providerCode, ...reason };
     const payload = { log_id: logId, provider };
-    return new GatewayError(code, { message, payload }, { cause: error });
+    const fix = refusal === undefined ? {} : { fix: refusal.fix };
+    return new GatewayError(code, { message, ...fix, payload }, { cause: error });
   }
   if (!(error instanceof GatewayError)) {
     return new GatewayError('server_error', { payload: { log_id: logId } }, { cause: error });

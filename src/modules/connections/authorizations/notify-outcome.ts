@@ -3,6 +3,7 @@ import { notifySocket, type SocketMessage } from '#http/sockets.ts';
 import type { GatewayError, ErrorCode } from '#kernel/errors.ts';
 import type { AddressSettings, SharedValues } from '#modules/access/services.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
+import type { FailedOutcome } from '../connect-page/browser/callback-outcome.ts';
 import { callbackAnswer } from '../connect-page/document.ts';
 import type { Connection } from '../connections/state.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
@@ -52,7 +53,8 @@ export async function notifyFailure(
   { socketId, integrationKey, connectionId }: OutcomeSubscriber,
   error: GatewayError,
 ): Promise<void> {
-  const { errorType, message, logId, providerCode } = outcomeFailure(error);
+  const { errorType, message, logId, providerCode, providerDescription, reason, fix } =
+    outcomeFailure(error);
   await notify(deps, socketId, {
     message_type: 'error',
     provider_config_key: integrationKey,
@@ -61,6 +63,9 @@ export async function notifyFailure(
     error_desc: message,
     ...(logId === null ? {} : { log_id: logId }),
     ...(providerCode === null ? {} : { provider_error: providerCode }),
+    ...(providerDescription === null ? {} : { provider_error_description: providerDescription }),
+    ...(reason === null ? {} : { reason }),
+    ...(fix === null ? {} : { fix }),
   });
 }
 
@@ -105,26 +110,25 @@ const errorTypes: Partial<Record<ErrorCode, string>> = {
   connection_validation_failed: 'connection_validation_failed',
 };
 
-/** A failure as reported to the user and the page, without secrets. */
-interface Failure {
-  readonly errorType: string;
-  readonly message: string;
-  readonly logId: string | null;
-  readonly providerCode: string | null;
-}
-
 interface FailurePayload {
   readonly log_id?: string;
-  readonly provider?: { readonly code?: string | null };
+  readonly provider?: {
+    readonly code?: string | null;
+    readonly description?: string | null;
+    readonly reason?: string;
+  };
 }
 
-/** The failure from the body of an error response. */
-function outcomeFailure(error: GatewayError): Failure {
+/** A failure as reported to the user and the page, without secrets: from the body of an error response. */
+function outcomeFailure(error: GatewayError): FailedOutcome {
   const payload = (error.details.payload ?? {}) as FailurePayload;
   return {
     errorType: errorTypes[error.code] ?? 'unknown_err',
     message: error.message,
     logId: payload.log_id ?? null,
     providerCode: payload.provider?.code ?? null,
+    providerDescription: payload.provider?.description ?? null,
+    reason: payload.provider?.reason ?? null,
+    fix: error.details.fix ?? null,
   };
 }

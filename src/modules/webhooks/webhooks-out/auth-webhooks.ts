@@ -15,10 +15,8 @@ import type {
 } from '#modules/connections/authorizations/outcomes.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { Connection, EndUser } from '#modules/connections/connections/state.ts';
-import {
-  ProviderAuthError,
-  type CallbackError,
-} from '#modules/connections/credentials/modes/provider-auth-error.ts';
+import { ProviderAuthError } from '#modules/connections/credentials/modes/provider-auth-error.ts';
+import type { ProviderError } from '#modules/connections/credentials/modes/provider-error.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import type { CredentialsChanged } from '#streams/values.ts';
@@ -33,8 +31,8 @@ export interface AuthEvent {
   readonly error: {
     readonly type: string;
     readonly description: string;
-    /** The error that the provider returned in a callback. */
-    readonly provider?: CallbackError;
+    /** The error that the provider returned in the callback or to the token call. */
+    readonly provider?: ProviderError;
   } | null;
 }
 
@@ -176,8 +174,8 @@ export const announceAuthorizations = (deps: Deps): AuthorizationOutcomes => ({
 });
 
 /** The cause is kept by `logged` of the authorization. */
-function callbackErrorOf({ cause }: GatewayError): { readonly provider?: CallbackError } {
-  const found = cause instanceof ProviderAuthError ? cause.failure.callbackError : undefined;
+function providerErrorOf({ cause }: GatewayError): { readonly provider?: ProviderError } {
+  const found = cause instanceof ProviderAuthError ? cause.failure.providerError : undefined;
   return found === undefined ? {} : { provider: found };
 }
 
@@ -198,7 +196,7 @@ async function announceFailure(
   if (environment === null) return;
   const operation = reconnectsUid === null ? 'creation' : 'override';
   const { code: type, message: description } = failure;
-  const event = { operation, error: { type, description, ...callbackErrorOf(failure) } } as const;
+  const event = { operation, error: { type, description, ...providerErrorOf(failure) } } as const;
   if (!isAuthWanted(event, environment.webhookFlags)) return;
   const integration = findIntegration(control, environmentUid, integrationKey);
   const provider = integration === null ? null : providers.find(integration.provider);

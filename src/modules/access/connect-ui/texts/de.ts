@@ -88,6 +88,10 @@ export const de: PageTexts = {
   errorNotAllowed: 'Dieser Link erlaubt {name} nicht.',
   errorConnectionGone: 'Die Verbindung, die Sie erneuern wollten, gibt es nicht mehr.',
   errorDenied: 'Bei {name} wurde der Zugriff nicht erlaubt.',
+  errorSetup: 'Die Anwendung ist bei {name} nicht richtig eingerichtet.',
+  errorUnverified: '{name} lässt dieses Konto die Anwendung noch nicht benutzen.',
+  errorProvider: 'Bei {name} gibt es gerade ein Problem. Versuchen Sie es später noch einmal.',
+  forDeveloper: 'Für die Entwickler der Anwendung:',
   errorState:
     'Die Anmeldung hat zu lange gedauert oder wurde schon benutzt. Versuchen Sie es noch einmal.',
   errorCookie:

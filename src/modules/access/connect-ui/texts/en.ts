@@ -83,6 +83,10 @@ export const en = {
   errorNotAllowed: 'This link does not allow {name}.',
   errorConnectionGone: 'The connection that you wanted to renew no longer exists.',
   errorDenied: 'Access was not granted at {name}.',
+  errorSetup: 'The application is not set up correctly at {name}.',
+  errorUnverified: '{name} does not let this account use the application yet.',
+  errorProvider: '{name} has a problem at the moment. Try again later.',
+  forDeveloper: 'For the developer of the application:',
   errorState: 'This sign-in has expired or was already used. Start again.',
   errorCookie:
     'The browser did not keep a cookie that protects the sign-in. Allow cookies and try again.',

@@ -84,6 +84,10 @@ export const es: PageTexts = {
   errorNotAllowed: 'Este enlace no permite {name}.',
   errorConnectionGone: 'La conexión que quería renovar ya no existe.',
   errorDenied: 'No se concedió el acceso en {name}.',
+  errorSetup: 'La aplicación no está bien configurada en {name}.',
+  errorUnverified: '{name} aún no permite que esta cuenta use la aplicación.',
+  errorProvider: '{name} tiene un problema en este momento. Inténtelo más tarde.',
+  forDeveloper: 'Para quien desarrolla la aplicación:',
   errorState: 'El inicio de sesión tardó demasiado o ya se usó. Inténtelo de nuevo.',
   errorCookie:
     'El navegador no guardó una cookie que protege el inicio de sesión. Permita las cookies e inténtelo de nuevo.',

@@ -85,6 +85,10 @@ export const fr: PageTexts = {
   errorNotAllowed: 'Ce lien ne permet pas de connecter {name}.',
   errorConnectionGone: 'La connexion que vous vouliez renouveler n’existe plus.',
   errorDenied: 'L’accès n’a pas été accordé chez {name}.',
+  errorSetup: 'L’application n’est pas configurée correctement chez {name}.',
+  errorUnverified: '{name} ne permet pas encore à ce compte d’utiliser l’application.',
+  errorProvider: '{name} rencontre un problème en ce moment. Réessayez plus tard.',
+  forDeveloper: 'Pour les développeurs de l’application :',
   errorState: 'L’identification a pris trop de temps ou a déjà servi. Réessayez.',
   errorCookie:
     'Le navigateur n’a pas gardé un cookie qui protège l’identification. Autorisez les cookies et réessayez.',

@@ -84,6 +84,11 @@ export const ja: PageTexts = {
   errorNotAllowed: 'このリンクでは {name} に接続できません。',
   errorConnectionGone: '更新しようとした接続はもう存在しません。',
   errorDenied: '{name} でアクセスが許可されませんでした。',
+  errorSetup: 'アプリケーションが {name} で正しく設定されていません。',
+  errorUnverified:
+    '{name} では、このアカウントでのアプリケーションの利用がまだ許可されていません。',
+  errorProvider: '{name} で現在問題が発生しています。しばらくしてからもう一度お試しください。',
+  forDeveloper: 'アプリケーションの開発者の方へ:',
   errorState: 'サインインに時間がかかりすぎたか、すでに使われています。もう一度お試しください。',
   errorCookie:
     'サインインを保護する Cookie がブラウザーに保存されませんでした。Cookie を許可してもう一度お試しください。',

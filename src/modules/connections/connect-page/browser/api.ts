@@ -50,6 +50,12 @@ export interface Failure {
   readonly logId: string | null;
   /** The provider's own status and code, as one text. */
   readonly providerAnswer: string | null;
+  /** What the provider says about it. */
+  readonly providerWords: string | null;
+  /** Why the provider refused a sign-in (docs/reference/auth-modes.md#reasons-of-a-refusal). */
+  readonly reason: string | null;
+  /** For the developer of the application, in English; null where the person can do it. */
+  readonly fix: string | null;
 }
 
 export class ConnectError extends Error {
@@ -128,6 +134,9 @@ export const emptyFailure: Failure = {
   issues: [],
   logId: null,
   providerAnswer: null,
+  providerWords: null,
+  reason: null,
+  fix: null,
 };
 
 function parsed(text: string): unknown {
@@ -145,15 +154,21 @@ interface ErrorBody {
     readonly code?: string;
     readonly message?: string;
     readonly errors?: readonly Issue[];
+    readonly fix?: string;
     readonly payload?: {
       readonly log_id?: string | null;
-      readonly provider?: { readonly status?: number | null; readonly code?: string | null };
+      readonly provider?: {
+        readonly status?: number | null;
+        readonly code?: string | null;
+        readonly description?: string | null;
+        readonly reason?: string;
+      };
     };
   };
 }
 
 function responseFailure(status: number, answer: unknown): Failure {
-  const { code, message, errors, payload } = (answer as ErrorBody | null)?.error ?? {};
+  const { code, message, errors, payload, fix } = (answer as ErrorBody | null)?.error ?? {};
   const { provider } = payload ?? {};
   const details = [provider?.status, provider?.code].filter(
     (part) => part !== undefined && part !== null,
@@ -165,5 +180,8 @@ function responseFailure(status: number, answer: unknown): Failure {
     issues: errors ?? [],
     logId: payload?.log_id ?? null,
     providerAnswer: details.length === 0 ? null : details.join(' '),
+    providerWords: provider?.description ?? null,
+    reason: provider?.reason ?? null,
+    fix: provider?.reason === undefined ? null : (fix ?? null),
   };
 }

@@ -19,17 +19,36 @@ const sentences: Readonly<Record<string, TextKey>> = {
   server_error: 'errorServer',
 };
 
+/** By the reason of a refusal; the person can only fix the ones that they caused. */
+const ofReasons: Readonly<Record<string, TextKey>> = {
+  redirect_mismatch: 'errorSetup',
+  wrong_client: 'errorSetup',
+  flow_not_allowed: 'errorSetup',
+  scope_refused: 'errorSetup',
+  unverified_app: 'errorUnverified',
+  access_denied: 'errorDenied',
+  code_expired: 'errorState',
+  provider_unavailable: 'errorProvider',
+};
+
+/** Whether only the developer of the application can fix it. */
+export const isForDeveloper = ({ reason }: Failure): boolean => {
+  const key = reason === null ? undefined : ofReasons[reason];
+  return key === 'errorSetup' || key === 'errorUnverified';
+};
+
 /** A provider chooses its code: it may be the name of a method of objects. */
 const sentenceOf = (code: string): TextKey | undefined =>
   Object.hasOwn(sentences, code) ? sentences[code] : undefined;
 
 /** The error in the user's language, if the page has a text for it. */
 export function failureSentences(
-  { code, message, providerAnswer, status }: Failure,
+  { code, message, providerAnswer, reason, status }: Failure,
   name: string,
   t: Translate,
 ): { readonly own: string | null; readonly service: string | null } {
   const key =
+    (reason === null ? undefined : ofReasons[reason]) ??
     sentenceOf(providerAnswer ?? '') ??
     sentenceOf(code) ??
     (status !== null && status >= 500 ? 'errorServer' : undefined);

@@ -29,6 +29,9 @@ interface SocketMessage {
   readonly error_desc?: string;
   readonly log_id?: string | null;
   readonly provider_error?: string | { readonly code?: string | null } | null;
+  readonly provider_error_description?: string;
+  readonly reason?: string;
+  readonly fix?: string;
 }
 
 /**
@@ -114,6 +117,9 @@ function outcomeOf(message: SocketMessage, wsClientId: string | null): CallbackO
     message: message.error_desc ?? '',
     logId: message.log_id ?? null,
     providerCode: (typeof answer === 'string' ? answer : answer?.code) ?? null,
+    providerDescription: message.provider_error_description ?? null,
+    reason: message.reason ?? null,
+    fix: message.fix ?? null,
     wsClientId,
   };
 }
@@ -125,5 +131,8 @@ export function failureOfOutcome(outcome: Extract<CallbackOutcome, { ok: false }
     message: outcome.message,
     logId: outcome.logId,
     providerAnswer: outcome.providerCode,
+    providerWords: outcome.providerDescription,
+    reason: outcome.reason,
+    fix: outcome.fix,
   };
 }

@@ -14,6 +14,7 @@ import {
   isAsked,
   type FieldValues,
 } from './form.ts';
+import { errorEvent } from './host.ts';
 import { logoOf } from './logo.ts';
 import { continueHere, openWaiting } from './redirect.ts';
 
@@ -43,12 +44,7 @@ export function formView(app: App, integration: Integration, failure: Failure | 
       app.go.failed(found);
       return;
     }
-    app.host.notify({
-      type: 'error',
-      code: found.code,
-      message: found.message,
-      logId: found.logId,
-    });
+    app.host.notify(errorEvent(found));
     state.failure = found;
     app.show(view);
   }

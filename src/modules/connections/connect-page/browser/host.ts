@@ -1,3 +1,5 @@
+import type { Failure } from './api.ts';
+
 /** The page of the application that frames or opened this one. */
 
 export type ConnectEvent =
@@ -13,8 +15,24 @@ export type ConnectEvent =
       readonly code: string;
       readonly message: string;
       readonly logId: string | null;
+      /** The provider's own code and words, why it refused, and what the developer can do; null where not known. */
+      readonly providerAnswer: string | null;
+      readonly providerWords: string | null;
+      readonly reason: string | null;
+      readonly fix: string | null;
     }
   | { readonly type: 'close' };
+
+export const errorEvent = (failure: Failure): ConnectEvent => ({
+  type: 'error',
+  code: failure.code,
+  message: failure.message,
+  logId: failure.logId,
+  providerAnswer: failure.providerAnswer,
+  providerWords: failure.providerWords,
+  reason: failure.reason,
+  fix: failure.fix,
+});
 
 /** Identifies messages of the page and of the embed script. */
 export const messageSource = 'svc-connect';

@@ -14,7 +14,7 @@ import { h } from './dom.ts';
 import { isExpired } from './failure-text.ts';
 import { failureOfOutcome, listenForFlows, type FlowNotice } from './flow.ts';
 import { formView } from './form-view.ts';
-import { connectHost } from './host.ts';
+import { connectHost, errorEvent } from './host.ts';
 import { takePageOptions, forgetTab, keepTabState, takeReturn } from './tab-state.ts';
 import {
   listView,
@@ -46,12 +46,7 @@ const startFailure = (error: unknown): Failure =>
   error instanceof ConnectError ? error.failure : { ...emptyFailure, message: String(error) };
 
 function viewOf(failure: Failure): View {
-  host.notify({
-    type: 'error',
-    code: failure.code,
-    message: failure.message,
-    logId: failure.logId,
-  });
+  host.notify(errorEvent(failure));
   return isExpired(failure) ? expiredView() : failedView(failure, () => void start());
 }
 

@@ -1,5 +1,6 @@
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import type { Provider } from '../../providers/definition.ts';
+import type { ProviderError } from './provider-error.ts';
 
 export interface ProviderAuthFailure {
   /** The code that a caller gets. */
@@ -14,16 +15,27 @@ export interface ProviderAuthFailure {
   readonly providerStatus: number | null;
   /** The provider's own code, such as `invalid_grant` (RFC 6749 section 5.2); null without one. */
   readonly providerCode: string | null;
-  /** Its error in the callback (RFC 6749 section 4.1.2.1), without secrets. */
-  readonly callbackError?: CallbackError;
+  /** Its own words in the callback or the response (RFC 6749 sections 4.1.2.1 and 5.2), without secrets. */
+  readonly providerError?: ProviderError;
+  /** Why a sign-in was refused, and what to do about it. */
+  readonly refusal?: Refusal;
 }
 
-/** Text of the provider, for people: cleaned, shortened and masked. */
-export interface CallbackError {
-  readonly code: string | null;
-  readonly description: string | null;
-  /** An http address that explains the error. */
-  readonly uri: string | null;
+/** Why a provider refused a sign-in (docs/reference/auth-modes.md#reasons-of-a-refusal). */
+export type RefusalReason =
+  | 'redirect_mismatch'
+  | 'wrong_client'
+  | 'flow_not_allowed'
+  | 'scope_refused'
+  | 'unverified_app'
+  | 'access_denied'
+  | 'code_expired'
+  | 'provider_unavailable';
+
+export interface Refusal {
+  readonly reason: RefusalReason;
+  /** One imperative sentence for the developer of the application. */
+  readonly fix: string;
 }
 
 /** The provider issued no credentials. */

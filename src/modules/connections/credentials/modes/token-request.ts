@@ -16,6 +16,7 @@ import { isOutageStatus } from '../../connections/rules.ts';
 import type { Provider } from '../../providers/definition.ts';
 import type { ModeContext } from './mode.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
+import { tokenErrorOf, withoutPeriod, type ProviderError } from './provider-error.ts';
 
 const escapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -210,7 +211,14 @@ export async function requestToken(
   // Some providers refuse with 200 and an error in the body.
   if (isSuccess && (providerCode === null || hasToken(body)))
     return { body, setCookies: reply.setCookies ?? [], url: reply.url };
-  throw refusal(provider, reply.status, { providerCode, failure, isReadable: body !== null });
+  const secrets = secretsOf(request);
+  const providerError = body === null ? null : tokenErrorOf(body, providerCode, secrets);
+  throw refusal(provider, reply.status, {
+    providerCode,
+    providerError,
+    failure,
+    isReadable: body !== null,
+  });
 }
 
 /** Follows 307 and 308 with the body on the same host: it contains secrets of the client. */
@@ -233,10 +241,17 @@ const isSameHost = (from: URL, to: URL): boolean =>
 function refusal(
   provider: Provider,
   status: number,
-  facts: { providerCode: string | null; failure: ErrorCode; isReadable: boolean },
+  facts: {
+    providerCode: string | null;
+    providerError: ProviderError | null;
+    failure: ErrorCode;
+    isReadable: boolean;
+  },
 ): ProviderAuthError {
-  const { providerCode, failure, isReadable } = facts;
-  const codeText = providerCode === null ? '' : `: ${providerCode}`;
+  const { providerCode, providerError, failure, isReadable } = facts;
+  const description = providerError?.description ?? null;
+  const why = description === null ? '' : ` (${withoutPeriod(description)})`;
+  const codeText = `${providerCode === null ? '' : `: ${providerCode}`}${why}`;
   const isMalformed = status < 300 && !isReadable;
   const refused = refusedBy({ status, code: providerCode, isReadable });
   const what = isMalformed ? 'answered without a token' : `answered ${status}${codeText}`;
@@ -248,6 +263,7 @@ function refusal(
       refused === 'grant' || (refused === 'client' && providerCode !== null && status !== 400),
     providerStatus: status,
     providerCode,
+    ...(providerError === null ? {} : { providerError }),
   });
 }
 
@@ -334,7 +350,42 @@ function refusalCode(body: JsonObject | null, request: TokenRequest): string | n
 
 /** Every secret sent to the provider, also inside a Basic header. */
 function presentedBy({ url, params, headers }: TokenRequest): string {
+  return [url, JSON.stringify(params), JSON.stringify(headers), unpacked(headers)].join('\n');
+}
+
+const unpacked = (headers: TokenRequest['headers']): string => {
   const [, packed = ''] = /^Basic (\S+)$/i.exec(headers?.['authorization'] ?? '') ?? [];
-  const unpacked = Buffer.from(packed, 'base64').toString();
-  return [url, JSON.stringify(params), JSON.stringify(headers), unpacked].join('\n');
+  return Buffer.from(packed, 'base64').toString();
+};
+
+/** Parameters that are no secret: without them a refusal could not be understood. */
+const publicParams = new Set(['client_id', 'grant_type', 'redirect_uri', 'response_type', 'scope']);
+
+/** Its values one by one, for a mask: those of parameters, headers and address. */
+function secretsOf({ url, params, headers = {} }: TokenRequest): string[] {
+  const { pathname, searchParams } = new URL(url);
+  const sent = Object.entries(params).filter(([name]) => !publicParams.has(name));
+  return [
+    ...sent.flatMap(([, value]) => leavesOf(value ?? null)),
+    ...Object.values(headers),
+    ...unpacked(headers).split(':').slice(1).map(decoded),
+    ...searchParams.values(),
+    ...pathname.split('/').filter((part) => part.length >= tokenCharsMin),
+  ].filter((value) => value !== '');
+}
+
+/** Shorter parts of a path are words. */
+const tokenCharsMin = 16;
+
+const leavesOf = (value: Json): string[] =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).flatMap((item: Json) => leavesOf(item))
+    : [plainText(value)];
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

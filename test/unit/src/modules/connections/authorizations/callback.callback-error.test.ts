@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
 import { Mask } from '#kernel/mask.ts';
-import {
-  callbackErrorIn,
-  callbackErrorText,
-} from '#modules/connections/authorizations/callback.ts';
+import { callbackErrorIn } from '#modules/connections/authorizations/callback.ts';
+import { providerErrorText } from '#modules/connections/credentials/modes/provider-error.ts';
 
 const maskOf = (...secrets: readonly string[]): Mask => {
   const mask = new Mask();
@@ -41,6 +39,6 @@ describe('the error in a callback', () => {
     [{ error: 'a', error_uri: 'https://b.example/c' }, 'answered a (https://b.example/c).'],
   ])('%j ends a sentence', (texts, expected) => {
     const found = callbackErrorIn(texts, maskOf());
-    expect(found && callbackErrorText(found)).toBe(expected);
+    expect(found && providerErrorText(found)).toBe(expected);
   });
 });

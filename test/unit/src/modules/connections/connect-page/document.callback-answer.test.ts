@@ -14,6 +14,9 @@ describe('the document that ends a flow', () => {
       message,
       logId: 'op_1',
       providerCode: 'access_denied',
+      providerDescription: null,
+      reason: null,
+      fix: null,
       wsClientId: null,
     } as const;
     const { status, body, headers } = await callbackAnswer(refused, services);

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { translator } from '#modules/access/connect-ui/texts/translate.ts';
 import { emptyFailure } from '#modules/connections/connect-page/browser/api.ts';
-import { failureSentences } from '#modules/connections/connect-page/browser/failure-text.ts';
+import {
+  failureSentences,
+  isForDeveloper,
+} from '#modules/connections/connect-page/browser/failure-text.ts';
 
 const t = translator('en');
 const message = 'The provider "crm" answered access_denied: Ask an administrator.';
@@ -13,6 +16,17 @@ describe('the sentences of a failure on the connect page', () => {
       own: 'Access was not granted at CRM.',
       service: message,
     });
+  });
+
+  it('say that the application is not set up where only its developer can fix it', () => {
+    const failure = { ...emptyFailure, code: 'token_err', message, providerAnswer: '401' };
+    const wrongSecret = { ...failure, reason: 'wrong_client' };
+    expect(failureSentences(wrongSecret, 'CRM', t).own).toBe(
+      'The application is not set up correctly at CRM.',
+    );
+    expect(isForDeveloper(wrongSecret)).toBe(true);
+    expect(isForDeveloper({ ...failure, reason: 'access_denied' })).toBe(false);
+    expect(isForDeveloper(failure)).toBe(false);
   });
 
   it.each(['constructor', 'toString', '__proto__', 'a code of the provider'])(
