@@ -158,3 +158,89 @@ describe('the setup of an integration', () => {
     expect(driven.complaints.splice(0)).toHaveLength(1);
   });
 });
+
+describe('the test account of an integration', () => {
+  const beacon = () => world.played[refreshed]!;
+  const testAccounts = async () =>
+    (await world.connections()).filter(({ end_user: user }) => user?.id === 'console-test');
+  /** Presses the button, and connects in the window that it opens. */
+  const tried = async (name: string): Promise<Page> => {
+    const opening = page.context().waitForEvent('page');
+    await button(name).click();
+    const connectPage = await opening;
+    await connectPage.getByRole('button', { name: 'Connect', exact: true }).click();
+    return connectPage;
+  };
+
+  it.each([
+    [
+      'a wrong secret',
+      { error: 'invalid_client', error_description: 'The client secret has expired' },
+      'Copy client id and secret of the app at Beacon',
+    ],
+    [
+      'another redirect URI',
+      { error: 'invalid_grant', error_description: 'The redirect_uri does not match' },
+      '/oauth/callback as the redirect URI of the app at Beacon, exactly so.',
+    ],
+  ])('says in the words of the provider that it has %s, and what to do', async (_, body, fix) => {
+    beacon().plan('token', { status: 401, body });
+    await open(`/env/dev/integrations/${refreshed}/test`);
+    const connectPage = await tried('Connect a test account');
+    await seen('The account was not connected.');
+    await seen(body.error_description);
+    await seen(new RegExp(`What to do:.*${fix.replaceAll(/[.?]/g, '\\$&')}`));
+    await looksGood(`try-account-${body.error}`);
+    const told = await connectPage.locator('.failure').innerText();
+    expect(told).toContain('The application is not set up correctly at Beacon.');
+    expect(told).toContain(body.error_description);
+    expect(told).toContain(fix);
+    expect(await violationsOf(connectPage)).toEqual([]);
+    await screenshot(connectPage, `connect-${body.error}`);
+    expect(await testAccounts()).toEqual([]);
+    await connectPage.close();
+  });
+
+  it.each([
+    ['invalid_scope', 'Allow the scopes of the integration for the app at Beacon'],
+    ['access_denied', 'Start again, and grant access at Beacon.'],
+    ['consent_required', 'Add the account as a test user of the app at Beacon'],
+  ])('says what to do where the provider comes back with %s', async (error, fix) => {
+    beacon().refuses(error);
+    await open(`/env/dev/integrations/${refreshed}/test`);
+    const connectPage = await tried('Connect a test account');
+    await seen(fix);
+    await seen(error);
+    beacon().refuses(null);
+    expect(await testAccounts()).toEqual([]);
+    await connectPage.close();
+  });
+
+  it('is connected, and the page leads to it', async () => {
+    await open(`/env/dev/integrations/${refreshed}/test`);
+    await seen('If Beacon shows an error and does not come back');
+    await looksGood('try-account');
+    const connectPage = await tried('Connect a test account');
+    await seen('the test account is connected');
+    await looksGood('try-account-connected');
+    const made = await testAccounts();
+    expect(made).toHaveLength(1);
+    await connectPage.close();
+    await page.getByRole('link', { name: 'Open the connection' }).click();
+    await page.getByRole('heading', { level: 1, name: made[0]!.connection_id }).waitFor();
+  });
+
+  it('is found where its link was opened in another browser', async () => {
+    await open(`/env/dev/integrations/${refreshed}/test`);
+    const opening = page.context().waitForEvent('page');
+    await button('Connect a test account').click();
+    await (await opening).close();
+    const link = await page.getByRole('link', { name: 'Open it again' }).getAttribute('href');
+    const other = await world.page();
+    await other.goto(link!);
+    await other.getByRole('button', { name: 'Connect', exact: true }).click();
+    await seen('the test account is connected');
+    expect(await testAccounts()).toHaveLength(2);
+    await other.context().close();
+  });
+});

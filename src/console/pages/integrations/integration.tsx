@@ -19,6 +19,7 @@ import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { AppFields, credentialsOf, hasApp, inWordsOfFields, type App } from './app-fields.tsx';
 import { Functions } from './functions.tsx';
+import { TryAccount } from './try-account.tsx';
 
 interface IntegrationTab {
   readonly id: string;
@@ -39,6 +40,12 @@ const tabs: readonly IntegrationTab[] = [
     label: 'Functions',
     scope: 'environment:functions:list',
     content: (integration) => <Functions integration={integration} />,
+  },
+  {
+    id: 'test',
+    label: 'Test account',
+    scope: 'environment:connect_sessions:write',
+    content: (integration) => <TestAccount integration={integration} />,
   },
   {
     id: 'webhook',
@@ -75,6 +82,24 @@ const useIntegration = (integration: string) =>
     params: { uniqueKey: integration },
     query: { include: ['webhook'] },
   });
+
+function TestAccount({ integration }: PartProps): JSX.Element {
+  const query = useIntegration(integration);
+  return (
+    <LoadedState query={query}>
+      {({ data: { provider } }) => <TestOfProvider integration={integration} provider={provider} />}
+    </LoadedState>
+  );
+}
+
+function TestOfProvider({ integration, provider }: AppProps & { readonly provider: string }) {
+  const query = useRead('GET /providers/{provider}', { params: { provider } });
+  return (
+    <LoadedState query={query}>
+      {({ data }) => <TryAccount integration={integration} provider={data} />}
+    </LoadedState>
+  );
+}
 
 function Settings({ integration }: PartProps): JSX.Element {
   const { can } = useAccess();

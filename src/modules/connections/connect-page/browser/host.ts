@@ -45,15 +45,23 @@ export interface Host {
   token(): Promise<string>;
 }
 
-/** Sends only to that origin; ignores messages of others. */
-export function connectHost(origin: string | null): Host {
+/**
+ * Sends only to that origin; ignores messages of others.
+ * @param channel name of a channel on which pages of the gateway's own origin hear the events
+ */
+export function connectHost(origin: string | null, channel: string | null): Host {
   const other: Window | null = window.parent === window ? (window.opener as Window | null) : parent;
+  const events = channel === null ? null : new BroadcastChannel(`${messageSource}-${channel}`);
+  const broadcast = (event: ConnectEvent): void => events?.postMessage(event);
   if (origin === null || other === null) {
-    return { isPresent: false, notify: () => undefined, token: () => new Promise(() => undefined) };
+    return { isPresent: false, notify: broadcast, token: () => new Promise(() => undefined) };
   }
   return {
     isPresent: true,
-    notify: (event) => other.postMessage({ source: messageSource, ...event }, origin),
+    notify: (event) => {
+      broadcast(event);
+      other.postMessage({ source: messageSource, ...event }, origin);
+    },
     token: () =>
       new Promise((resolve) => {
         const onMessage = (message: MessageEvent): void => {

@@ -28,7 +28,7 @@ import {
 /** The page is `<service>/connect/ui/`. */
 const base = withoutTrailingSlashes(new URL('../../..', location.href).href);
 const options = takePageOptions();
-const host = connectHost(options.parentOrigin);
+const host = connectHost(options.parentOrigin, options.channel);
 const shell = openShell({
   root: document.getElementById('page') as HTMLElement,
   language: languageFor([options.language ?? '', ...navigator.languages]),

@@ -7,6 +7,8 @@ export interface TabState {
   readonly theme: string | null;
   /** Origin of the page that opened this one; events are sent only there. */
   readonly parentOrigin: string | null;
+  /** Name of the channel that pages of the same origin listen to. */
+  readonly channel: string | null;
 }
 
 /** A flow that left this tab for the provider. */
@@ -64,6 +66,7 @@ const names = {
   language: 'lang',
   theme: 'theme',
   parentOrigin: 'parent_origin',
+  channel: 'channel',
 } as const satisfies Record<keyof TabState, string>;
 
 /**
@@ -83,6 +86,7 @@ export function takePageOptions(): TabState {
     language: option('language'),
     theme: option('theme'),
     parentOrigin: originOf(option('parentOrigin')),
+    channel: option('channel'),
   };
   keepTabState(options);
   hideToken(url);
