@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { Client } from '#client/index.ts';
+import { type Client, ApiError, createClient } from '#client/index.ts';
 import { printableLines } from '#kernel/printable.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
 import type { CompilerParts, ProjectCompiler } from './compiler/compile.ts';
@@ -58,3 +58,24 @@ export async function promptOnTerminal(question: string): Promise<string> {
 /** Whether prompts are allowed: on a terminal, outside CI, and not disabled. */
 export const mayPrompt = (context: Context, interactive: boolean | undefined): boolean =>
   context.isTerminal && !context.environment.isCi && interactive !== false;
+
+/** The API for a command. */
+export function openClient(options: {
+  readonly host: string;
+  readonly secretKey: string;
+  readonly version: string;
+}): Client {
+  const { host, secretKey, version } = options;
+  const userAgent = `svc-cli/${version}`;
+  // A person decides whether to try again.
+  const client = createClient({ url: host, key: secretKey, userAgent, retries: 0 });
+  return {
+    ...client,
+    async request(operation, ...args) {
+      const answer = await client.request(operation, ...args);
+      if (typeof answer !== 'string') return answer;
+      // Another server listens at this address.
+      throw new ApiError('invalid_answer', 'The response of the service is not JSON.');
+    },
+  };
+}

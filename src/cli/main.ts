@@ -1,5 +1,4 @@
-import { openClient } from './client.ts';
-import { promptOnTerminal, type Context } from './context.ts';
+import { openClient, promptOnTerminal, type Context } from './context.ts';
 import { processVariables, readEnvironment, userDirectory } from './environment.ts';
 import { exitCodes } from './exit.ts';
 import { outputTo } from './output.ts';

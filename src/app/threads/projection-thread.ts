@@ -28,8 +28,11 @@ import { followProjection } from '#streams/projector/consume-projections.ts';
 import { positionsTable, type TableSet } from '#streams/projector/define.ts';
 import type { TableFeed, FeedOptions } from '#streams/projector/generation-feed.ts';
 import { startGenerations, type ActiveGeneration } from '#streams/projector/generations.ts';
-import { serializeInserts } from '#streams/projector/serialized-inserts.ts';
-import { projectorGroup, startSharedProjector } from '#streams/projector/shared-projector.ts';
+import {
+  serializeInserts,
+  projectorGroup,
+  startSharedProjector,
+} from '#streams/projector/shared-projector.ts';
 import { createSharedPublication } from '#streams/projector/shared-publication.ts';
 import { openCoordination } from '../process/open-coordination.ts';
 import { appendedProjections } from '../process/projections.ts';

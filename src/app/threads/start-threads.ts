@@ -1,4 +1,3 @@
-import { holdEngine } from '#adapters/projection-store/hold-engine.ts';
 import type { Config } from '../config/config.ts';
 import { coordinationAccess } from '../process/open-coordination.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -83,4 +82,13 @@ const usesTables = ({ roles }: Config): boolean => [...roles].some((role) => rol
 function projectingOf({ clickhouseUrl, roles }: Config): ProjectedPartitions {
   if (clickhouseUrl.kind === 'embedded') return 'all';
   return roles.has('projector') ? 'shared' : 'none';
+}
+
+/**
+ * Loads the in-process engine into the calling thread, without opening it. Call it in the main thread before a
+ * worker thread opens the engine: a library that only a worker has loaded is unmapped when the worker ends, while
+ * the engine's own threads still run, and the process crashes.
+ */
+async function holdEngine(): Promise<void> {
+  await import('chdb');
 }

@@ -150,8 +150,7 @@ Examples
     const mapping = loadMapping(context.root, values.mapping);
     const secrets = values.secrets === undefined ? undefined : `@${values.secrets}`;
     const ofIntegrations = objectOf(jsonOption(context, 'secrets', secrets, { isSecret: true }));
-    const { prepareImport } = await import('../import/import.ts');
-    const { openerOf } = await import('../import/sealed.ts');
+    const { openerOf, prepareImport } = await import('../import/import.ts');
     const { showReport } = await import('../import/report.ts');
     using stopping = stopOnInterrupt(context);
     const { signal } = stopping;

@@ -5,7 +5,7 @@ import { splitKey } from '#kernel/ids.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { PayloadOpener } from '#modules/records/model/sealed-payload.ts';
 import { noPayload } from '#modules/records/owner/decisions/round.ts';
-import { createAtRestEncryption } from '#modules/records/owner/encryption/at-rest-encryption.ts';
+import { createAtRestEncryption } from '#modules/records/owner/encryption.ts';
 import { Payloads } from '#modules/records/owner/state/payloads.ts';
 
 type OpeningVault = Pick<Vault, 'sealBytes' | 'openBytes'>;

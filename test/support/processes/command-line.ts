@@ -1,6 +1,5 @@
-import { openClient } from '#cli/client.ts';
 import { ProjectCompiler, type CompilerParts } from '#cli/compiler/compile.ts';
-import type { Context } from '#cli/context.ts';
+import { openClient, type Context } from '#cli/context.ts';
 import { readEnvironment } from '#cli/environment.ts';
 import { outputTo } from '#cli/output.ts';
 import { ownPackage } from '#cli/package.ts';

@@ -1,4 +1,4 @@
-import type { LifecycleEvent } from '#modules/connections/connections/lifecycle-event.ts';
+import type { LifecycleEvent } from '#modules/connections/connections/dependents.ts';
 import { bundle } from '../judges/contract/row-functions.ts';
 import { succeeded, type CrmWorld } from './crm-world.ts';
 

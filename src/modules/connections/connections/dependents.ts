@@ -1,7 +1,12 @@
 import type { CommandRequest } from '#control-plane/entity.ts';
 import type { ErasedStream } from './events.ts';
-import type { LifecycleEvent } from './lifecycle-event.ts';
 import type { Connection } from './state.ts';
+
+/** The events for which functions can be deployed (docs/reference/functions.md#on-event-functions). */
+export type LifecycleEvent =
+  | 'post-connection-creation'
+  | 'validate-connection'
+  | 'pre-connection-deletion';
 
 /** The state of later wings in connections, deleted with them. */
 export interface ConnectionDependents {

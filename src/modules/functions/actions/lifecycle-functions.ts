@@ -1,8 +1,10 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { uuidV5 } from '#kernel/ids.ts';
 import { dayMs, type Clock } from '#kernel/time.ts';
-import type { LifecycleFunctions } from '#modules/connections/connections/dependents.ts';
-import type { LifecycleEvent } from '#modules/connections/connections/lifecycle-event.ts';
+import type {
+  LifecycleFunctions,
+  LifecycleEvent,
+} from '#modules/connections/connections/dependents.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';

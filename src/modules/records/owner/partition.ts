@@ -18,7 +18,7 @@ import {
   type Transaction,
 } from './decisions/round.ts';
 import { recordOwnersGroup, tickMsDefault, type OwnerServices } from './deps.ts';
-import { createOpening, type Opening, PendingEncryption } from './encryption/command-payloads.ts';
+import { createOpening, type Opening, PendingEncryption } from './encryption.ts';
 import { resumableMs } from './state/store-file.ts';
 import { saveMarks } from './state/stream-state.ts';
 

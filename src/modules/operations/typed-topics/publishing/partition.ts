@@ -10,9 +10,8 @@ import type {
 } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { typedProgressTopic, type TypedTopicProgress } from '../progress.ts';
-import { messagesOf } from './messages.ts';
 import { typedTopicsGroup, type PublishingServices } from './shared.ts';
-import { openTarget, type OpenTarget } from './targets.ts';
+import { messagesOf, openTarget, type OpenTarget } from './targets.ts';
 
 /** The progress of the typed topics of a partition, from the log. */
 class Progress {

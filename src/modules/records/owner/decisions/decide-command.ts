@@ -14,7 +14,7 @@ import {
   type RetentionPreviewArgs,
 } from '../../model/commands.ts';
 import { type OwnerServices, recordOwnersGroup } from '../deps.ts';
-import { isKeyGone } from '../encryption/at-rest-encryption.ts';
+import { isKeyGone } from '../encryption.ts';
 import { newRun, putRun, snapshot, type StreamState } from '../state/stream-state.ts';
 import type { Streams } from '../state/streams.ts';
 import {

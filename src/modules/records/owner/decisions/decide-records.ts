@@ -16,7 +16,7 @@ import type {
   StrategyArgs,
 } from '../../model/commands.ts';
 import { record, type RecordCommand, type RecordState } from '../../model/decider.ts';
-import type { KeptPayload } from '../state/state-store.ts';
+import type { KeptPayload } from '../encryption.ts';
 import { putRun } from '../state/stream-state.ts';
 import type { Decision, Handle } from './decide.ts';
 import { markSeen, forgetEnded } from './delete-tracking.ts';

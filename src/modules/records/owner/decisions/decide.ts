@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import type { CommandKind, DeletedKeysArgs, RecordCommandValue } from '../../model/commands.ts';
 import type { StreamRun } from '../../model/events.ts';
-import { CommandPayloads, type Opening } from '../encryption/command-payloads.ts';
+import { CommandPayloads, type Opening } from '../encryption.ts';
 import { newRun, putRun, type StreamState } from '../state/stream-state.ts';
 import type { Answer, Changes } from './round.ts';
 

@@ -19,7 +19,7 @@ import {
 import { record } from '../../model/decider.ts';
 import { recordsTopic, reservedKey } from '../../model/events.ts';
 import { tickMsDefault, type OwnerServices } from '../deps.ts';
-import { isKeyGone } from '../encryption/at-rest-encryption.ts';
+import { isKeyGone } from '../encryption.ts';
 import type { StateStore } from '../state/state-store.ts';
 import type { StreamState } from '../state/stream-state.ts';
 import type { Streams } from '../state/streams.ts';

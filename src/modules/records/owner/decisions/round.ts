@@ -15,8 +15,8 @@ import type { RecordEvent } from '../../model/decider.ts';
 import { headsTopic, recordsTopic, reservedKey } from '../../model/events.ts';
 import { sealedEncoding } from '../../model/sealed-payload.ts';
 import { recordOwnersGroup, type OwnerServices } from '../deps.ts';
-import type { PendingEncryption } from '../encryption/command-payloads.ts';
-import type { KeptPayload, StateStore, Progress } from '../state/state-store.ts';
+import type { KeptPayload, PendingEncryption } from '../encryption.ts';
+import type { StateStore, Progress } from '../state/state-store.ts';
 import { type StreamState, partitionHead, toHead, type HeadMeta } from '../state/stream-state.ts';
 import {
   ChangeIds,

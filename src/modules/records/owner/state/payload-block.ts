@@ -1,15 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { PayloadEncoding } from '../../model/events.ts';
-import type { PayloadGroup } from '../encryption/at-rest-encryption.ts';
-
-/** In the form of an event, or JSON that is sealed with its neighbors before it goes into a file (`secret`). */
-export type KeptEncoding = PayloadEncoding | 'secret';
-
-export interface KeptPayload {
-  readonly encoding: KeptEncoding;
-  /** Null once pruned. That of a secret in a block is opened here. @throws as `KeptSealing.open` */
-  readonly bytes: Uint8Array | null;
-}
+import type { KeptEncoding, KeptPayload, PayloadGroup } from '../encryption.ts';
 
 /** Placeholder of a secret whose key was destroyed. */
 export const unreadable: KeptPayload = {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
+import type { AtRestEncryption, KeptPayload } from '../encryption.ts';
 import {
   Block,
   blockBytesMax,
@@ -11,7 +11,6 @@ import {
   entryBytes,
   smallEntries,
   unreadable,
-  type KeptPayload,
   type PlacedPayload,
 } from './payload-block.ts';
 import { arrayStatements } from './record-states.ts';

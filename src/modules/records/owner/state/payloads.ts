@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
-import { entryBytes, type KeptPayload, type PlacedPayload } from './payload-block.ts';
+import type { AtRestEncryption, KeptPayload } from '../encryption.ts';
+import { entryBytes, type PlacedPayload } from './payload-block.ts';
 import { PayloadBlocks } from './payload-blocks.ts';
 
 export interface PayloadPosition {

@@ -3,13 +3,10 @@ import { crc32 } from 'node:zlib';
 import { CheckedDatabase } from '#control-plane/checked-database.ts';
 import { mustBeWhole } from '#control-plane/disposable-database.ts';
 import type { RecordState } from '../../model/decider.ts';
-import type { AtRestEncryption } from '../encryption/at-rest-encryption.ts';
-import type { KeptPayload } from './payload-block.ts';
+import type { AtRestEncryption, KeptPayload } from '../encryption.ts';
 import { blockTables } from './payload-blocks.ts';
 import { Payloads, type PayloadPosition } from './payloads.ts';
 import { arrayStatements, RecordStates, stateTable } from './record-states.ts';
-
-export type { KeptPayload } from './payload-block.ts';
 
 /** Progress of the store; the log has all of it, so that the store may be lost. */
 export interface Progress {

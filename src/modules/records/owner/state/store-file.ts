@@ -6,7 +6,7 @@ import { dayMs } from '#kernel/time.ts';
 import type { Position } from '#ports/event-log.ts';
 import { headsTopic, recordsTopic } from '../../model/events.ts';
 import type { OwnerServices } from '../deps.ts';
-import { createAtRestEncryption } from '../encryption/at-rest-encryption.ts';
+import { createAtRestEncryption } from '../encryption.ts';
 import { StateStore, type Progress } from './state-store.ts';
 
 /** Maximum lag of a store before it may have missed tombstones: half the shortest delete retention. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openClient } from '#cli/client.ts';
 import { performDeployment, type Consent } from '#cli/commands/deploy.ts';
 import type { CompileResult } from '#cli/compiler/compile.ts';
+import { openClient } from '#cli/context.ts';
 import { packageFunctions, type Selection } from '#cli/deploy/package.ts';
 import { CommandFailure } from '#cli/exit.ts';
 import { outputTo } from '#cli/output.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { openClient } from '#cli/client.ts';
+import { openClient } from '#cli/context.ts';
 import { DryConnections } from '#cli/dryrun/connections.ts';
 import { Journal } from '#cli/dryrun/journal.ts';
 import { providerCalls } from '#cli/dryrun/provider-calls.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteConnection } from '#modules/connections/connections/deletion.ts';
-import type { LifecycleEvent } from '#modules/connections/connections/lifecycle-event.ts';
+import type { LifecycleEvent } from '#modules/connections/connections/dependents.ts';
 import { connectValidated, runBeforeDeletion } from '#modules/connections/connections/lifecycle.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';

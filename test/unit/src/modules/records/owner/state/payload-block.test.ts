@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createAtRestEncryption } from '#modules/records/owner/encryption/at-rest-encryption.ts';
+import { createAtRestEncryption, type KeptEncoding } from '#modules/records/owner/encryption.ts';
 import {
   Block,
   decodePlaces,
   encodeBlock,
   encodePlaces,
-  type KeptEncoding,
   type PlacedPayload,
 } from '#modules/records/owner/state/payload-block.ts';
 import { memoryVault } from '#test/support/worlds/records.ts';

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAtRestEncryption } from '#modules/records/owner/encryption/at-rest-encryption.ts';
+import { createAtRestEncryption, type KeptPayload } from '#modules/records/owner/encryption.ts';
 import {
   blockBytesMax,
   blockEntriesMax,
   entryBytes,
-  type KeptPayload,
   type PlacedPayload,
 } from '#modules/records/owner/state/payload-block.ts';
 import { blockTables, PayloadBlocks } from '#modules/records/owner/state/payload-blocks.ts';

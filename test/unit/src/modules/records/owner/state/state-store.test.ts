@@ -4,13 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RecordState } from '#modules/records/model/decider.ts';
-import { createAtRestEncryption } from '#modules/records/owner/encryption/at-rest-encryption.ts';
+import { createAtRestEncryption, type KeptPayload } from '#modules/records/owner/encryption.ts';
 import { unreadable } from '#modules/records/owner/state/payload-block.ts';
-import {
-  StateStore,
-  type KeptPayload,
-  type Progress,
-} from '#modules/records/owner/state/state-store.ts';
+import { StateStore, type Progress } from '#modules/records/owner/state/state-store.ts';
 import { seeded, seedOfRun, type Random } from '#test/support/judges/random.ts';
 import { memoryVault } from '#test/support/worlds/records.ts';
 

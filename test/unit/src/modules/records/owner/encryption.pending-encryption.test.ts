@@ -5,7 +5,7 @@ import {
   PayloadOpener,
 } from '#modules/records/model/sealed-payload.ts';
 import { streamKey } from '#modules/records/model/stream.ts';
-import { PendingEncryption } from '#modules/records/owner/encryption/command-payloads.ts';
+import { PendingEncryption } from '#modules/records/owner/encryption.ts';
 import { anOrigin, aStream, openRecordsWorld, sealHere } from '#test/support/worlds/records.ts';
 
 const ownerOf = (name: string) => ({ key: name, connectionUid: name });

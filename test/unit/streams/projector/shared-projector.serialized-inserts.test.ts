@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openInProcessCoordination } from '#adapters/coordination/in-process.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Insert, ProjectionStore } from '#ports/projection-store.ts';
-import { serializeInserts } from '#streams/projector/serialized-inserts.ts';
+import { serializeInserts } from '#streams/projector/shared-projector.ts';
 import { storeOfFile } from '#test/support/worlds/record-pages.ts';
 
 const logger = { debug: () => undefined };
