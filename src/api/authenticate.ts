@@ -5,6 +5,7 @@ import type { RouteGuards } from '#http/pipeline.ts';
 import { isSameOrigin, takesConsoleCookie } from '#http/same-origin.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { ApiKey } from '#modules/access/api-keys/api-key.ts';
+import { accountKeyEntity, apiKeyEntity } from '#modules/access/api-keys/entity.ts';
 import {
   authenticate,
   createUseNoter,
@@ -20,7 +21,7 @@ import {
   findSession,
   findSessionKey,
 } from '#modules/access/console-sessions/handlers.ts';
-import { environmentRef } from '#modules/access/environments/entity.ts';
+import { environmentEntity, environmentRef } from '#modules/access/environments/entity.ts';
 import { isConnectToken, sessionOf } from '#modules/connections/connect-sessions/handlers.ts';
 import type { Services } from './services.ts';
 
@@ -60,14 +61,15 @@ interface CachedCaller {
 export async function openAuthenticator(services: Services): Promise<Authenticator> {
   const revocations = await openRevocations(services.coordination);
   const cached = new LRUCache<string, CachedCaller>({ max: cachedMax });
-  const kinds = new Set(['api-key', 'account-key', 'environment']);
   /** A caller that was looked up before a change must not be cached after it. */
   let changes = 0;
-  const stop = services.control.view.onChange((changed) => {
-    if (!changed.some((ref) => kinds.has(ref.kind))) return;
-    changes += 1;
-    cached.clear();
-  });
+  const stop = services.control.view.onChange(
+    [apiKeyEntity, accountKeyEntity, environmentEntity],
+    () => {
+      changes += 1;
+      cached.clear();
+    },
+  );
   const uses = createUseNoter(services);
   const note = async (key: ApiKey) => {
     try {

@@ -91,6 +91,8 @@ export interface ViewQuery {
   };
 }
 
+type RefOfKind<K extends EntityKind> = K extends EntityKind<infer E> ? EntityRef<E> : never;
+
 /**
  * The local materialized view of `svc.internal.control.v1` (SQLite). Reads are synchronous and never leave the
  * process; await `caughtUp` before reporting an entity as unknown.
@@ -118,8 +120,11 @@ export interface ControlView {
   count(sql: string, values: readonly (string | number)[]): number;
   /** Resolves when the view has applied everything that was in the log at the call (shared, at most every 50 ms). */
   caughtUp(): Promise<void>;
-  /** Called after each applied batch with the changed entities. */
-  onChange(listener: (changed: readonly EntityRef[]) => void): () => void;
+  /** Called after each applied batch with its changed entities of the kinds, if there are any. */
+  onChange<K extends EntityKind>(
+    kinds: readonly K[],
+    listener: (changed: readonly RefOfKind<K>[]) => void,
+  ): () => void;
 }
 
 /**

@@ -111,6 +111,11 @@ async function resume(
   return new Map(all);
 }
 
+interface ChangeListener {
+  readonly kinds: ReadonlySet<string>;
+  readonly notify: (changed: readonly EntityRef[]) => void;
+}
+
 class MaterializedView {
   readonly waiters: PositionWaiters;
   readonly #store: ViewStore;
@@ -118,7 +123,7 @@ class MaterializedView {
   readonly #codec: Codec<EntityValue>;
   readonly #progress: Map<number, PartitionProgress>;
   readonly #cached = new LRUCache<string, object>({ max: cachedMax });
-  readonly #listeners = new Set<(changed: readonly EntityRef[]) => void>();
+  readonly #listeners = new Set<ChangeListener>();
 
   constructor(
     store: ViewStore,
@@ -151,7 +156,7 @@ class MaterializedView {
     });
     for (const key of keys) this.#cached.delete(key);
     this.#progress.set(partition, { partition, next: batch.next, decision, epoch });
-    if (changed.length > 0) for (const listener of this.#listeners) listener(changed);
+    if (changed.length > 0) this.#notify(changed);
     this.waiters.progressed(partition);
   }
 
@@ -171,12 +176,22 @@ class MaterializedView {
           (partitionProgress) => partitionProgress.decision >= decision,
           timeoutMs,
         ),
-      onChange: (listener) => {
+      onChange: (kinds, notify) => {
+        const ofKinds = new Set(kinds.map(({ kind }) => kind));
+        // It gets only references of these kinds.
+        const listener = { kinds: ofKinds, notify: notify as ChangeListener['notify'] };
         this.#listeners.add(listener);
         return () => void this.#listeners.delete(listener);
       },
       [Symbol.asyncDispose]: close,
     };
+  }
+
+  #notify(changed: readonly EntityRef[]): void {
+    for (const { kinds, notify } of this.#listeners) {
+      const ofKinds = changed.filter(({ kind }) => kinds.has(kind));
+      if (ofKinds.length > 0) notify(ofKinds);
+    }
   }
 
   #decisionOf({ value }: ReadMessage): number | null {

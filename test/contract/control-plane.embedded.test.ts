@@ -369,7 +369,7 @@ describe('an owner', () => {
     owners = await world.startOwners({ definitions: { ...definitions, variable: timer } });
     const { ref } = variable('A');
     const ticked = new Promise<void>((resolve) => {
-      node.control.view.onChange(() => {
+      node.control.view.onChange([timer], () => {
         const state = node.control.view.find<TimerEntity>({ kind: 'variable', path: ref.path });
         if (state?.last === 'Tick') resolve();
       });

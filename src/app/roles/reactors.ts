@@ -2,7 +2,6 @@ import { platform, release } from 'node:os';
 import { openSandbox } from '#adapters/sandbox/sandbox.ts';
 import type { Services } from '#api/services.ts';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
-import type { EntityRef } from '#control-plane/entity.ts';
 import type { Ports } from '#control-plane/ports.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
 import { resumeDeletions } from '#modules/access/environments/deletion.ts';
@@ -16,6 +15,7 @@ import {
 import { startAlertMonitor } from '#modules/extensions/alerts/monitor.ts';
 import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-functions.ts';
 import { startDeploymentWorker } from '#modules/functions/deployments/deployment-worker.ts';
+import { functionEntity } from '#modules/functions/functions/entity.ts';
 import { hasFunctions } from '#modules/functions/functions/queries.ts';
 import { createTimelines } from '#modules/functions/runs/ledger/timeline.ts';
 import { startFunctionRunner } from '#modules/functions/runs/runner/function-run.ts';
@@ -131,10 +131,7 @@ async function openSandboxFor(
   control: ControlPlane,
 ): Promise<Sandbox> {
   const sandbox = stack.use(await openSandbox({ isOnDemand: !hasFunctions(control) }));
-  const warm = (changed: readonly EntityRef[]): void => {
-    if (changed.some(({ kind }) => kind === 'function')) sandbox.warm();
-  };
-  stack.defer(control.view.onChange(warm));
+  stack.defer(control.view.onChange([functionEntity], () => sandbox.warm()));
   return sandbox;
 }
 

@@ -50,7 +50,7 @@ export async function startHttpOnly(
     listBy: () => [],
     connections: () => [],
     caughtUp: async () => undefined,
-    onChange: (listener: (changed: readonly EntityRef[]) => void) => {
+    onChange: (_kinds: unknown, listener: (changed: readonly EntityRef[]) => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -35,9 +35,7 @@ export function keepRewrapping(deps: RewrapDeps): AsyncDisposable {
       .catch((err: unknown) => logger.warn({ err }, 'rewrapping keys goes on later'))
       .finally(() => (running = null));
   };
-  const stop = control.view.onChange((changed) => {
-    if (changed.some(({ kind }) => kind === rewrapRef.kind)) look();
-  });
+  const stop = control.view.onChange([rewrapRef], look);
   const timer = setInterval(look, lookEveryMs).unref();
   look();
   return {

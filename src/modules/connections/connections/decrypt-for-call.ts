@@ -2,6 +2,7 @@ import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { joinKey } from '#kernel/ids.ts';
 import type { Clock } from '#kernel/time.ts';
+import { environmentEntity } from '#modules/access/environments/entity.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
 import {
   openConnectionConfig,
@@ -9,8 +10,10 @@ import {
   openIntegrationCredentials,
   openMetadata,
 } from '../credentials/sealing.ts';
+import { integrationEntity } from '../integrations/entity.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { ProviderCatalogue } from '../providers/catalogue.ts';
+import { connectionEntity } from './entity.ts';
 import { isDue } from './freshness.ts';
 import type { OpenedForCall, ConnectionName, OpenedConnections } from './opened-connections.ts';
 import { requireConnection } from './queries.ts';
@@ -55,7 +58,7 @@ export async function decryptForCall(
 /** How long decrypted secrets stay in memory before the store is read again. */
 const keptMs = 30_000;
 const keptMax = 5_000;
-const cachedKinds: ReadonlySet<string> = new Set(['connection', 'integration', 'environment']);
+const cachedKinds = [connectionEntity, integrationEntity, environmentEntity];
 
 interface Deps extends SealedEntities {
   readonly providers: ProviderCatalogue;
@@ -68,9 +71,8 @@ export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {
   const kept = expiringCache<OpenedForCall>(keptMax, keptMs, deps.clock);
   /** What was read before a change must not be cached after it. */
   let changes = 0;
-  const stop = deps.control.view.onChange((changed) => {
+  const stop = deps.control.view.onChange(cachedKinds, (changed) => {
     for (const { kind, path } of changed) {
-      if (!cachedKinds.has(kind)) continue;
       changes += 1;
       if (kind === 'connection') kept.delete(joinKey(...path));
       else kept.clear();

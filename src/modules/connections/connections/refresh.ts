@@ -15,7 +15,7 @@ import { openConnectionConfig, openCredentials } from '../credentials/sealing.ts
 import { requireIntegration } from '../integrations/queries.ts';
 import type { ProviderCatalogue } from '../providers/catalogue.ts';
 import type { Provider } from '../providers/definition.ts';
-import { connectionRef } from './entity.ts';
+import { connectionEntity, connectionRef } from './entity.ts';
 import { isBackingOff, isDue, isExhausted, isExpired } from './freshness.ts';
 import { storeCredentials } from './handlers.ts';
 import { findConnection } from './queries.ts';
@@ -190,9 +190,8 @@ async function acquire(
 /** Resolves on a change of the connection in the view, or after the poll interval. */
 async function changed({ control }: RefreshDeps, { connectionId }: Connection): Promise<void> {
   const stop = new AbortController();
-  const unsubscribe = control.view.onChange((refs) => {
-    if (refs.some(({ kind, path }) => kind === 'connection' && path[2] === connectionId))
-      stop.abort();
+  const unsubscribe = control.view.onChange([connectionEntity], (refs) => {
+    if (refs.some(({ path }) => path[2] === connectionId)) stop.abort();
   });
   try {
     await pause(lookAgainMs, undefined, { signal: stop.signal }).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
-import { commandTo, isOfKind, type CommandOf } from '#control-plane/entity.ts';
+import { commandTo, type CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { SharedValues } from '#modules/access/services.ts';
@@ -40,9 +40,9 @@ export function startDeploymentWorker(deps: Deps): AsyncDisposable {
         logger.warn({ err, deployment: deployment.id }, 'a deployment was left'),
       );
   };
-  const stop = control.view.onChange((changed) => {
+  const stop = control.view.onChange([deploymentEntity], (changed) => {
     for (const ref of changed) {
-      const found = isOfKind(deploymentEntity, ref) ? control.view.find(ref) : null;
+      const found = control.view.find(ref);
       if (found !== null) takeUp(found);
     }
   });

@@ -10,6 +10,7 @@ import type { Connection } from '#modules/connections/connections/state.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { changesEnd, type ReadableRuns } from '#modules/records/read/readable.ts';
 import type { DeclaredModels, ModelNames, RecordAccess } from '#modules/records/services.ts';
+import { functionEntity } from '../functions/entity.ts';
 import { listFunctions } from '../functions/queries.ts';
 import { connectionPathOf, syncEntity } from './entity.ts';
 import { presentStatus } from './presenter.ts';
@@ -24,10 +25,8 @@ const integrationsMax = 1000;
  */
 export function createDeclaredModels(control: ControlPlane): DeclaredModels & Disposable {
   const kept = new LRUCache<string, ModelNames>({ max: integrationsMax });
-  const stop = control.view.onChange((changed) => {
-    for (const { kind, path } of changed) {
-      if (kind === 'function') kept.delete(joinKey(...path.slice(0, 2)));
-    }
+  const stop = control.view.onChange([functionEntity], (changed) => {
+    for (const { path } of changed) kept.delete(joinKey(...path.slice(0, 2)));
   });
   return {
     find(environmentUid, integrationKey) {

@@ -206,9 +206,8 @@ export function openOperatorRequests(deps: OperatorRequestsDeps, group: string):
     },
     onChange(listener) {
       const stops = [
-        control.view.onChange((changed) => {
-          const isOurs = changed.some(({ kind, path }) => kind === ref.kind && path[0] === group);
-          if (isOurs) listener();
+        control.view.onChange([ref], (changed) => {
+          if (changed.some(({ path }) => path[0] === group)) listener();
         }),
         deadLetters.onChange(listener),
       ];

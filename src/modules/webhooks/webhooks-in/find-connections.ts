@@ -6,6 +6,7 @@ import { joinKey } from '#kernel/ids.ts';
 import { plainText } from '#kernel/json-path.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
+import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import {
   connectionsOfIntegration,
   findConnection,
@@ -58,9 +59,8 @@ interface Deps {
 export function createConnectionFinder(deps: Deps): ConnectionFinder {
   const { control } = deps;
   const indexes = new LRUCache<string, Index>({ max: indexesMax });
-  const stop = control.view.onChange((changed) => {
-    const connections = changed.filter(({ kind }) => kind === 'connection');
-    if (connections.length > 0) for (const index of indexes.values()) note(index, connections);
+  const stop = control.view.onChange([connectionEntity], (changed) => {
+    for (const index of indexes.values()) note(index, changed);
   });
   const indexOf = (lookup: IntegrationScope, property: string): Index => {
     const name = joinKey(lookup.environmentUid, lookup.integrationKey, property);

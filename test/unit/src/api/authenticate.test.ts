@@ -7,7 +7,7 @@ import { systemClock } from '#kernel/time.ts';
 import { newSecret } from '#modules/access/api-keys/key-format.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 
-type Listener = Parameters<ControlView['onChange']>[0];
+type Listener = Parameters<ControlView['onChange']>[1];
 
 /** A view that has one account key until it is deleted, and notifies its listeners of that. */
 function viewOfOneKey() {
@@ -25,9 +25,9 @@ function viewOfOneKey() {
       return { path: ['k'], state: key } as never;
     },
     caughtUp: () => Promise.resolve(),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+    onChange(_kinds, listener) {
+      listeners.add(listener as Listener);
+      return () => void listeners.delete(listener as Listener);
     },
   };
   return {

@@ -335,7 +335,7 @@ async function endOf(
     if (run === null || run.endedAt !== null) resolve(null);
   };
   const give = (): void => reject(signal.reason as Error);
-  const stop = view.onChange(look);
+  const stop = view.onChange([ref], look);
   signal.addEventListener('abort', give, { once: true });
   if (signal.aborted) give();
   look();

@@ -4,11 +4,12 @@ import { GatewayError } from '#kernel/errors.ts';
 import { joinKey, uuidV5 } from '#kernel/ids.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Clock } from '#kernel/time.ts';
+import { functionEntity } from '#modules/functions/functions/entity.ts';
 import { recordsTopic, type RecordChange } from '#modules/records/model/events.ts';
 import type { EventLog, Headers, Message } from '#ports/event-log.ts';
 import type { Codec, Schemas } from '#ports/schemas.ts';
 import { typedTopicCleanup } from '#streams/topics.ts';
-import { typedTopicRef } from '../entity.ts';
+import { typedTopicEntity, typedTopicRef } from '../entity.ts';
 import { typedSchema, type Envelope, type TypedSchema } from '../envelope.ts';
 import { topicOf } from '../names.ts';
 import { allTypedTopics, schemaOfModel } from '../queries.ts';
@@ -39,9 +40,9 @@ export class Targets implements Disposable {
     this.#control = control;
     this.#list = targetsOf(control);
     this.#text = targetsText(this.#list);
-    this.#unsubscribe = control.view.onChange((changed) => {
-      if (changed.some(({ kind }) => kind === 'typed-topic' || kind === 'function')) this.#look();
-    });
+    this.#unsubscribe = control.view.onChange([typedTopicEntity, functionEntity], () =>
+      this.#look(),
+    );
   }
 
   /** `changed` aborts when the list is out of date. */

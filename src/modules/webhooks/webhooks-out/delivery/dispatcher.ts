@@ -3,9 +3,18 @@ import type { Logger } from 'pino';
 import type { EntityRef } from '#control-plane/entity.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
 import { limits } from '#kernel/limits.ts';
+import { environmentEntity, type EnvironmentEntity } from '#modules/access/environments/entity.ts';
+import {
+  connectionEntity,
+  type ConnectionEntity,
+} from '#modules/connections/connections/entity.ts';
 import { micros, millis } from '#modules/functions/runs/ledger/events.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { OperationLogs } from '#ports/operation-log.ts';
+import {
+  webhookEndpointEntity,
+  type WebhookEndpointEntity,
+} from '../../webhook-endpoints/entity.ts';
 import type { Deliveries } from '../deliveries.ts';
 import { lineOf, type Delivery, type DeliveryName, type EndpointRef } from '../delivery-store.ts';
 import type { DeliveryAction, WebhookOut } from '../events.ts';
@@ -29,6 +38,10 @@ const sleepMaxMs = 15_000;
 /** Limit of deliveries in memory of this process; beyond it only short queues accept more. */
 const takenMax = 20_000;
 const repeatPauseMs = 1_000;
+
+/** The entities that hold the URL of an endpoint. */
+const endpointKinds = [environmentEntity, webhookEndpointEntity, connectionEntity];
+type EndpointHolder = EntityRef<EnvironmentEntity | WebhookEndpointEntity | ConnectionEntity>;
 
 export interface DispatcherDeps extends SendDeps {
   readonly publisher: Publisher;
@@ -89,7 +102,7 @@ export class Dispatcher implements AsyncDisposable {
     this.#steps = new StepWriter(deps.publisher, this.#ending.signal);
     this.#stopListening = [
       deps.deliveries.onChange(() => this.#settle()),
-      deps.control.view.onChange((changed) => this.#endpointsChanged(changed)),
+      deps.control.view.onChange(endpointKinds, (changed) => this.#endpointsChanged(changed)),
     ];
   }
 
@@ -108,7 +121,7 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   /** Deliveries behind an open circuit continue when their endpoint has another URL now. */
-  #endpointsChanged(changed: readonly EntityRef[]): void {
+  #endpointsChanged(changed: readonly EndpointHolder[]): void {
     for (const endpoint of changed.flatMap(endpointsOf)) {
       if (this.#lines.get(lineOf(endpoint))?.circuit?.isOpen !== true) continue;
       this.#findUrl(endpoint).catch((err: unknown) => {
@@ -388,7 +401,7 @@ function jitterOf({ message_id }: WebhookOut, waitMs: number): number {
 }
 
 /** The endpoints whose URL the entity holds. */
-function endpointsOf({ kind, path }: EntityRef): readonly EndpointRef[] {
+function endpointsOf({ kind, path }: EndpointHolder): readonly EndpointRef[] {
   const [environment_id = '', second = '', third = ''] = path;
   const ofNone = { environment_id, integration: null, connection_id: null };
   switch (kind) {
@@ -400,7 +413,5 @@ function endpointsOf({ kind, path }: EntityRef): readonly EndpointRef[] {
       return [
         { environment_id, endpoint_id: 'connection', integration: second, connection_id: third },
       ];
-    default:
-      return [];
   }
 }
