@@ -18,8 +18,9 @@ import {
   useRouter,
 } from 'wouter-preact';
 import { ApiError } from '#client/index.ts';
+import { LinkButton } from './design/button.tsx';
+import { Empty } from './design/states.tsx';
 import { lazy } from './pages/lazy.tsx';
-import { NotFound } from './pages/not-found.tsx';
 import {
   AccessProvider,
   accountKeyOf,
@@ -31,6 +32,7 @@ import {
 } from './session/context.tsx';
 import { onOtherTab, readSession, signIn, takeCode, type SessionKey } from './session/session.ts';
 import { sessionQuery, SignIn } from './session/sign-in.tsx';
+import { Page } from './shell/page.tsx';
 import { Shell } from './shell/shell.tsx';
 
 const AccountKeys = lazy(
@@ -279,3 +281,11 @@ function Section({ sessionKey, children }: SectionProps): JSX.Element {
     </AccessProvider>
   );
 }
+
+const NotFound = (): JSX.Element => (
+  <Page title="Not found">
+    <Empty title="There is no page at this address" action={<LinkButton href="/">Home</LinkButton>}>
+      The link may be old, or the session holds no key for it: add the key in the environment menu.
+    </Empty>
+  </Page>
+);
