@@ -22,6 +22,15 @@ export interface ConnectionEntity {
   readonly index: 'uid' | 'id' | 'deleting' | 'postponed' | 'failing';
 }
 
+/** Environment uid, integration key, connection id. */
+export type ConnectionPath = readonly [string, string, string];
+
+export const connectionPathOf = (ref: {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly connectionId: string;
+}): ConnectionPath => [ref.environmentUid, ref.integrationKey, ref.connectionId];
+
 export function connectionRef(
   environmentUid: string,
   integrationKey: string,

@@ -7,7 +7,7 @@ import type { BodyPlace } from '../runs/ledger/events.ts';
 import type { RunFailure } from '../syncs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 import type { ActionBorn, ActionEvent } from './events.ts';
-import { kindOf, type ActionRun } from './state.ts';
+import type { ActionRun, CalledKind } from './state.ts';
 
 /** A started run without a heartbeat for this time counts as crashed. */
 const heartbeatTimeoutMs = 60_000;
@@ -68,6 +68,8 @@ export function actionDueAt(state: ActionRun): Instant {
   }
   return state.status === 'queued' ? state.startBy : silentAt(state);
 }
+
+export const kindOf = ({ kind = 'action' }: Pick<ActionRun, 'kind'>): CalledKind => kind;
 
 const isOver = (state: ActionRun): boolean => state.endedAt !== null;
 const silentAt = (state: ActionRun): Instant =>

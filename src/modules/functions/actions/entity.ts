@@ -8,9 +8,9 @@ import type {
 import { joinKey } from '#kernel/ids.ts';
 import { scrub } from '#kernel/scrub.ts';
 import { micros, quietStep, type RunStep } from '../runs/ledger/events.ts';
-import { action, actionDueAt, type ActionCommand } from './decider.ts';
+import { action, actionDueAt, kindOf, type ActionCommand } from './decider.ts';
 import type { ActionEvent } from './events.ts';
-import { kindOf, type ActionRun } from './state.ts';
+import type { ActionRun } from './state.ts';
 
 export interface ActionRunEntity {
   readonly kind: 'action-run';

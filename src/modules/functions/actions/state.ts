@@ -47,5 +47,3 @@ export interface ActionRun {
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly endedAt: Instant | null;
 }
-
-export const kindOf = ({ kind = 'action' }: Pick<ActionRun, 'kind'>): CalledKind => kind;

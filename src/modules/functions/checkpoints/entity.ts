@@ -1,5 +1,6 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { joinKey } from '#kernel/ids.ts';
+import type { ConnectionPath } from '#modules/connections/connections/entity.ts';
 import {
   checkpoint,
   type CheckpointCommand,
@@ -15,7 +16,7 @@ export interface CheckpointEntity {
 }
 
 export function checkpointRef(
-  connection: readonly [string, string, string],
+  connection: ConnectionPath,
   ref: Pick<Checkpoint, 'kind' | 'functionName'>,
 ): EntityRef<CheckpointEntity> {
   const path = [...connection, ref.kind, ref.functionName];

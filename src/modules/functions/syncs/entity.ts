@@ -7,7 +7,7 @@ import type {
 import { joinKey } from '#kernel/ids.ts';
 import { scrub } from '#kernel/scrub.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { connectionRef } from '#modules/connections/connections/entity.ts';
+import { connectionRef, type ConnectionPath } from '#modules/connections/connections/entity.ts';
 import { formatFrequency } from '../functions/frequency.ts';
 import { micros, quietStep, type RunAction, type RunStep } from '../runs/ledger/events.ts';
 import { sync, syncDueAt, type SyncCommand } from './decider.ts';
@@ -23,15 +23,6 @@ export interface SyncEntity {
   readonly facts: { readonly isConnectionLive: boolean };
   readonly index: 'id' | 'run';
 }
-
-/** Path of the connection: environment uid, integration key, connection id. */
-export type ConnectionPath = readonly [string, string, string];
-
-export const connectionPathOf = (ref: {
-  readonly environmentUid: string;
-  readonly integrationKey: string;
-  readonly connectionId: string;
-}): ConnectionPath => [ref.environmentUid, ref.integrationKey, ref.connectionId];
 
 export const syncRef = (
   connection: ConnectionPath,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import { commandTo, type CommandOf } from '#control-plane/entity.ts';
-import { connectionPathOf, syncRef, type SyncEntity } from './entity.ts';
+import { connectionPathOf } from '#modules/connections/connections/entity.ts';
+import { syncRef, type SyncEntity } from './entity.ts';
 import { selectSyncs, type SyncSelection } from './queries.ts';
 
 const parallelMax = 16;

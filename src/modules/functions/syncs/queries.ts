@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { joinKey } from '#kernel/ids.ts';
+import { connectionPathOf } from '#modules/connections/connections/entity.ts';
 import {
   connectionsOfIntegration,
   requireConnection,
@@ -12,7 +13,7 @@ import { changesEnd, type ReadableRuns } from '#modules/records/read/readable.ts
 import type { DeclaredModels, ModelNames, RecordAccess } from '#modules/records/services.ts';
 import { functionEntity } from '../functions/entity.ts';
 import { listFunctions } from '../functions/queries.ts';
-import { connectionPathOf, syncEntity } from './entity.ts';
+import { syncEntity } from './entity.ts';
 import { presentStatus } from './presenter.ts';
 import { createInstancesFor, streamOf } from './reconcile.ts';
 import type { LastRun, SyncInstance } from './state.ts';

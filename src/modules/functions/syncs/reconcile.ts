@@ -4,6 +4,7 @@ import { type CommandOf, commandTo } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
 import type { ConnectionDependents } from '#modules/connections/connections/dependents.ts';
+import { connectionPathOf } from '#modules/connections/connections/entity.ts';
 import {
   connectionsOfIntegration,
   findConnection,
@@ -19,7 +20,7 @@ import { functionEntity } from '../functions/entity.ts';
 import { parseFrequency } from '../functions/frequency.ts';
 import type { DeployedFunction } from '../functions/function.ts';
 import { listFunctions } from '../functions/queries.ts';
-import { connectionPathOf, syncRef, syncEntity, type SyncEntity } from './entity.ts';
+import { syncRef, syncEntity, type SyncEntity } from './entity.ts';
 import type { SyncInstance } from './state.ts';
 
 const topic = 'svc.connections.v1';

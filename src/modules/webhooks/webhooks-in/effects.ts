@@ -10,6 +10,7 @@ import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { dayMs } from '#kernel/time.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
 import { saveAuthorized } from '#modules/connections/authorizations/save.ts';
+import { connectionPathOf } from '#modules/connections/connections/entity.ts';
 import type { ConnectDeps } from '#modules/connections/connections/lifecycle.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { modeContext } from '#modules/connections/credentials/mode-context.ts';
@@ -22,7 +23,7 @@ import type { ProviderCatalogue } from '#modules/connections/providers/catalogue
 import type { DeployedFunction } from '#modules/functions/functions/function.ts';
 import { listFunctions } from '#modules/functions/functions/queries.ts';
 import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
-import { connectionPathOf, syncRef } from '#modules/functions/syncs/entity.ts';
+import { syncRef } from '#modules/functions/syncs/entity.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import type { OperationLogs } from '#ports/operation-log.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';

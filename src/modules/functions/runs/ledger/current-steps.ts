@@ -9,8 +9,8 @@ import { type SyncEntity, syncEntity } from '#modules/functions/syncs/entity.ts'
 import type { EventLog } from '#ports/event-log.ts';
 import { activeGeneration } from '#streams/projector/active-generation.ts';
 import { storedPositions } from '#streams/projector/positions.ts';
+import { kindOf } from '../../actions/decider.ts';
 import { actionRunRef } from '../../actions/entity.ts';
-import { kindOf } from '../../actions/state.ts';
 import { hasEnded } from './presenter.ts';
 import { runs } from './projection.ts';
 import { stepsOf, type StepRow } from './queries.ts';

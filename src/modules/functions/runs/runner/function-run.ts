@@ -2,12 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { connectionRef, type ConnectionEntity } from '#modules/connections/connections/entity.ts';
+import {
+  connectionPathOf,
+  connectionRef,
+  type ConnectionEntity,
+} from '#modules/connections/connections/entity.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
-import { connectionPathOf, syncEntity, type SyncEntity } from '../../syncs/entity.ts';
+import { syncEntity, type SyncEntity } from '../../syncs/entity.ts';
 import type { DirectRuns, RunTaker, TakenRun, EndBody } from '../invocation/direct-runs.ts';
 import {
   attemptOf,

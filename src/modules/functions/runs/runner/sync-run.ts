@@ -1,8 +1,9 @@
 import type { CommandOf } from '#control-plane/entity.ts';
 import { scrub } from '#kernel/scrub.ts';
+import { connectionPathOf } from '#modules/connections/connections/entity.ts';
 import { runLimits } from '#rules/run-limits.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
-import { connectionPathOf, syncRef, type SyncEntity } from '../../syncs/entity.ts';
+import { syncRef, type SyncEntity } from '../../syncs/entity.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
 import type { Attempt } from '../ledger/events.ts';

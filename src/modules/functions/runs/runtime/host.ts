@@ -104,7 +104,7 @@ export function createRuntimeHost(deps: RuntimeDeps): RuntimeHost {
     ...checkpointCalls(masked),
     ...runCalls(deps),
     ...locks.calls,
-    ...recordCalls(masked),
+    ...(deps.run.type === 'sync' ? recordCalls(masked) : {}),
   };
   const guarded = Object.entries(calls).map(([name, call]) => [name, guard(call, deps.signal)]);
   return {

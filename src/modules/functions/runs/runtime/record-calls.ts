@@ -76,9 +76,8 @@ type Calls = Pick<
   | 'setMergingStrategy'
 >;
 
-/** The record methods of a sync, on the streams of its models; other kinds have none. */
+/** The record methods of a sync, on the streams of its models. */
 export function recordCalls({ run, records, timeline, log, signal }: RuntimeDeps): Calls {
-  if (run.type !== 'sync') return {};
   const { writer, reader } = records;
   const { runId, attempt, functionName: syncName, actor } = run;
   const origin: WriteOrigin = { runId, attempt, syncName, actor };
