@@ -13,6 +13,7 @@ import { deploy, pull } from './commands/deploy.ts';
 import { dev } from './commands/dev.ts';
 import { dryrun } from './commands/dryrun.ts';
 import { generateClient, generateDocs } from './commands/generate.ts';
+import { integrations } from './commands/integrations.ts';
 import { logs } from './commands/logs.ts';
 import { migrate } from './commands/migrate.ts';
 import { keys, serve, log, upgrade } from './commands/programs.ts';
@@ -44,6 +45,7 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
   ],
   'An environment': [
     demo,
+    integrations,
     connect,
     connections,
     sync,

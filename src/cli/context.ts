@@ -1,4 +1,5 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { type Client, ApiError, createClient } from '#client/index.ts';
 import { printableLines } from '#kernel/printable.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
@@ -19,6 +20,8 @@ export interface Context {
   /** Whether the user can answer a question. */
   readonly isTerminal: boolean;
   prompt(question: string): Promise<string>;
+  /** As `prompt`, without showing what is typed. */
+  promptSecret(question: string): Promise<string>;
   /** Calls the listener on Ctrl-C instead of ending; returns the function that removes it. */
   onInterrupt(listener: () => void): () => void;
   openSandbox(): Promise<Sandbox>;
@@ -41,8 +44,24 @@ export function stopOnInterrupt(
  * Prompts on the terminal; the question goes to stderr, so that stdout contains results only.
  * @throws CommandFailure on Ctrl-C
  */
-export async function promptOnTerminal(question: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+export const promptOnTerminal = (question: string): Promise<string> =>
+  promptWith(createInterface({ input: process.stdin, output: process.stderr }), question);
+
+/** As `promptOnTerminal`, without showing what is typed. @throws CommandFailure on Ctrl-C */
+export async function promptSecretOnTerminal(question: string): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // From here on the terminal shows nothing that is typed: the question comes after.
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  process.stderr.write(printableLines(question));
+  try {
+    return await promptWith(terminal, '');
+  } finally {
+    // The line feed that was typed was not shown either.
+    process.stderr.write('\n');
+  }
+}
+
+async function promptWith(terminal: Interface, question: string): Promise<string> {
   const stopping = new AbortController();
   terminal.on('SIGINT', () => stopping.abort());
   try {

@@ -1,4 +1,4 @@
-import { openClient, promptOnTerminal, type Context } from './context.ts';
+import { openClient, promptOnTerminal, promptSecretOnTerminal, type Context } from './context.ts';
 import { processVariables, readEnvironment, userDirectory } from './environment.ts';
 import { exitCodes } from './exit.ts';
 import { outputTo } from './output.ts';
@@ -33,6 +33,7 @@ const context: Context = {
   output: outputTo(process.stdout, process.stderr),
   isTerminal: process.stdin.isTTY && process.stderr.isTTY,
   prompt: promptOnTerminal,
+  promptSecret: promptSecretOnTerminal,
   onInterrupt: (listener) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);

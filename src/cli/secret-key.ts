@@ -20,7 +20,9 @@ export async function targetOf(
   const existing = context.environment.secretKey(environment);
   if (existing !== null) return { environment, secretKey: existing };
   const variable = context.environment.secretKeyVariable(environment);
-  const secretKey = canAsk ? await context.prompt(`API key of ${environment} (${variable}): `) : '';
+  const secretKey = canAsk
+    ? await context.promptSecret(`API key of ${environment} (${variable}): `)
+    : '';
   if (secretKey !== '') return { environment, secretKey };
   const message = `No API key of ${environment}: set ${variable}, in .env or the environment`;
   throw new CommandFailure(message, { exitCode });

@@ -134,7 +134,7 @@ describe('the embed script, on a page of another site', () => {
     await opened.getByRole('heading', { name: 'Open weather is connected' }).waitFor();
     await opened.getByRole('button', { name: 'Finish' }).click();
     await page.waitForFunction(() => window.events.some(({ type }) => type === 'close'));
-    expect(opened.isClosed()).toBe(true);
+    await expect.poll(() => opened.isClosed()).toBe(true);
     expect((await eventsOf(page)).map(({ type }) => type)).toEqual(['open', 'connect', 'close']);
   });
 

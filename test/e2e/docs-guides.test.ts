@@ -8,6 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogue } from '#kernel/errors.ts';
 import { formatWebhookSecret, readWebhookSecret } from '#kernel/webhook-secret.ts';
+import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import { signDelivery } from '#rules/signature.ts';
 import { cachePath } from '#test/services/cache.ts';
 import { isOnPath, run } from '#test/services/commands.ts';
@@ -91,6 +92,20 @@ describe('a reader of the guides', () => {
     expect(JSON.parse(renamed)).toMatchObject({ id: 'contact-007', name: 'Ada Lovelace' });
     expect(runs).toContain('contacts');
     expect(JSON.parse(proxied)).toMatchObject({ id: 'contact-007', name: 'Ada Lovelace' });
+  });
+
+  it('adds integrations', async () => {
+    const text = page('integrations');
+    const [created = '', posted = ''] = await follow(blocksOf(text, 'sh'));
+    expect(created).toContain('Created news of hacker-news\nCreated github of github\n');
+    expect(created).toMatch(/^news +Hacker News +hacker-news /m);
+    expect(JSON.parse(posted)).toMatchObject({ data: { unique_key: 'gitlab' } });
+    const [definition = ''] = blocksOf(text, 'yaml');
+    const file = join(folder, 'ledger.yaml');
+    writeFileSync(file, definition);
+    expect(loadCatalogue({ overlayPath: file }).find('ledger')).toMatchObject({
+      logo: expect.stringMatching(/^<svg /) as string,
+    });
   });
 
   it('reads the records of an application by cursor', async () => {

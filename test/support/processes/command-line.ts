@@ -37,6 +37,10 @@ export async function commandLine(
   const questions: string[] = [];
   const own = ownPackage();
   const environment = readEnvironment(root, variables);
+  const answer = async (question: string): Promise<string> => {
+    questions.push(question);
+    return answers?.[questions.length - 1] ?? '';
+  };
   const context: Context = {
     root,
     own,
@@ -51,10 +55,8 @@ export async function commandLine(
       { write: (text) => (written.err += text) },
     ),
     isTerminal: answers !== undefined,
-    prompt: async (question) => {
-      questions.push(question);
-      return answers?.[questions.length - 1] ?? '';
-    },
+    prompt: answer,
+    promptSecret: answer,
     onInterrupt: (listener) => {
       if (options.interrupt?.aborted === true) listener();
       options.interrupt?.addEventListener('abort', listener);
