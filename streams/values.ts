@@ -249,6 +249,52 @@ export interface ModelPlace {
   /** Offset after the last change. */ readonly offset: number;
 }
 
+/** A line of the stack, in the source of the function. */
+export interface FailureFrame {
+  /** Name of the function; null without a name. */ readonly function: string | null;
+  /** File of the project. */ readonly file: string;
+  /** From 1. */ readonly line: number;
+  /** From 1. */ readonly column: number;
+}
+
+/** Lines of the source around the first frame. */
+export interface FailureExcerpt {
+  /** Number of the first of the lines, from 1. */ readonly line: number;
+  /** At most 6, cut to 160 characters. */ readonly lines: readonly string[];
+}
+
+/** An error that led to the failure. */
+export interface FailureCause {
+  /** Class of the error. */ readonly name: string;
+  /** Its message. */ readonly message: string;
+  /** Its code; null without one. */ readonly code: string | null;
+  /** File, line and column where it was made; null where that is not known. */ readonly location: string | null;
+}
+
+/** A request to a provider that failed. */
+export interface FailedCall {
+  /** Method of the request. */ readonly method: string;
+  /** Address of the request. */ readonly url: string;
+  /** Status of the response; null without one. */ readonly status: number | null;
+  /** The error without a response. */ readonly code: string | null;
+  /** The start of the response, sealed under the key of the connection, in base64. */ readonly body: string | null;
+}
+
+/** Where and why the code of a function failed, without secrets of its connection. */
+export interface FailureDetail {
+  /** Class of the error. */ readonly name: string;
+  /** From where the error was made outwards, at most 10. */ readonly frames: readonly FailureFrame[];
+  /** Null where the source is not known. */ readonly excerpt: FailureExcerpt | null;
+  /** From the direct cause on, at most 5. */ readonly causes: readonly FailureCause[];
+  /** The request whose error ended the run. */ readonly call: FailedCall | null;
+}
+
+/** Lines of the log that were not kept. */
+export interface LinesDropped {
+  /** debug, info, warn or error. */ readonly level: string;
+  /** Number of lines. */ readonly count: number;
+}
+
 /** One thing that a run did; what does not apply is null. */
 export interface TimelineEntry {
   /** When. */ readonly at: Micros;
@@ -289,6 +335,9 @@ export interface RunChanged extends PublicFields {
   /** Offset of the body. */ readonly body_offset: number | null;
   /** Why the run did not succeed. */ readonly error_code: string | null;
   /** The same in words, scrubbed, at most 2 KiB. */ readonly error_message: string | null;
+  /** What is known of the failure of the code, on its end; null where none of it failed. */ readonly failure: FailureDetail | null;
+  /** Lines of the function's log below this level were not kept, on an end: debug, info, warn, error or off. */ readonly log_level: string | null;
+  /** Lines of the function's log that were below log_level, on an end. */ readonly lines_dropped: readonly LinesDropped[];
   /** Operation of the log that users read. */ readonly log_id: string;
   /** What the attempt did since the last progress; on progress. Bounded: a run leaves at most 1000 entries. */ readonly timeline: readonly TimelineEntry[];
 }

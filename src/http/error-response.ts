@@ -10,6 +10,7 @@ const retryAfterDefaultS = 1;
 /** The uniform error body with its status (docs/reference/errors.md#body) and fix. */
 export function errorAnswer(error: GatewayError) {
   const { errors, payload, retryAfterS, fix = errorHints[error.code] } = error.details;
+  const { runId, failure } = error.details;
   const wait = retryAfterS ?? (error.status === 503 ? retryAfterDefaultS : undefined);
   return {
     status: error.status,
@@ -20,6 +21,8 @@ export function errorAnswer(error: GatewayError) {
         fix,
         ...(errors ? { errors } : {}),
         ...(payload === undefined ? {} : { payload }),
+        ...(runId === undefined ? {} : { run_id: runId }),
+        ...(failure === undefined ? {} : { failure }),
       },
     },
     ...(wait === undefined ? {} : { headers: { 'retry-after': String(Math.ceil(wait)) } }),

@@ -219,6 +219,10 @@ export interface ErrorDetails {
   readonly payload?: unknown;
   /** The provider's response, besides `payload` (docs/reference/errors.md#body). */
   readonly upstream?: unknown;
+  /** The run that failed. */
+  readonly runId?: string;
+  /** Where and why its code failed, in the format of the API (docs/reference/functions.md#failures). */
+  readonly failure?: unknown;
   /** Overrides the catalog's status (docs/reference/errors.md#codes-with-other-statuses). */
   readonly status?: number;
   /** Seconds for `Retry-After`. */

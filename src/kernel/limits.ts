@@ -116,6 +116,11 @@ export const limits = {
   hostCallsMax: 1_000_000,
   /** Between a cancel, or the time limit, and the forced end of a run. */
   runGraceMs: 30_000,
+  /** Of a failed run. */
+  failureFramesMax: 10,
+  failureCausesMax: 5,
+  /** Of the provider's response. */
+  failureBodyCharsMax: 4_000,
   compileMaxMs: 3 * 60_000,
   /** At a time in one process. */
   compilationsMax: 2,

@@ -265,6 +265,25 @@ export type FailureKind =
   /** The process ended through no fault of this run. */
   | 'interrupted';
 
+export interface FailureCause {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+}
+
+/** A request to a provider that failed. */
+export interface FailedCall {
+  readonly method: string;
+  readonly url: string;
+  /** Null without a response. */
+  readonly status: number | null;
+  /** The error without a response. */
+  readonly code: string | null;
+  /** The start of the response, as text; null without one, and of bytes. */
+  readonly body: string | null;
+}
+
 export interface RunFailure {
   readonly kind: FailureKind;
   readonly name: string;
@@ -274,6 +293,10 @@ export interface RunFailure {
   readonly payload?: Json;
   /** Up to 10 lines that refer to the function's file. */
   readonly stack?: string;
+  /** Up to 5, from the direct cause on. Absent: none. */
+  readonly causes?: readonly FailureCause[];
+  /** The request to a provider whose error, or whose error as a cause, ended the run. Absent: none. */
+  readonly call?: FailedCall;
   readonly upstream?: {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;

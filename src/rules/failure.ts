@@ -1,11 +1,12 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { invalidCodes, type RunFailure } from '#ports/sandbox.ts';
+import { placeText, type FailureDetail } from './locate-failure.ts';
 
 /**
  * The error of a failed run for its caller (docs/reference/functions.md#actions). The body of an ActionError is `{
- * error_type, payload }`.
+ * error_type, payload }`. The lines of its stack are those of the user's source.
  */
-export function callerError(failure: RunFailure): GatewayError {
+export function callerError(failure: RunFailure, detail: FailureDetail): GatewayError {
   const { kind, message, payload, upstream } = failure;
   switch (kind) {
     case 'action_error':
@@ -13,13 +14,19 @@ export function callerError(failure: RunFailure): GatewayError {
     case 'http':
       return new GatewayError('script_http_error', { message, payload, upstream });
     case 'network':
-      return new GatewayError('script_network_error', { message, payload: thrown(failure) });
+      return new GatewayError('script_network_error', {
+        message,
+        payload: thrown(failure, detail),
+      });
     case 'invalid': {
       const code = invalidCodes.find((one) => one === failure.code) ?? 'script_internal_error';
       return new GatewayError(code, { message, payload: payload ?? {} });
     }
     case 'error':
-      return new GatewayError('script_internal_error', { message, payload: thrown(failure) });
+      return new GatewayError('script_internal_error', {
+        message,
+        payload: thrown(failure, detail),
+      });
     case 'aborted':
       return new GatewayError('script_aborted');
     case 'timeout':
@@ -35,11 +42,15 @@ export function callerError(failure: RunFailure): GatewayError {
   }
 }
 
-function thrown({ name, code, message, stack }: RunFailure): object {
+function thrown({ name, code, message }: RunFailure, { frames }: FailureDetail): object {
   return {
     name,
     ...(code === undefined ? {} : { code }),
     message,
-    ...(stack === undefined ? {} : { stacktrace: stack.split('\n').map((line) => line.trim()) }),
+    ...(frames.length === 0 ? {} : { stacktrace: frames.map(frameText) }),
   };
 }
+
+/** As in a stack: `at exec (crm/actions/create.ts:12:5)`. */
+export const frameText = (frame: FailureDetail['frames'][number]): string =>
+  frame.function === null ? `at ${placeText(frame)}` : `at ${frame.function} (${placeText(frame)})`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '#kernel/limits.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import type { RunFailure } from '#ports/sandbox.ts';
 import type { AbortReason } from './messages.ts';
@@ -53,6 +54,25 @@ const headers = z.custom<Readonly<Record<string, string>>>(
   (value) => isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string'),
 );
 
+const stack = z.string().max(10_000).optional();
+const cause = z.object({
+  name: z.string().max(500),
+  message: z.string().max(5_000),
+  code: z.string().max(500).optional(),
+  stack,
+});
+const call = z.object({
+  method: z.string().max(20),
+  url: z.string().max(5_000),
+  status: z.int().min(100).max(999).nullable(),
+  code: z.string().max(500).nullable(),
+  // Cut in the isolate, with a mark.
+  body: z
+    .string()
+    .max(limits.failureBodyCharsMax + 100)
+    .nullable(),
+});
+
 /** Failures that an isolate may report about itself; the supervisor determines the other kinds. */
 const reportSchema = z.object({
   kind: z.enum(['action_error', 'http', 'network', 'invalid', 'error']),
@@ -60,7 +80,9 @@ const reportSchema = z.object({
   message: z.string().max(20_000),
   code: z.string().max(500).optional(),
   payload: json.optional(),
-  stack: z.string().max(10_000).optional(),
+  stack,
+  causes: z.array(cause).max(limits.failureCausesMax).optional(),
+  call: call.optional(),
   upstream: z
     .object({
       status: z.int().min(100).max(999),

@@ -160,7 +160,7 @@ export class GuestRun {
     if (this.#hasEnded || typeof id !== 'number') return;
     if (typeof first !== 'string' || typeof second !== 'string') return;
     if (kind === 'call') this.#called(id, first, second);
-    else if (this.#aborted !== null) this.#fail(aborted(this.#aborted));
+    else if (this.#aborted !== null) this.#fail(abortedAt(this.#aborted, kind, first));
     else if (kind === 'end') this.#finish(outputOf(id === 0 ? undefined : first, this.limits));
     else if (kind === 'fail') this.#fail(reportOf(first));
   }
@@ -225,6 +225,12 @@ async function compile(
   const head = '(function (exports, require, module) {';
   const origin = { filename: fileName, columnOffset: -head.length };
   return isolate.context.eval(`${head}${bundle}\n})`, { ...origin, reference: true });
+}
+
+/** With the place where the function noticed it, if its report names one. */
+function abortedAt(reason: AbortReason, kind: unknown, report: string): RunFailure {
+  const stack = kind === 'fail' ? reportOf(report).stack : undefined;
+  return { ...aborted(reason), ...(stack === undefined ? {} : { stack }) };
 }
 
 /** A bundle that is no JavaScript, or too large for the isolate. */

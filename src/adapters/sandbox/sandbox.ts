@@ -11,6 +11,7 @@ import type {
   RunResult,
   Sandbox,
 } from '#ports/sandbox.ts';
+import { withoutSourceMap } from '#rules/source-map.ts';
 import { SandboxChild } from './child-process.ts';
 import type { GuestOrder } from './guest/runtime.ts';
 
@@ -111,7 +112,8 @@ class ProcessSandbox implements WarmableSandbox {
   }
 
   async run(request: RunRequest, host: HostCalls): Promise<RunResult> {
-    const { bundle, fileName, type, entry, input, context, limits, signal } = request;
+    const { fileName, type, entry, input, context, limits, signal } = request;
+    const bundle = withoutSourceMap(request.bundle);
     const order: GuestOrder = { task: 'run', fileName, type, entry, input: input ?? null, context };
     return this.#runIn(
       type === 'sync',

@@ -159,7 +159,7 @@ async function perform(
       `Took ${seconds.toFixed(2)} s; this process: ${((user + system) / 1e6).toFixed(2)} s of processor time, ${Math.round(megabytes)} MB`,
     );
   }
-  if (!isOk(end)) throw dryRunFailure(end);
+  if (!isOk(end)) throw dryRunFailure(end, context);
 }
 
 const showingOf = (values: Values, canAsk: boolean) => ({
@@ -191,7 +191,7 @@ async function replay(context: Context, values: Values, words: readonly string[]
   const finished = await replaySaved(context.root, sandbox, fn, stopping.signal);
   if (stopping.signal.aborted) throw interrupted();
   await showEnd(context, finished, showingOf(values, mayPrompt(context, values.interactive)));
-  if (!isOk(finished.end)) throw dryRunFailure(finished.end);
+  if (!isOk(finished.end)) throw dryRunFailure(finished.end, context);
 }
 
 const interrupted = (): CommandFailure =>

@@ -5,6 +5,7 @@ import { showRows } from '../columns.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
+import { failureLines } from '../failure-text.ts';
 import { uncheckedWords } from '../options.ts';
 import { inEnvironment, listOptions, listQuery, serviceHelp } from '../service-command.ts';
 
@@ -131,10 +132,13 @@ async function tailRuns(
 function tailedLine(run: Answer<'GET /runs'>['data'][number]): string {
   const at = run.ended_at ?? run.started_at ?? run.queued_at;
   const took = run.duration_ms === null ? '' : `  ${run.duration_ms} ms`;
-  const error = run.error === null ? '' : `  ${printable(run.error.message)}`;
+  const error = run.error === null ? '' : `  ${errorText(run.error)}`;
   const what = `${run.kind} ${run.function} of ${run.connection_id}`;
   return `${at}  ${run.status.padEnd(9)}  ${run.id}  ${what}${took}${error}`;
 }
+
+const errorText = ({ message, location }: NonNullable<ShownRun['error']>): string =>
+  `${printable(message)}${location === null ? '' : ` (${location})`}`;
 
 type ShownRun = Answer<'GET /runs/{id}'>['data'];
 
@@ -149,7 +153,12 @@ async function showRun(context: Context, run: ShownRun): Promise<void> {
     `${output.paint(color, run.status)}${took}, attempt ${run.attempt}, by ${run.trigger ?? 'request'}`,
   );
   if (run.error !== null) {
-    output.result(output.paint('red', `${printable(run.error.message)} (${run.error.code})`));
+    const name = run.failure === null ? '' : `${printable(run.failure.name)}: `;
+    const what = `${name}${printable(run.error.message)} (${run.error.code})`;
+    output.result(output.paint('red', what));
+    const lines = run.failure === null ? [] : failureLines(run.failure, output.paint);
+    for (const line of lines) output.result(line);
+    output.result(output.paint('yellow', `fix: ${run.error.fix}`));
   }
   const counts = Object.entries(run.counts);
   if (counts.length > 0) {

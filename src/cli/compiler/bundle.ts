@@ -123,7 +123,7 @@ const openContext = (
     platform: 'node',
     target: 'node24',
     sourcemap: 'inline',
-    sourcesContent: false,
+    sourcesContent: true,
     charset: 'utf8',
     logLevel: 'silent',
     // The user's own tsconfig.json is ignored.

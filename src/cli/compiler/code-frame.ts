@@ -30,10 +30,15 @@ function frameLines(lines: readonly string[], { line, column, length }: Problem)
     return `  ${number} | ${text.slice(0, lineCharsMax)}`.trimEnd();
   });
   if (column > lineCharsMax) return shown;
+  return [...shown, `  ${markBelow(meant, column, length ?? 1, width)}`];
+}
+
+/** Marks the characters of the line above, which has a number of that width before it. */
+export function markBelow(line: string, column: number, length: number, width: number): string {
   // Tabs stay tabs, so that the mark is below its column.
-  const before = meant.slice(0, column - 1).replaceAll(/[^\t]/g, ' ');
-  const marked = Math.max(1, Math.min(length ?? 1, meant.length - column + 1));
-  return [...shown, `  ${' '.repeat(width)} | ${before}${'^'.repeat(marked)}`];
+  const before = line.slice(0, column - 1).replaceAll(/[^\t]/g, ' ');
+  const marked = Math.max(1, Math.min(length, line.length - column + 1));
+  return `${' '.repeat(width)} | ${before}${'^'.repeat(marked)}`;
 }
 
 function linesOf(path: string): string[] {

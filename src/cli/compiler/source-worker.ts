@@ -12,6 +12,7 @@ import {
   type SourceTarget,
 } from '#modules/functions/functions/compile-source.ts';
 import type { FunctionKind } from '#modules/functions/functions/function.ts';
+import { withSourceRenamed } from '#rules/source-map.ts';
 import { flowConfig } from '../deploy/package.ts';
 import { ownPackage } from '../package.ts';
 import { functionPath, importLine } from '../project-layout.ts';
@@ -38,7 +39,9 @@ async function compileSource({ code, target }: SourceOrder): Promise<SourceCompi
     const [compiled] = (await compiler.compile()).functions;
     if (compiled === undefined) throw new Error('the compiler lost the only file');
     const named = target === undefined ? compiled : namedAs(compiled, target);
-    return { outcome: 'compiled', bundle: named.bundle, sent: flowConfig(named) };
+    const written = `${functionPath('integration', kind, 'function')}.ts`;
+    const bundle = withSourceRenamed(named.bundle, written, fileNameOf(target));
+    return { outcome: 'compiled', bundle, sent: flowConfig({ ...named, bundle }) };
   } catch (error) {
     if (error instanceof CheckerEnded) return { outcome: 'refused', message: tooMuchMemory };
     if (!(error instanceof CompileError)) throw error;
@@ -48,6 +51,12 @@ async function compileSource({ code, target }: SourceOrder): Promise<SourceCompi
     rmSync(root, { recursive: true, force: true });
   }
 }
+
+/** The file as users know it: in the project that they would write. */
+const fileNameOf = (target: SourceTarget | undefined): string =>
+  target === undefined
+    ? 'function.ts'
+    : `${functionPath(target.integrationKey, target.kind, target.name)}.ts`;
 
 /** Address space that the checker reserves before it reads a file. */
 const reservedMb = 640;

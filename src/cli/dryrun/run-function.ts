@@ -2,6 +2,7 @@ import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { functionTypeOf } from '#modules/functions/functions/function.ts';
 import type { HostCalls, RunContext, RunFailure, Sandbox } from '#ports/sandbox.ts';
+import { locateFailure, type FailureDetail } from '#rules/locate-failure.ts';
 import { runLimits } from '#rules/run-limits.ts';
 import type { Entry } from '../compiler/entries.ts';
 
@@ -25,7 +26,12 @@ export interface FunctionEnd {
   /** Undefined when the function returned nothing. */
   readonly output: Json | undefined;
   /** Null when the function ended well. */
-  readonly failure: RunFailure | null;
+  readonly failure: LocatedFailure | null;
+}
+
+/** A failure, and where it is in the project. */
+export interface LocatedFailure extends RunFailure {
+  readonly detail: FailureDetail;
 }
 
 /** Runs a function in the sandbox of the service, with the calls of a host. */
@@ -36,10 +42,11 @@ export async function runFunction(
   calls: HostCalls,
 ): Promise<FunctionEnd> {
   const { input, facts, signal } = run;
+  const fileName = `${entry.bundleName}.cjs`;
   const result = await sandbox.run(
     {
       bundle,
-      fileName: `${entry.bundleName}.cjs`,
+      fileName,
       type: functionTypeOf(entry.kind),
       entry: 'exec',
       input: input === undefined ? undefined : JSON.stringify(input),
@@ -57,7 +64,12 @@ export async function runFunction(
     },
     calls,
   );
-  if (result.status === 'error') return { output: undefined, failure: result.error };
+  if (result.status === 'error') {
+    const { error } = result;
+    const source = { file: entry.path, source: '' };
+    const detail = locateFailure(error, { bundle, fileName, entry: source });
+    return { output: undefined, failure: { ...error, detail } };
+  }
   const output = result.output === undefined ? undefined : (parseRawJson(result.output) as Json);
   return { output, failure: null };
 }

@@ -215,7 +215,7 @@ function otherRuns(
       stubs: { metadata: null, checkpoint: null, lastSyncDate: null, variant: 'base' },
       depth: scope.depth + 1,
     });
-    if (ended.failure !== null) throw callerError(ended.failure);
+    if (ended.failure !== null) throw callerError(ended.failure, ended.failure.detail);
     return ended.output;
   };
   return {

@@ -1,9 +1,13 @@
 import type { JsonObject, Json } from '#kernel/stable-json.ts';
 import type { FunctionKind } from '#modules/functions/functions/function.ts';
-import type { RunFailure } from '#ports/sandbox.ts';
+import { frameText } from '#rules/failure.ts';
+import { presentFailure } from '#rules/locate-failure.ts';
 import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
+import { failureLines } from '../failure-text.ts';
+import type { Output } from '../output.ts';
 import type { Journal, Batch } from './journal.ts';
+import type { LocatedFailure } from './run-function.ts';
 import type { DryRunResult } from './session.ts';
 
 /** Messages of a sync shown before a prompt for more. */
@@ -34,8 +38,10 @@ export const isOk = ({ failure, violation }: DryRunResult): boolean =>
   failure === null && violation === null;
 
 /** The end of the command if the function failed. */
-export const dryRunFailure = (end: DryRunResult): CommandFailure =>
-  new CommandFailure(failureLines(end).join('\n'), { exitCode: exitCodes.dryRunFailed });
+export const dryRunFailure = (end: DryRunResult, { output }: Context): CommandFailure =>
+  new CommandFailure(endLines(end, output.paint).join('\n'), {
+    exitCode: exitCodes.dryRunFailed,
+  });
 
 function documentOf({ kind, end, batches }: FinishedRun): JsonObject {
   const { failure, violation, output } = end;
@@ -44,7 +50,7 @@ function documentOf({ kind, end, batches }: FinishedRun): JsonObject {
       ? { type: violation.code, payload: { violations: violation.lines, value: violation.value } }
       : failure === null
         ? null
-        : failureBody(failure);
+        : { ...failureBody(failure), failure: shownFailure(failure) };
   const results = {
     added: batches.count('save'),
     updated: batches.count('update'),
@@ -58,6 +64,10 @@ function documentOf({ kind, end, batches }: FinishedRun): JsonObject {
     error,
   };
 }
+
+// For the compiler an interface is no JSON, whatever its fields are.
+const shownFailure = ({ detail }: LocatedFailure): JsonObject =>
+  presentFailure(detail) as unknown as JsonObject;
 
 async function showMessages(
   context: Context,
@@ -103,7 +113,7 @@ const outputText = (output: Json | undefined): string =>
   output === undefined || output === null ? 'no output' : pretty(output);
 
 /** Why a dry run failed, as readable text (docs/reference/cli.md#dry-runs). */
-function failureLines({ failure, violation }: DryRunResult): string[] {
+function endLines({ failure, violation }: DryRunResult, paint: Output['paint']): string[] {
   const head = 'An error occurred during execution';
   if (violation !== null) {
     const { code, lines, value } = violation;
@@ -111,15 +121,15 @@ function failureLines({ failure, violation }: DryRunResult): string[] {
   }
   if (failure === null) return [];
   const { type, payload } = failureBody(failure);
-  return [head, type, pretty(payload)];
+  return [head, type, pretty(payload), ...failureLines(presentFailure(failure.detail), paint)];
 }
 
 /** Type and payload as in the response to a trigger of a deployed function. */
-function failureBody(failure: RunFailure): {
+function failureBody(failure: LocatedFailure): {
   readonly type: string;
   readonly payload: JsonObject;
 } {
-  const { kind, name, message, code, payload, upstream, stack } = failure;
+  const { kind, name, message, code, payload, upstream, detail } = failure;
   switch (kind) {
     case 'action_error':
       return { type: 'action_script_runtime_error', payload: (payload ?? {}) as JsonObject };
@@ -138,8 +148,8 @@ function failureBody(failure: RunFailure): {
     case 'output_too_large':
     case 'limit':
     case 'interrupted': {
-      const lines = stack?.split('\n').slice(0, stackLinesMax) ?? [];
-      const trace = lines.length === 0 ? {} : { stacktrace: lines.map((line) => line.trim()) };
+      const lines = detail.frames.slice(0, stackLinesMax).map(frameText);
+      const trace = lines.length === 0 ? {} : { stacktrace: lines };
       return { type: code ?? 'script_internal_error', payload: { name, message, ...trace } };
     }
   }

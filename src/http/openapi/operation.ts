@@ -3,6 +3,7 @@ import { errorHints } from '#kernel/error-hints.ts';
 import { catalogue, type ErrorCode } from '#kernel/errors.ts';
 import { objectOf, type Json, type JsonObject, isJsonObject } from '#kernel/stable-json.ts';
 import { type AnyRoute, codeOf, statusOf } from '../define-route.ts';
+import { failureShape } from '../failure-shape.ts';
 import { pipelineErrors } from '../pipeline.ts';
 import { type Responses, type ResponseShape, anyJson } from '../responses.ts';
 import type { AnyStreamRoute } from '../stream-route.ts';
@@ -347,6 +348,10 @@ const refusalShape = z
         errors: z.array(issue).optional().meta({ description: 'What is wrong with which part.' }),
         payload: anyJson.optional().describe('Details of the failure, by its code.'),
         upstream: anyJson.optional().meta({ description: 'What the provider answered.' }),
+        run_id: z.string().optional().meta({ description: 'The run that failed.' }),
+        failure: failureShape
+          .optional()
+          .meta({ description: 'Where and why the code of a function failed.' }),
         method: z.string().optional().meta({ description: 'Of a 429.' }),
         path: z.string().optional().meta({ description: 'Of a 429.' }),
         request_id: z.uuid().optional().meta({ description: 'Of `X-Request-Id`.' }),

@@ -11,11 +11,15 @@ export interface Answer<M extends HostMethod> {
   readonly body: string;
 }
 
+/** A failure is made into an error by the waiting call, so that its stack shows who called. */
+type Settlement =
+  | { readonly json: string; readonly body: string }
+  | { readonly failure: () => Error };
+
 interface Call {
   readonly method: string;
   readonly args: string;
-  readonly resolve: (answer: { json: string; body: string }) => void;
-  readonly reject: (error: unknown) => void;
+  readonly settle: (settled: Settlement) => void;
 }
 
 /** Calls in flight; further ones wait here. The supervisor refuses more (docs/reference/functions.md#limits). */
@@ -58,12 +62,13 @@ export async function callText<M extends HostMethod>(method: M, args: string): P
       'request_too_large',
     );
   }
-  const { json, body } = await new Promise<{ json: string; body: string }>((resolve, reject) => {
-    const entry: Call = { method, args, resolve, reject };
+  const settled = await new Promise<Settlement>((settle) => {
+    const entry: Call = { method, args, settle };
     if (inFlight.size < inFlightMax) send(entry);
     else waiting.push(entry);
   });
-  return { value: parseWrittenJson(json) as HostProtocol[M][1], body };
+  if ('failure' in settled) throw settled.failure();
+  return { value: parseWrittenJson(settled.json) as HostProtocol[M][1], body: settled.body };
 }
 
 function send(entry: Call): void {
@@ -94,13 +99,15 @@ export function settleCall(kind: string, id: number, json: string, body: string)
   inFlight.delete(id);
   const next = waiting.shift();
   if (next !== undefined) send(next);
-  if (kind === 'done') entry.resolve({ json, body });
-  else entry.reject(hostError(parseWrittenJson(json) as HostFailure));
+  if (kind === 'done') entry.settle({ json, body });
+  else entry.settle({ failure: () => hostError(parseWrittenJson(json) as HostFailure) });
 }
 
 function abort(reason: { readonly code: string; readonly message: string }): void {
   aborted = reason;
-  for (const entry of [...inFlight.values(), ...waiting]) entry.reject(abortError(reason));
+  for (const entry of [...inFlight.values(), ...waiting]) {
+    entry.settle({ failure: () => abortError(reason) });
+  }
   inFlight.clear();
   waiting.length = 0;
 }

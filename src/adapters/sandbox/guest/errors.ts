@@ -1,10 +1,20 @@
 import { parseWrittenJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
-import type { HttpAnswer, InvalidCode, RunFailure } from '#ports/sandbox.ts';
+import type {
+  FailedCall,
+  FailureCause,
+  HttpAnswer,
+  InvalidCode,
+  RunFailure,
+} from '#ports/sandbox.ts';
 
 /** Limit of a payload in an error that leaves the run, as JSON text. */
 const payloadCharsMax = 99_000;
 const stackLinesMax = 10;
+/** Causes, and characters of a provider's response, in a failure (docs/reference/limits.md#runs). */
+const causesMax = 5;
+const bodyCharsMax = 4_000;
+const causeCharsMax = 2_000;
 
 /** Thrown to give the caller of an action a custom payload. */
 export class ActionError extends Error {
@@ -22,8 +32,20 @@ export class ActionError extends Error {
 
 const actionErrors = new WeakSet<object>();
 type Reply = Extract<HttpAnswer, { outcome: 'reply' }>;
+/** A request of an error, as the provider got it. */
+interface SentRequest {
+  readonly method: string;
+  readonly url: string;
+}
 /** Errors made from a provider's response, or without one (null). */
-const httpErrors = new WeakMap<object, { readonly reply: Reply; readonly data: unknown } | null>();
+const httpErrors = new WeakMap<
+  object,
+  {
+    readonly sent: SentRequest;
+    readonly code: string | null;
+    readonly answer: { readonly reply: Reply; readonly data: unknown } | null;
+  }
+>();
 
 function wrapPayload(payload: unknown): Record<string, unknown> {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
@@ -51,35 +73,40 @@ export const responseHeaders = ({ headers, setCookies }: Reply): ResponseHeaders
   setCookies === undefined ? headers : { ...headers, 'set-cookie': setCookies };
 
 /** In the form of the common HTTP client's errors (docs/reference/functions.md#responses). */
-export function httpError(reply: Reply, data: unknown, config: object): Error {
+export function httpError(reply: Reply, data: unknown, config: object & SentRequest): Error {
   const { status, statusText } = reply;
+  const { method, url } = config;
   const headers = responseHeaders(reply);
   const code = status >= 500 ? 'ERR_BAD_RESPONSE' : 'ERR_BAD_REQUEST';
   const error = new Error(`Request failed with status code ${status}`);
   error.name = 'AxiosError';
   const response = { status, statusText, headers, data, config };
-  httpErrors.set(error, { reply, data });
+  httpErrors.set(error, { sent: { method, url }, code: null, answer: { reply, data } });
   return Object.assign(error, { isAxiosError: true, code, status, config, response });
 }
 
 /** The same without a response. */
-export function networkError(code: string, message: string, config: object): Error {
+export function networkError(code: string, message: string, config: object & SentRequest): Error {
+  const { method, url } = config;
   const error = new Error(message);
   error.name = 'AxiosError';
-  httpErrors.set(error, null);
+  httpErrors.set(error, { sent: { method, url }, code, answer: null });
   return Object.assign(error, { isAxiosError: true, code, config });
 }
 
 /** Describes any thrown value: it may be null, a proxy, a cycle, or an object whose getters throw. */
 export function describeThrown(thrown: unknown, fileName: string): RunFailure {
+  let failure: RunFailure;
   try {
-    return describe(thrown, fileName);
+    failure = describe(thrown, fileName);
   } catch {
-    return {
-      kind: 'error',
-      name: 'Error',
-      message: 'The function threw a value that cannot be read.',
-    };
+    const message = 'The function threw a value that cannot be read.';
+    return { kind: 'error', name: 'Error', message };
+  }
+  try {
+    return { ...failure, ...originOf(thrown, fileName) };
+  } catch {
+    return failure;
   }
 }
 
@@ -87,12 +114,7 @@ function describe(thrown: unknown, fileName: string): RunFailure {
   if (typeof thrown !== 'object' || thrown === null) {
     return { kind: 'error', name: 'Error', message: cut(String(thrown), 10_000) };
   }
-  const { name, message, code, stack } = thrown as Readonly<Record<string, unknown>>;
-  const base = {
-    name: typeof name === 'string' ? cut(name, 200) : 'Error',
-    message: typeof message === 'string' ? cut(message, 10_000) : cut(safeJson(thrown), 10_000),
-    ...(typeof code === 'string' ? { code: cut(code, 200) } : {}),
-  };
+  const base = { ...errorFields(thrown, 10_000), ...stackOf(thrown, fileName) };
   if (actionErrors.has(thrown)) {
     return { ...base, kind: 'action_error', payload: fitPayload((thrown as ActionError).payload) };
   }
@@ -102,11 +124,70 @@ function describe(thrown: unknown, fileName: string): RunFailure {
     return { ...base, kind: 'invalid', code, payload: fitPayload(payload) };
   }
   const http = httpErrors.get(thrown);
-  if (http === null) return { ...base, kind: 'network' };
-  if (http !== undefined)
-    return { ...base, kind: 'http', ...upstreamOf(http.reply, http.data, base.message) };
+  if (http === undefined) return { ...base, kind: 'error' };
+  if (http.answer === null) return { ...base, kind: 'network' };
+  const { reply, data } = http.answer;
+  return { ...base, kind: 'http', ...upstreamOf(reply, data, base.message) };
+}
+
+function errorFields(thrown: object, charsMax: number) {
+  const { name, message, code } = thrown as Readonly<Record<string, unknown>>;
+  return {
+    name: typeof name === 'string' ? cut(name, 200) : 'Error',
+    message: typeof message === 'string' ? cut(message, charsMax) : cut(safeJson(thrown), charsMax),
+    ...(typeof code === 'string' ? { code: cut(code, 200) } : {}),
+  };
+}
+
+function stackOf(thrown: object, fileName: string): { stack?: string } {
+  const { stack } = thrown as { stack?: unknown };
   const lines = typeof stack === 'string' ? ownLines(stack, fileName) : '';
-  return { ...base, kind: 'error', ...(lines === '' ? {} : { stack: lines }) };
+  return lines === '' ? {} : { stack: lines };
+}
+
+/** The chain of causes, and the first request to a provider in it. */
+function originOf(thrown: unknown, fileName: string): Pick<RunFailure, 'causes' | 'call'> {
+  const [first, ...others] = chainOf(thrown);
+  const causes = others.map((cause): FailureCause => {
+    if (typeof cause !== 'object' || cause === null) {
+      return { name: 'Error', message: cut(String(cause), causeCharsMax) };
+    }
+    return { ...errorFields(cause, causeCharsMax), ...stackOf(cause, fileName) };
+  });
+  const called = [first, ...others].find(
+    (one): one is object => typeof one === 'object' && one !== null && httpErrors.has(one),
+  );
+  const call = called === undefined ? null : failedCall(called);
+  return { ...(causes.length === 0 ? {} : { causes }), ...(call === null ? {} : { call }) };
+}
+
+/** The value and its causes; of an error that joins others, the first of them. */
+function chainOf(thrown: unknown): unknown[] {
+  const chain = [thrown];
+  while (chain.length <= causesMax) {
+    const last = chain.at(-1);
+    if (typeof last !== 'object' || last === null) break;
+    const { cause, errors } = last as { cause?: unknown; errors?: unknown };
+    const next = cause ?? (Array.isArray(errors) ? (errors as unknown[])[0] : undefined);
+    if (next === undefined || next === null || chain.includes(next)) break;
+    chain.push(next);
+  }
+  return chain;
+}
+
+function failedCall(error: object): FailedCall | null {
+  const found = httpErrors.get(error);
+  if (found === undefined) return null;
+  const { sent, code, answer } = found;
+  const { method, url } = sent;
+  const body = answer === null ? null : bodyShown(answer.data);
+  return { method, url: cut(url, causeCharsMax), status: answer?.reply.status ?? null, code, body };
+}
+
+/** Text of a body that was text. */
+function bodyShown(data: unknown): string | null {
+  if (ArrayBuffer.isView(data) || data === undefined || data === null || data === '') return null;
+  return cut(typeof data === 'string' ? data : safeJson(data), bodyCharsMax);
 }
 
 function upstreamOf(
@@ -155,7 +236,9 @@ function safeJson(value: unknown): string {
 }
 
 function ownLines(stack: string, fileName: string): string {
-  const lines = stack.split('\n').filter((line) => line.includes(fileName));
+  const lines = stack
+    .split('\n')
+    .filter((line) => line.trimStart().startsWith('at ') && line.includes(fileName));
   return cut(lines.slice(0, stackLinesMax).join('\n'), 5000);
 }
 

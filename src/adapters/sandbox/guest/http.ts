@@ -235,14 +235,15 @@ export async function uncontrolledFetch(options: unknown): Promise<FetchResponse
   const text =
     typeof body === 'string' ? { kind: 'bytes' as const, base64: base64(utf8Encode(body)) } : null;
   try {
+    const verb = toText(method ?? 'GET').toUpperCase();
     const { value, body: read } = await call('fetch', {
       url: toText(url),
-      method: toText(method ?? 'GET').toUpperCase(),
+      method: verb,
       headers: sent,
       body: text ?? wireBody(body, sent),
     });
     if (value.outcome === 'failure')
-      throw networkError(value.code, value.message, { url: value.url });
+      throw networkError(value.code, value.message, { method: verb, url: value.url });
     return new FetchResponse(value, read);
   } catch (error) {
     const { code, message } = error as { code?: unknown; message?: unknown };

@@ -184,7 +184,8 @@ function evolve(state: ActionRun | null, event: ActionEvent): ActionRun | null {
     }
     case 'ActionEnded': {
       if (!state.isAsync && state.isKept !== true) return null;
-      const { status, at: endedAt, output, error } = event;
+      const { status, at: endedAt, output } = event;
+      const error = event.error && { code: event.error.code, message: event.error.message };
       return { ...state, status, endedAt, output, error, runner: null };
     }
     case 'ActionForgotten':

@@ -102,7 +102,8 @@ function runStep(event: ActionEvent, subject: ActionRun, { at }: DecisionMeta): 
       const error_code = error?.code ?? null;
       const error_message = error === null ? null : scrub(error.message);
       const payloads = { output_hash: outputHash, body_partition, body_offset };
-      const end = { ...payloads, duration_ms, counts, positions, error_code, error_message };
+      const failed = { error_code, error_message, failure: error?.detail ?? null };
+      const end = { ...payloads, ...failed, duration_ms, counts, positions };
       return { ...base, ...end, action: status };
     }
     case 'ActionHeartbeatReceived':

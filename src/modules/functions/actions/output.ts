@@ -1,15 +1,23 @@
 import { GatewayError, type ErrorDetails } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
+import { presentFailure, type FailureDetail } from '#rules/locate-failure.ts';
 
 /** Limit of an error's payload in bytes of JSON. */
 const payloadBytesMax = 99_000;
 
 /** The body of an action's outcome: its output, or the complete error. */
 export function outputJson(
-  end: { readonly output: string | undefined } | { readonly error: GatewayError },
+  end:
+    | { readonly output: string | undefined }
+    | {
+        readonly error: GatewayError;
+        readonly runId?: string;
+        readonly detail?: FailureDetail;
+      },
 ): string {
   if ('output' in end) return end.output === undefined ? '{}' : `{"output":${end.output}}`;
+  const { runId, detail } = end;
   const { code, details, message } = end.error;
   const { payload, upstream } = details;
   return JSON.stringify({
@@ -18,6 +26,8 @@ export function outputJson(
       message,
       ...(payload === undefined ? {} : { payload: bounded(payload) }),
       ...(upstream === undefined ? {} : { upstream: bounded(upstream) }),
+      ...(runId === undefined ? {} : { runId }),
+      ...(detail === undefined ? {} : { failure: presentFailure(detail) }),
     },
   });
 }
@@ -26,13 +36,15 @@ export function outputJson(
 export function readOutput(json: string): Json | undefined {
   const end = parseRawJson(json) as { output?: Json; error?: { code: string } & ErrorDetails };
   if (end.error === undefined) return end.output;
-  const { code, message, payload, upstream } = end.error;
+  const { code, message, payload, upstream, runId, failure } = end.error;
   throw GatewayError.from({
     code,
     details: {
       ...(message === undefined ? {} : { message }),
       ...(payload === undefined ? {} : { payload }),
       ...(upstream === undefined ? {} : { upstream }),
+      ...(runId === undefined ? {} : { runId }),
+      ...(failure === undefined ? {} : { failure }),
     },
   });
 }

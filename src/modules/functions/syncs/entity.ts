@@ -138,7 +138,8 @@ function runStep(
     const error_code = error?.code ?? null;
     const error_message = error === null ? null : scrub(error.message);
     const checkpoint_to = text(before?.checkpoint ?? null);
-    const end = { counts, positions, duration_ms, error_code, error_message, checkpoint_to };
+    const failed = { error_code, error_message, failure: error?.detail ?? null };
+    const end = { counts, positions, duration_ms, ...failed, checkpoint_to };
     return {
       ...ofRun(run, after),
       ...end,

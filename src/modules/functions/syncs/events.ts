@@ -1,6 +1,7 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { ModelPosition, ModelResult } from '#modules/records/model/events.ts';
+import type { FailureDetail } from '#streams/values.ts';
 
 export type RunStatus =
   | 'queued'
@@ -15,7 +16,12 @@ export type EndStatus = Exclude<RunStatus, 'queued' | 'started'>;
 /** The cause of the run. */
 export type RunTrigger = 'creation' | 'start' | 'schedule' | 'api';
 
-export type RunFailure = { readonly code: string; readonly message: string };
+export type RunFailure = {
+  readonly code: string;
+  readonly message: string;
+  /** Of the code of the function. Absent: none of it failed, or by an earlier release. */
+  readonly detail?: FailureDetail;
+};
 
 /** Properties of an instance; `functionVersion` is the label of the deployed function. */
 export type InstanceProperties = {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FailureKind, RunFailure } from '#ports/sandbox.ts';
 import { callerError } from '#rules/failure.ts';
+import { locateFailure } from '#rules/locate-failure.ts';
 
 const failure = (kind: FailureKind, more: Partial<RunFailure> = {}): RunFailure => ({
   kind,
@@ -8,6 +9,9 @@ const failure = (kind: FailureKind, more: Partial<RunFailure> = {}): RunFailure 
   message: 'why',
   ...more,
 });
+
+const code = { bundle: '', fileName: 'f.cjs', entry: { file: 'f.ts', source: '' } };
+const errorOf = (failed: RunFailure) => callerError(failed, locateFailure(failed, code));
 
 it.each<[FailureKind, string, number]>([
   ['action_error', 'action_script_failure', 424],
@@ -21,24 +25,24 @@ it.each<[FailureKind, string, number]>([
   ['limit', 'function_runtime_other', 424],
   ['interrupted', 'run_interrupted', 503],
 ])('%s is answered as %s, %i', (kind, code, status) => {
-  expect(callerError(failure(kind))).toMatchObject({ code, status });
+  expect(errorOf(failure(kind))).toMatchObject({ code, status });
 });
 
 it('an ActionError carries its payload', () => {
-  expect(callerError(failure('action_error', { payload: { a: 1 } })).details.payload).toEqual({
+  expect(errorOf(failure('action_error', { payload: { a: 1 } })).details.payload).toEqual({
     a: 1,
   });
-  expect(callerError(failure('action_error')).details.payload).toEqual({});
+  expect(errorOf(failure('action_error')).details.payload).toEqual({});
 });
 
 it('an error of the provider carries what it said', () => {
   const upstream = { status: 422, headers: { 'content-type': 'text/plain' }, body: 'no' };
-  const { details } = callerError(failure('http', { payload: { message: 'no' }, upstream }));
+  const { details } = errorOf(failure('http', { payload: { message: 'no' }, upstream }));
   expect(details).toMatchObject({ payload: { message: 'no' }, upstream });
 });
 
 it('any other throw carries name, code, message and lines of the function', () => {
-  const { details } = callerError(
+  const { details } = errorOf(
     failure('error', { code: 'E', stack: '    at a (f.cjs:1:2)\n    at b (f.cjs:3:4)' }),
   );
   expect(details.payload).toEqual({

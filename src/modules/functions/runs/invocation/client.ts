@@ -4,6 +4,7 @@ import type { Connection } from '#modules/connections/connections/state.ts';
 import type { ActionRun } from '../../actions/state.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
 import type { DryRunOrder } from '../runtime/dry-run-calls.ts';
+import type { BodyOwner } from './payload-store.ts';
 
 export interface ActionRequest {
   readonly environmentUid: string;
@@ -80,6 +81,8 @@ export interface RunsClient {
    * @throws GatewayError `log_unavailable`
    */
   actionInput(ref: RunRef): Promise<Json | undefined>;
+  /** A text that the ledger holds sealed; null: the connection's key was destroyed. */
+  openText(owner: BodyOwner, sealed: string): Promise<string | null>;
   /**
    * Runs an on-event function and resolves when it has succeeded; an existing run counts.
    * @throws GatewayError of the run, as `triggerAction`

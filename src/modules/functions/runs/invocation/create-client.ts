@@ -75,6 +75,8 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       return json === null ? undefined : (parseRawJson(json) as Json);
     },
 
+    openText: (owner, sealed) => deps.payloads.openText(owner, sealed),
+
     async runEvent(request, signal) {
       const { runId } = request;
       await awaited(deps, eventCall(request), { signal, waitMs: eventWaitMs, runId });

@@ -41,6 +41,13 @@ export interface PayloadStore {
   keep(owner: BodyOwner, part: BodyPart, json: string): void;
   /** Keyed hash: it detects equal bodies and reveals nothing. */
   hash(json: string): string;
+  /**
+   * Seals a text that stands in a public message, in base64.
+   * @throws GatewayError when the connection's key was destroyed
+   */
+  sealText(owner: BodyOwner, text: string): Promise<string>;
+  /** Null: the connection's key was destroyed. */
+  openText(owner: BodyOwner, sealed: string): Promise<string | null>;
   /** @throws GatewayError `not_found` when the body has expired or the connection's key was destroyed. */
   get(owner: BodyOwner, part: BodyPart, bodyPlace: BodyPlace): Promise<string>;
   /**
@@ -92,6 +99,8 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
 
   return {
     hash,
+    ...failureTexts(vault),
+
     async put(owner, part, json) {
       const place = await append(owner, part, json);
       remembered.set(nameOf(place), json);
@@ -125,12 +134,29 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
     async find(sought, part) {
       const [codec, partitions] = await opened;
       const body = await searchBody(log, codec, { ...sought, part, partitions });
-      return body === null ? null : openIfKept(vault, body);
+      return body === null ? null : openIfKept(vault, ownerOf(body), part, body.body);
     },
   };
 }
 
-const contextOf = (owner: BodyOwner, part: BodyPart): string =>
+/** The response of a provider in a failure. */
+const failureTexts = (vault: Vault): Pick<PayloadStore, 'sealText' | 'openText'> => ({
+  async sealText(owner, text) {
+    const { connectionUid } = owner;
+    await vault.ready(connectionUid);
+    const sealed = vault.sealBytes(connectionUid, Buffer.from(text), contextOf(owner, 'failure'));
+    return sealed.toString('base64');
+  },
+  openText: (owner, sealed) => openIfKept(vault, owner, 'failure', Buffer.from(sealed, 'base64')),
+});
+
+const ownerOf = ({ run_id, environment_id, key_id }: RunBody): BodyOwner => ({
+  runId: run_id,
+  environmentUid: environment_id,
+  connectionUid: key_id,
+});
+
+const contextOf = (owner: BodyOwner, part: BodyPart | 'failure'): string =>
   `${owner.environmentUid}/${owner.connectionUid}/run-body/${owner.runId}/${part}`;
 
 async function readBody(
@@ -145,13 +171,16 @@ async function readBody(
 }
 
 /** Null: the key of the connection was destroyed. */
-async function openIfKept(vault: Vault, body: RunBody): Promise<string | null> {
-  const { run_id: runId, environment_id: environmentUid, key_id: connectionUid } = body;
-  const part = body.part === 'input' ? 'input' : 'output';
-  const context = contextOf({ runId, environmentUid, connectionUid }, part);
+async function openIfKept(
+  vault: Vault,
+  owner: BodyOwner,
+  part: BodyPart | 'failure',
+  sealed: Uint8Array,
+): Promise<string | null> {
+  const { connectionUid } = owner;
   try {
     await vault.ready(connectionUid);
-    return vault.openBytes(connectionUid, body.body, context).toString();
+    return vault.openBytes(connectionUid, sealed, contextOf(owner, part)).toString();
   } catch (error) {
     if (error instanceof GatewayError && isDestroyed.has(error.code)) return null;
     throw error;

@@ -64,6 +64,9 @@ export const quietStep = {
   body_offset: null,
   error_code: null,
   error_message: null,
+  failure: null,
+  log_level: null,
+  lines_dropped: [],
   timeline: [],
 } as const satisfies Partial<RunStep>;
 

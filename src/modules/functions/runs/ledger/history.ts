@@ -8,9 +8,16 @@ import { dayMicros, microsOf, type Micros, type Clock } from '#kernel/time.ts';
 import type { EntityQueries } from '#modules/access/services.ts';
 import type { ReadableRuns } from '#modules/records/read/readable.ts';
 import type { EventLog } from '#ports/event-log.ts';
+import { presentFailure, type ShownFailure } from '#rules/locate-failure.ts';
 import type { RunCalls } from '../../services.ts';
-import { isSome, requireSteps, runningOf } from './current-steps.ts';
-import { changesEndOf, presentEvents, presentRun, presentTimeline } from './presenter.ts';
+import { isSome, requireSteps, runningOf, type RunRows } from './current-steps.ts';
+import {
+  changesEndOf,
+  failureOf,
+  presentEvents,
+  presentRun,
+  presentTimeline,
+} from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
 
 const kinds = z.enum(['sync', 'action', 'on-event', 'webhook', 'dryrun', 'revert']);
@@ -88,11 +95,28 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
  * each.
  * @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable`
  */
-export async function oneRun(deps: Deps, caller: Caller, runId: string) {
+export async function oneRun(deps: Deps & RunCalls, caller: Caller, runId: string) {
   const rows = await requireSteps(deps, caller, runId, { withProgress: true });
   const [isReadable = null] = await deps.readableRuns.soon([changesEndOf(rows)]);
   const run = presentRun(rows, isReadable);
-  return { ...run, timeline: presentTimeline(rows), events: presentEvents(rows) };
+  const failure = await openFailure(deps, caller, rows);
+  return { ...run, failure, timeline: presentTimeline(rows), events: presentEvents(rows) };
+}
+
+/** With the response of the provider, unless the key of the connection was destroyed. */
+async function openFailure(
+  { runs }: RunCalls,
+  { environmentUid }: Pick<Caller, 'environmentUid'>,
+  rows: RunRows,
+): Promise<ShownFailure | null> {
+  const found = failureOf(rows);
+  if (found === null) return null;
+  const { detail, connectionUid } = found;
+  const { call } = detail;
+  if (call?.body == null) return presentFailure(detail);
+  const owner = { runId: rows[0].run_id, environmentUid, connectionUid };
+  const body = await runs.openText(owner, call.body);
+  return presentFailure({ ...detail, call: { ...call, body } });
 }
 
 /**

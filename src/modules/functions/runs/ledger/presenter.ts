@@ -1,13 +1,17 @@
 import { z } from 'zod';
+import { failureShape } from '#http/failure-shape.ts';
 import { representation } from '#http/representation.ts';
 import { anyJson, data, timestamp } from '#http/responses.ts';
+import { errorHints } from '#kernel/error-hints.ts';
+import type { ErrorCode } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { isoMicros } from '#kernel/time.ts';
 import { recordsTopic } from '#modules/records/model/events.ts';
 import { changesEnd, type ChangesEnd } from '#modules/records/read/readable.ts';
+import { placeText, type FailureDetail } from '#rules/locate-failure.ts';
 import { isEnd, type RunChanged, type TimelineEntry } from './events.ts';
-import { runs, type RunStepShown } from './projection.ts';
+import { runs, shownStep, type RunStepShown } from './projection.ts';
 import type { StepRow } from './queries.ts';
 
 /** The status of a run after its last action. */
@@ -93,14 +97,32 @@ const run = representation<RunSteps>()({
   ],
   error: [
     z
-      .strictObject({ code: z.string(), message: z.string() })
+      .strictObject({
+        code: z.string(),
+        message: z.string(),
+        location: z
+          .string()
+          .nullable()
+          .meta({ examples: ['crm/actions/create-contact.ts:12:5'] })
+          .describe('File, line and column in the source of the function; null where not known.'),
+        fix: z.string().describe('What to do about it.'),
+      })
       .nullable()
       .describe('Why it failed; null if it did not.'),
-    ({ step: { error_code: code, error_message: message } }) =>
-      code === null ? null : { code, message: message ?? '' },
+    ({ step }) => errorOf(step),
   ],
   log_id: [z.string(), ({ step }) => step.log_id],
 });
+
+function errorOf({ error_code: code, error_message: message, failure }: RunStepShown) {
+  if (code === null) return null;
+  const [first] = failure?.frames ?? [];
+  const location = first === undefined ? null : placeText(first);
+  const fix = Object.hasOwn(errorHints, code)
+    ? errorHints[code as ErrorCode]
+    : errorHints.server_error;
+  return { code, message: message ?? '', location, fix };
+}
 
 const entry = z.strictObject({
   at: timestamp,
@@ -137,6 +159,9 @@ const event = z.strictObject({
 
 export const oneRunShape = data(
   run.schema.extend({
+    failure: failureShape
+      .nullable()
+      .describe('Where and why the code of the function failed; null where none of it failed.'),
     timeline: z.array(entry).describe('What the run did, in order.'),
     events: z.array(event).meta({
       description:
@@ -212,6 +237,14 @@ export const hasEnded = (rows: readonly [StepRow, ...StepRow[]]): boolean =>
 export const modelsOf = (rows: readonly [StepRow, ...StepRow[]]): readonly string[] =>
   stepOf(lastOf(rows)).models;
 
+/** The failure of the run's code, and the connection under whose key the response in it is sealed. */
+export function failureOf(
+  rows: readonly [StepRow, ...StepRow[]],
+): { readonly detail: FailureDetail; readonly connectionUid: string } | null {
+  const { failure, connection_uid: connectionUid = '' } = stepOf(lastOf(rows));
+  return failure === undefined ? null : { detail: failure, connectionUid };
+}
+
 /** A run in the format of the API. `rows`: its steps in order; at least one. */
 export function presentRun(rows: readonly [StepRow, ...StepRow[]], isReadable: boolean | null) {
   const last = lastOf(rows);
@@ -236,7 +269,7 @@ export function presentRunChange(change: RunChanged) {
   };
   const startedAt = action === 'started' ? occurred_at : started_at;
   const started = startedAt === null ? undefined : { ...last, at: String(startedAt) };
-  const shown = run.of({ queued: last, started, last, step: change, isReadable: null });
+  const shown = run.of({ queued: last, started, last, step: shownStep(change), isReadable: null });
   return action === 'queued' && attempt === 1 ? shown : { ...shown, queued_at: null };
 }
 

@@ -1,5 +1,6 @@
 import { limits } from '#kernel/limits.ts';
 import { defineAppended } from '#streams/projector/appended.ts';
+import type { FailureDetail } from '#streams/values.ts';
 import type { RunChanged } from './events.ts';
 
 /**
@@ -40,12 +41,12 @@ export const runs = defineAppended<RunChanged>()({
     writer.string(change.connection_id ?? '');
     writer.string(change.variant);
     writer.uint(change.attempt);
-    writer.string(JSON.stringify(stepOf(change)));
+    writer.string(JSON.stringify(shownStep(change)));
   },
 });
 
 /** The fields of a step for the history, beside the columns. Without hashes and positions of bodies. */
-const stepOf = (change: RunChanged) => ({
+export const shownStep = (change: RunChanged) => ({
   function_version: change.function_version,
   models: change.models,
   trigger: change.trigger,
@@ -58,9 +59,16 @@ const stepOf = (change: RunChanged) => ({
   checkpoint_to: change.checkpoint_to,
   error_code: change.error_code,
   error_message: change.error_message,
+  /** Absent without one, and in rows of earlier releases. */
+  ...(change.failure === null
+    ? {}
+    : { failure: change.failure, connection_uid: change.connection_uid }),
   log_id: change.log_id,
   timeline: change.timeline,
 });
 
 /** The column `step`. */
-export type RunStepShown = ReturnType<typeof stepOf>;
+export type RunStepShown = Omit<ReturnType<typeof shownStep>, 'failure' | 'connection_uid'> & {
+  readonly failure?: FailureDetail;
+  readonly connection_uid?: string;
+};

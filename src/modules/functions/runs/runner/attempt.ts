@@ -17,13 +17,21 @@ import {
   type RunFailure,
   type Sandbox,
 } from '#ports/sandbox.ts';
-import { callerError as errorOf } from '#rules/failure.ts';
+import { callerError } from '#rules/failure.ts';
+import {
+  locateFailure,
+  placeText,
+  type FailedCode,
+  type FailureDetail,
+} from '#rules/locate-failure.ts';
 import { runLimits } from '#rules/run-limits.ts';
 import { functionRef } from '../../functions/entity.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
+import type { RunFailure as ReportedFailure } from '../../syncs/events.ts';
 import type { EndStatus } from '../../syncs/state.ts';
-import type { PayloadStore } from '../invocation/payload-store.ts';
+import type { BodyOwner, PayloadStore } from '../invocation/payload-store.ts';
 import type { Attempt } from '../ledger/events.ts';
+import { scrubFailure } from '../ledger/failure.ts';
 import type { Timeline, Timelines } from '../ledger/timeline.ts';
 import type { HostRun, OpenedHost } from '../runtime/open-host.ts';
 
@@ -60,7 +68,13 @@ export type Ending =
   | { readonly kind: 'interrupted' };
 export type AttemptResult =
   | { readonly kind: 'ok'; readonly output: string | undefined }
-  | { readonly kind: 'failed'; readonly status: EndStatus; readonly error: GatewayError };
+  | {
+      readonly kind: 'failed';
+      readonly status: EndStatus;
+      readonly error: GatewayError;
+      /** Of the code of the function. Absent: none of it failed. */
+      readonly detail?: FailureDetail;
+    };
 
 type AttemptRun = Omit<HostRun, 'timeline'>;
 
@@ -115,7 +129,8 @@ async function runInSandbox(
     const result = await deps.sandbox.run(wanted, inCurrentTrace(calls));
     if (result.status === 'ok') return { kind: 'ok', output: result.output };
     if (kind === 'webhook' && result.error.code === missingEntry) return unheard(run, result.error);
-    return endingOf(host.mask.data(result.error), signal);
+    const located = locateFailure(result.error, codeOf(fn, fileName));
+    return endingOf(host.mask.data({ failure: result.error, detail: located }), signal);
   } catch (error) {
     return failedBy(error, deps.logger);
   }
@@ -188,7 +203,20 @@ function unheard({ operation }: AttemptRun, { message }: RunFailure): Ending {
   };
 }
 
-function endingOf(failure: RunFailure, signal: AbortSignal): Ending {
+const folders = { sync: 'syncs', action: 'actions', 'on-event': 'on-events' } as const;
+
+function codeOf(
+  { integrationKey, kind, name, bundle, source }: DeployedFunction,
+  fileName: string,
+): FailedCode {
+  const file = `${integrationKey}/${folders[kind]}/${name}.ts`;
+  return { bundle, fileName, entry: { file, source } };
+}
+
+function endingOf(
+  { failure, detail }: { readonly failure: RunFailure; readonly detail: FailureDetail },
+  signal: AbortSignal,
+): Ending {
   const reason: unknown = signal.reason;
   if (signal.aborted && reason instanceof GatewayError && reason.code === 'run_interrupted') {
     return { kind: 'interrupted' };
@@ -197,7 +225,25 @@ function endingOf(failure: RunFailure, signal: AbortSignal): Ending {
   const ends = { aborted: 'cancelled', timeout: 'timed_out' } as const;
   const isCut = failure.kind === 'aborted' || failure.kind === 'timeout';
   const status = isCut ? ends[failure.kind] : 'failed';
-  return { kind: 'failed', status, error: errorOf(failure) };
+  const error = callerError(failure, detail);
+  return { kind: 'failed', status, error, detail: scrubFailure(detail) };
+}
+
+/** The failure as events hold it. The provider's response may hold personal data: it is destroyed with the connection. */
+export async function reportedFailure(
+  { payloads, logger }: Pick<RunDeps, 'payloads' | 'logger'>,
+  owner: BodyOwner,
+  { error, detail }: Extract<AttemptResult, { kind: 'failed' }>,
+): Promise<ReportedFailure> {
+  const failure = { code: error.code, message: scrub(error.message) };
+  if (detail === undefined) return failure;
+  const { call } = detail;
+  if (call?.body == null) return { ...failure, detail };
+  const sealed = await payloads.sealText(owner, call.body).catch((err: unknown) => {
+    logger.debug({ err, runId: owner.runId }, 'the response in a failure was not kept');
+    return null;
+  });
+  return { ...failure, detail: { ...detail, call: { ...call, body: sealed } } };
 }
 
 /**
@@ -298,5 +344,7 @@ export function logEnd(ending: AttemptResult, what: string): [OperationState, st
     ending.status === 'cancelled' || ending.status === 'timed_out'
       ? states[ending.status]
       : 'failed';
-  return [state, scrub(ending.error.message)];
+  const [first] = ending.detail?.frames ?? [];
+  const where = first === undefined ? '' : ` (${placeText(first)})`;
+  return [state, `${scrub(ending.error.message)}${where}`];
 }

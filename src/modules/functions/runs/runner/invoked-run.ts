@@ -3,7 +3,6 @@ import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import { retrying } from '#kernel/retry.ts';
-import { scrub } from '#kernel/scrub.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
@@ -23,6 +22,7 @@ import {
   isStale,
   keepAlive,
   logEnd,
+  reportedFailure,
   runUserCode,
   type Ending,
   type RunDeps,
@@ -175,7 +175,7 @@ async function report(
   { operation, keepBody, closing }: ReportContext,
 ): Promise<boolean> {
   const { runId, actor } = attempt;
-  const { status, error, json } = endOf(ending);
+  const { status, error, json } = await endOf(deps, attempt, ending);
   let isTaken = false;
   try {
     const body = await keepBody(json);
@@ -211,7 +211,7 @@ function bodyLost(error: unknown): KeptBody {
   throw error;
 }
 
-function endOf(ending: Ending) {
+async function endOf(deps: RunDeps, attempt: Attempt, ending: Ending) {
   if (ending.kind === 'ok') {
     return {
       status: 'succeeded',
@@ -219,11 +219,14 @@ function endOf(ending: Ending) {
       json: outputJson({ output: ending.output }),
     } as const;
   }
-  const isInterrupted = ending.kind === 'interrupted';
-  const error = isInterrupted ? new GatewayError('run_interrupted') : ending.error;
-  const status = isInterrupted ? 'interrupted' : ending.status;
-  const failure = { code: error.code, message: scrub(error.message) };
-  return { status, error: failure, json: outputJson({ error }) } as const;
+  if (ending.kind === 'interrupted') {
+    const error = new GatewayError('run_interrupted');
+    const failure = { code: error.code, message: error.message };
+    return { status: 'interrupted', error: failure, json: outputJson({ error }) } as const;
+  }
+  const { status, error, detail } = ending;
+  const json = outputJson({ error, runId: attempt.runId, ...(detail && { detail }) });
+  return { status, error: await reportedFailure(deps, attempt, ending), json } as const;
 }
 
 /** A dry run: its requests reach the provider, its writes are discarded. The output is `{output, result}`. */

@@ -1,11 +1,11 @@
 import type { CommandOf } from '#control-plane/entity.ts';
-import { scrub } from '#kernel/scrub.ts';
 import { connectionPathOf } from '#modules/connections/connections/entity.ts';
 import { runLimits } from '#rules/run-limits.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
 import { syncRef, type SyncEntity } from '../../syncs/entity.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
+import type { BodyOwner } from '../invocation/payload-store.ts';
 import type { Attempt } from '../ledger/events.ts';
 import { RunTimeBudget } from '../runtime/run-time-budget.ts';
 import {
@@ -15,6 +15,7 @@ import {
   logEnd,
   isStale,
   keepAlive,
+  reportedFailure,
   runUserCode,
   type AttemptResult,
   type Report,
@@ -59,7 +60,7 @@ export async function runSync(
     return;
   }
   const { ending, counts, positions, goesOn } = outcome;
-  const result = { counts, positions, ...statusOf(ending), goesOn };
+  const result = { counts, positions, ...(await statusOf(deps, attempt, ending)), goesOn };
   const body: CommandOf<SyncEntity> = { type: 'RunEnded', ...named, ...result };
   await report(deps, { ref, body, actor }, closing);
   operation.end(...logEnd(ending, `Sync ${functionName}`));
@@ -113,10 +114,9 @@ async function perform(
 const asksForRunPass = ({ bundle }: DeployedFunction): boolean =>
   bundle.includes('deleteRecordsFromPreviousExecutions');
 
-function statusOf(ending: AttemptResult) {
+async function statusOf(deps: RunDeps, owner: BodyOwner, ending: AttemptResult) {
   if (ending.kind === 'ok') return { status: 'succeeded', error: null } as const;
-  const { status, error } = ending;
-  return { status, error: { code: error.code, message: scrub(error.message) } };
+  return { status: ending.status, error: await reportedFailure(deps, owner, ending) };
 }
 
 /** An attempt that the owner no longer has reports nothing. */
