@@ -49,7 +49,7 @@ describe('the command line', () => {
     const { id, ...made } = JSON.parse(created.out) as { id: string };
     expect(made).toMatchObject({ type: 'webhook', alerts: ['dead_letters'], enabled: true });
     const tested = await svc(`alerts test ${id} -e dev`);
-    expect(tested).toMatchObject({ exitCode: 0, out: 'The test was delivered\n' });
+    expect(tested).toMatchObject({ exitCode: 0, out: 'Delivered the test\n' });
     expect(world.receiver.received.at(-1)?.path).toBe('/secret-path');
     world.receiver.answer = () => 500;
     const failed = await svc(`alerts test ${id} -e dev`);

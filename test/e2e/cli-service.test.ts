@@ -247,7 +247,7 @@ describe('what functions did', () => {
     expect(dry.out.replaceAll(/ +/g, ' ')).toContain(`\nCompany ${own} 0 0 0 0\n`);
     expect(await svc(`runs revert ${runId} -e dev`)).toMatchObject({ exitCode: 4 });
     const done = await svc(`runs revert ${runId} -e dev --yes`);
-    expect(done.out).toMatch(/Reverted, as the run \S+\.\n$/);
+    expect(done.out).toMatch(/Reverted by the run \S+\n$/);
     const deleted = await svc(`records ${of} --filter deleted --all`);
     expect(deleted.out.trim().split('\n')).toHaveLength(own);
     const before = await svc(`records ${of} --as-of ${savedAt} --filter deleted --all`);

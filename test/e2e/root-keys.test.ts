@@ -144,7 +144,7 @@ describe('the root key', () => {
     expect(out).not.toContain(renewed);
     const again = await svc('root-keys rewrap');
     expect(again).toMatchObject({ exitCode: 0 });
-    expect(again.err).toContain('0 data keys were rewrapped');
+    expect(again.err).toContain('Rewrapped 0 data keys');
     expect(JSON.parse((await svc('root-keys show --json')).out)).toMatchObject({
       rewrap: { state: 'ended', total: 0 },
     });
@@ -168,7 +168,7 @@ describe('the root key', () => {
     );
     gateway = await start([renewed, third]);
     expect(await tokenOf(id)).toBe(tokens.get(id));
-    expect((await svc('root-keys rewrap')).err).toContain('1 data keys were rewrapped');
+    expect((await svc('root-keys rewrap')).err).toContain('Rewrapped 1 data key\n');
     await gateway.stop();
     gateway = await start([renewed]);
     await expectAllOpen();

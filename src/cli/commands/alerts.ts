@@ -124,7 +124,7 @@ async function remove({ context, client, values, operands: [id = ''] }: Task): P
 async function test({ context, client, values, operands: [id = ''] }: Task): Promise<void> {
   const { data } = await client.request('POST /alert-destinations/{id}/test', { params: { id } });
   if (values.json === true) context.output.result(JSON.stringify(data));
-  else if (data.delivered) context.output.result('The test was delivered');
+  else if (data.delivered) context.output.result('Delivered the test');
   if (data.delivered) return;
   const reason = data.error ?? `status ${data.status ?? 'unknown'}`;
   throw new CommandFailure(`The test was not delivered: ${reason}`);

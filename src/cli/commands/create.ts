@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync, statSync } from 'node:fs';
 import { dirname, join, basename, resolve } from 'node:path';
+import { counted } from '#kernel/counted.ts';
 import type { FunctionKind } from '#modules/functions/functions/function.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { mayPrompt, type Context } from '../context.ts';
@@ -39,7 +40,7 @@ provider, and their tests; installs the dependencies and compiles them. Existing
       'package.json': manifest(root, context),
       ...projectFiles(),
     });
-    context.output.note(`Wrote ${written.length} files to ${root}`);
+    context.output.note(`Wrote ${counted(written.length, 'file')} to ${root}`);
     if (values.copy !== true) {
       const { environment, output } = context;
       const mayInstall = values['dependency-update'] !== false && environment.dependencyUpdate;

@@ -1,4 +1,5 @@
 import type { Client, DeadLetter } from '#client/index.ts';
+import { counted } from '#kernel/counted.ts';
 import { accountHelp, confirm, withAccount } from '../account.ts';
 import { columns, showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
@@ -97,9 +98,9 @@ async function retry({ context, client, values, ids }: Task): Promise<void> {
 }
 
 async function drop({ context, client, values, ids }: Task): Promise<void> {
-  await confirm(context, values, `Drop ${ids.length} dead letters for good?`);
+  await confirm(context, values, `Drop ${counted(ids.length, 'dead letter')} for good?`);
   for (const id of ids) {
     await client.request('DELETE /dead-letters/{id}', { params: { id } });
-    context.output.note(`${id} is dropped.`);
+    context.output.note(`Dropped ${id}`);
   }
 }

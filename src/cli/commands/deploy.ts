@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ApiError, type Client, type DeployPlan } from '#client/index.ts';
+import { counted } from '#kernel/counted.ts';
 import { defineCommand, type Options } from '../command.ts';
 import { mayPrompt, type Context } from '../context.ts';
 import { withIntegrations } from '../deploy/missing-integrations.ts';
@@ -129,7 +130,7 @@ export async function performDeployment(
       return;
     }
     await confirm(context, plan, consent);
-    progress(`Deploying ${deployment.functions.length} functions`);
+    progress(`Deploying ${counted(deployment.functions.length, 'function')}`);
     const done = await client.request('POST /functions/deployments/bundle', { body });
     if (isJson) {
       output.result(JSON.stringify(done));

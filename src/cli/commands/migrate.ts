@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path';
+import { counted } from '#kernel/counted.ts';
 import { printable } from '#kernel/printable.ts';
 import { defineCommand } from '../command.ts';
 
@@ -45,7 +46,7 @@ Examples
     const folder = relative(root, target) || '.';
     output.result(`Functions of ${printable(packageName)} → ${printable(folder)}`);
     for (const { file, outcome, edits } of moves) {
-      const places = edits === 0 ? '' : ` (${edits} ${edits === 1 ? 'edit' : 'edits'})`;
+      const places = edits === 0 ? '' : ` (${counted(edits, 'edit')})`;
       output.result(`  ${outcome.padEnd(9)}  ${printable(file)}${places}`);
     }
     if (manual.length > 0) output.result('\nTo do by hand');

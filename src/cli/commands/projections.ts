@@ -145,7 +145,7 @@ async function rebuild(task: Task): Promise<void> {
     return;
   }
   const switched = await switchTables(task);
-  context.output.note(`Generation ${switched.active_generation} is active now.`);
+  context.output.note(`Activated generation ${switched.active_generation}`);
   await say(task, switched);
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, RootKeys } from '#client/index.ts';
+import { counted } from '#kernel/counted.ts';
 import { accountHelp, withAccount } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
@@ -62,7 +63,7 @@ async function rewrapAndFollow(
       throw new CommandFailure('Another rewrap replaced this one.');
     const { state, done, total } = shown.rewrap ?? { state: 'ended', done: 0, total: 0 };
     if (state === 'ended') {
-      output.note(`${total} data keys were rewrapped.`);
+      output.note(`Rewrapped ${counted(total, 'data key')}`);
       return shown;
     }
     output.status(`wrapped ${done} of ${total} data keys`);
@@ -87,6 +88,6 @@ async function say(context: Context, shown: RootKeys, { json }: Values): Promise
   await showRows(context, false, shown.root_keys, heads, cells, 3);
   const { rewrap } = shown;
   if (rewrap?.state === 'running') {
-    output.note(`Rewrapping: ${rewrap.done} of ${rewrap.total} data keys.`);
+    output.note(`Rewrapping: ${rewrap.done} of ${counted(rewrap.total, 'data key')}`);
   }
 }

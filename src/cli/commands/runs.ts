@@ -1,4 +1,5 @@
 import type { Answer, Client, Input } from '#client/index.ts';
+import { counted } from '#kernel/counted.ts';
 import { printable } from '#kernel/printable.ts';
 import { confirm } from '../account.ts';
 import { showRows } from '../columns.ts';
@@ -61,7 +62,7 @@ Examples
     await inEnvironment(context, values, async (client) => {
       if (word === 'cancel') {
         await client.request('POST /runs/{id}/cancel', { params });
-        context.output.result(`The run ${params.id} is being cancelled.`);
+        context.output.result(`Canceling the run ${params.id}`);
         return;
       }
       if (word === 'revert') {
@@ -184,7 +185,7 @@ function detailOf(one: ShownRun['timeline'][number]): string {
     ...(one.level === undefined ? [] : [`${one.level}:`]),
     ...requestParts,
     ...(one.model === undefined ? [] : [one.model]),
-    ...(one.count === undefined ? [] : [`${one.count} records`]),
+    ...(one.count === undefined ? [] : [counted(one.count, 'record')]),
     ...(one.message === undefined ? [] : [one.message]),
     ...(one.duration_ms === undefined ? [] : [`in ${one.duration_ms} ms`]),
   ].join(' ');
@@ -212,7 +213,7 @@ async function revertRun(
   await confirm(context, options, 'Revert these changes?');
   const done = await revert(false);
   if (options.json === true) await show(context, done, true);
-  else context.output.result(`Reverted, as the run ${done.revert_run_id ?? ''}.`);
+  else context.output.result(`Reverted by the run ${done.revert_run_id ?? ''}`);
 }
 
 async function show(context: Context, revert: Revert, isJson: boolean | undefined): Promise<void> {

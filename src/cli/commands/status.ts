@@ -1,4 +1,5 @@
 import type { Client } from '#client/index.ts';
+import { counted } from '#kernel/counted.ts';
 import { accountHelp, withAccount } from '../account.ts';
 import { columns, showRows } from '../columns.ts';
 import { defineCommand } from '../command.ts';
@@ -175,7 +176,8 @@ Examples
     if (values.json === true) output.result(JSON.stringify(findings.map(shownFinding)));
     else for (const finding of findings) output.result(line(context, finding));
     const failed = findings.filter(({ state }) => state === 'fail').length;
-    if (failed > 0) throw new CommandFailure(`${failed} of ${findings.length} checks failed`);
+    if (failed > 0)
+      throw new CommandFailure(`${failed} of ${counted(findings.length, 'check')} failed`);
   },
 });
 

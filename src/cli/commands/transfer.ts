@@ -1,6 +1,7 @@
 import { createPublicKey, type JsonWebKeyInput } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { counted } from '#kernel/counted.ts';
 import { parsePublicKey } from '#kernel/pem.ts';
 import { type JsonObject, objectOf } from '#kernel/stable-json.ts';
 import { systemClock } from '#kernel/time.ts';
@@ -181,7 +182,7 @@ Examples
         return;
       }
       if (isJson !== true) await showReport(output, report, false);
-      await confirm(context, values, `Make these ${report.changes.length} changes?`);
+      await confirm(context, values, `Make ${counted(report.changes.length, 'change')}?`);
       const after = await planned.apply();
       if (isJson !== true) output.result('');
       await showReport(output, after, isJson);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
+import { counted } from '#kernel/counted.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { FunctionDefinition, Sandbox } from '#ports/sandbox.ts';
 import type { OwnPackage } from '../package.ts';
@@ -171,7 +172,7 @@ class EntryBuilder implements AsyncDisposable {
     const result = await this.#checker.check(entries.map(({ path }) => path));
     const found = await this.#review(entries, result);
 
-    progress(`Building ${entries.length} file${entries.length === 1 ? '' : 's'}`);
+    progress(`Building ${counted(entries.length, 'file')}`);
     const { bundles, problems: unbundled } = await bundling;
     const problems = [
       ...found.flatMap((one) => one.problems),

@@ -1,5 +1,6 @@
 import { relative, sep } from 'node:path';
 import type ts from 'typescript';
+import { counted } from '#kernel/counted.ts';
 
 /** An error in the user's project that prevents compilation, or a warning. */
 export interface Problem {
@@ -53,7 +54,7 @@ export class CompileError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(`Found ${problems.length} error${problems.length === 1 ? '' : 's'}`);
+    super(`Found ${counted(problems.length, 'error')}`);
     this.problems = inOrder(problems);
   }
 }

@@ -1,4 +1,5 @@
 import type { DeployedItem, DeployPlan, DeployPreview } from '#client/index.ts';
+import { counted } from '#kernel/counted.ts';
 import { printable } from '#kernel/printable.ts';
 import type { Output } from '../output.ts';
 import { changeTexts, fieldTexts } from './changes.ts';
@@ -24,7 +25,7 @@ export const isEmpty = (plan: DeployPlan): boolean =>
 export function planLines(plan: DeployPreview, paint: Output['paint']): string[] {
   const { created, updated, unchanged } = plan;
   if (isEmpty(plan)) {
-    const functions = `${unchanged.length} function${unchanged.length === 1 ? '' : 's'}`;
+    const functions = counted(unchanged.length, 'function');
     const pending =
       ' The syncs of connections are behind an interrupted deployment, and follow now.';
     return [

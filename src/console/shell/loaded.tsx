@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { counted } from '../data/counted.ts';
+import { counted } from '#kernel/counted.ts';
 import { failureOf } from '../data/failure.ts';
 import type { ScrolledList } from '../data/scrolled-list.ts';
 import { LoadMore } from '../design/load-more.tsx';

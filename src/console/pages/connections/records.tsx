@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Answer, Client } from '#client/index.ts';
-import { counted } from '../../data/counted.ts';
+import { counted } from '#kernel/counted.ts';
 import { instantOf } from '../../data/local-time.ts';
 import { useList, useChange } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';

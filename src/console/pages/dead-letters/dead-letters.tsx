@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DeadLetter, Input } from '#client/index.ts';
-import { counted } from '../../data/counted.ts';
+import { counted } from '#kernel/counted.ts';
 import { membersOf } from '../../data/members.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { useUrlState } from '../../data/url-state.ts';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Environment as EnvironmentState, Input } from '#client/index.ts';
-import { counted } from '../../data/counted.ts';
+import { counted } from '#kernel/counted.ts';
 import { failureOf } from '../../data/failure.ts';
 import { useRead, useChange } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Provider } from '#client/index.ts';
-import { counted } from '../../data/counted.ts';
+import { counted } from '#kernel/counted.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';

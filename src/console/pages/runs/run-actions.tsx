@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Answer, Client } from '#client/index.ts';
-import { counted } from '../../data/counted.ts';
+import { counted } from '#kernel/counted.ts';
 import { useChange } from '../../data/read.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Notice } from '../../design/states.tsx';

@@ -2,7 +2,7 @@ import type { JSX, ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Answer, WebhookMessage, Client, Input } from '#client/index.ts';
-import { counted } from '../../data/counted.ts';
+import { counted } from '#kernel/counted.ts';
 import { failureOf } from '../../data/failure.ts';
 import { instantOf, localDayAgo } from '../../data/local-time.ts';
 import { membersOf } from '../../data/members.ts';
