@@ -7,6 +7,7 @@ showsPages('the console, in an environment', [
   ['/env/dev', 'dev'],
   ['/env/dev/integrations', 'Integrations'],
   ['/env/dev/integrations/new?category=crm', 'Add an integration'],
+  ['/env/dev/integrations/new/gmail', 'Set up Gmail'],
   ['/env/dev/integrations/new/github-app-oauth', 'Set up GitHub (app with user)'],
   [`/env/dev/integrations/${integration}`, integration],
   [`/env/dev/integrations/${integration}/functions`, integration],

@@ -50,7 +50,12 @@ export function ScopeFields(props: ScopeFieldsProps): JSX.Element {
       {known.size > 0 && (
         <ChoiceSet
           label="Scopes"
-          choices={[...known].map((value) => ({ value, label: value, hint: descriptions[value] }))}
+          choices={[...known].map((value) => {
+            const meaning = descriptions[value];
+            return meaning === undefined
+              ? { value, label: value }
+              : { value, label: meaning, hint: value };
+          })}
           chosen={scopes.chosen}
           onChange={(chosen) => onChange({ ...scopes, chosen })}
         />

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Input, Provider } from '#client/index.ts';
 import { fieldProblemsOf } from '../../data/failure.ts';
@@ -21,6 +21,7 @@ import {
   inWordsOfFields,
   missingIn,
   type App,
+  type AppField,
   type Problems,
 } from './app-fields.tsx';
 import { logoPath, modeLabels } from './provider-words.ts';
@@ -74,7 +75,7 @@ function SetupForm({ provider }: { readonly provider: Provider }): JSX.Element {
     ...inWordsOfFields(fieldProblemsOf(create.error)),
     ...(submits > 0 ? own : []),
   ]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
   }, [submits, create.error]);
   const change = (changes: Partial<Draft>): void => {
@@ -271,7 +272,7 @@ function Registration({ provider }: { readonly provider: Provider }): JSX.Elemen
       )}
       <div>
         <External href={setup ?? docs} class="button">
-          {setup === undefined ? `Documentation of ${title}` : `Open the apps of ${title}`}
+          {setup === undefined ? `Documentation of ${title}` : `Open ${new URL(setup).hostname}`}
         </External>
       </div>
     </>
@@ -286,12 +287,23 @@ function Credentials(parts: PartProps): JSX.Element {
         mode={provider.auth_mode}
         app={draft.app}
         problems={problems}
-        without={provider.auth_mode === 'OAUTH2' ? ['scopes'] : []}
+        without={withoutFields(provider)}
         onChange={(app) => onChange({ app })}
       />
       <Configuration {...parts} />
     </>
   );
+}
+
+/** Scopes are a step of their own, and only a provider that sends webhooks signs them. */
+function withoutFields(provider: Provider): readonly AppField[] {
+  const hasWebhooks = ['webhook_routing', 'webhook_routing_script'].some(
+    (name) => name in provider,
+  );
+  return [
+    ...(provider.auth_mode === 'OAUTH2' ? (['scopes'] as const) : []),
+    ...(hasWebhooks ? [] : (['webhook_secret'] as const)),
+  ];
 }
 
 /** Fields that the definition declares. */

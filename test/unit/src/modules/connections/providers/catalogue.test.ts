@@ -45,6 +45,15 @@ describe.each(providers.map((provider) => [provider.name, provider] as const))(
     it('has addresses that its fields fill in', () => {
       expect(problemsOfAddresses(provider)).toEqual([]);
       expect(new URL(provider.docs).protocol).toBe('https:');
+      expect(new URL(provider.setup_guide_url ?? provider.docs).protocol).toBe('https:');
+    });
+
+    it('describes scopes that an integration may have, all of its own defaults included', () => {
+      const { scope_descriptions: descriptions = {}, default_scopes: defaults = [] } = provider;
+      const described = Object.keys(descriptions);
+      // RFC 6749 section 3.3, without the comma.
+      expect(described.filter((scope) => !/^[!#-+\--[\]-~]+$/.test(scope))).toEqual([]);
+      if (described.length > 0) expect(described).toEqual(expect.arrayContaining([...defaults]));
     });
 
     it('has fields that a person can fill in, with secrets masked', () => {
