@@ -77,7 +77,10 @@ async function connected() {
     api.services.control.execute(ref, fields, { actor: 'system' });
   return {
     name: `open/${id}`,
-    fail: (type: 'auth' | 'sync') => command({ type: 'MarkError', error: { type, log_id: 'l' } }),
+    fail: (type: 'auth' | 'sync', message?: string) => {
+      const error = { type, log_id: 'l', ...(message === undefined ? {} : { message }) };
+      return command({ type: 'MarkError', error });
+    },
     mend: (errorType: 'auth' | 'sync') => command({ type: 'ClearError', errorType }),
   };
 }
@@ -91,7 +94,7 @@ describe('a failing connection', () => {
   it('is reported to a webhook that is signed, and so is its recovery', async () => {
     await destination('webhook', `${receiver.url}/signed`);
     const connection = await connected();
-    await connection.fail('sync');
+    await connection.fail('sync', 'Sync contacts: no such field (crm/syncs/contacts.ts:12:5)');
     await monitor.look();
     await monitor.look();
     await connection.mend('sync');
@@ -105,6 +108,9 @@ describe('a failing connection', () => {
       environment: 'dev',
       count: 1,
       subjects: [connection.name],
+      reasons: {
+        [connection.name]: 'Sync contacts: no such field (crm/syncs/contacts.ts:12:5)',
+      },
       summary: 'dev: 1 connection fails.',
     });
     expect(recovered).toMatchObject({ state: 'recovered', count: 0, subjects: [] });

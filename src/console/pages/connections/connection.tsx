@@ -6,7 +6,7 @@ import { useParts, pathOf } from '../../data/route.ts';
 import { Badge, StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
-import { Empty, Notice } from '../../design/states.tsx';
+import { Empty } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { LinkTabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
@@ -15,6 +15,7 @@ import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { RunsTable } from '../runs/runs.tsx';
 import { ConnectionSettings } from './connection-settings.tsx';
+import { Failing } from './failing.tsx';
 import { ConnectionRecords } from './records.tsx';
 import { Syncs } from './syncs.tsx';
 import { type ConnectionName, useConnection, type ShownConnection } from './use-connection.ts';
@@ -80,6 +81,7 @@ export function Connection(): JSX.Element {
         current={current?.id ?? ''}
         tabs={offered.map(({ id, label }) => ({ id, label, href: `${here}/${id}` }))}
       />
+      <Failing name={{ integration, connection }} />
       {current?.content({ integration, connection })}
     </Page>
   );
@@ -87,20 +89,12 @@ export function Connection(): JSX.Element {
 
 /** How the connection authenticates, how long it lasts, and each refresh with its outcome. */
 function Authentication({ name }: { readonly name: ConnectionName }): JSX.Element {
-  const { can, path } = useAccess();
+  const { can } = useAccess();
   const query = useConnection(name);
   return (
     <LoadedState query={query}>
       {(connection) => (
         <div class="stack">
-          {connection.errors
-            .filter(({ type }) => type === 'auth')
-            .map(({ log_id: id }) => (
-              <Notice key={id} tone="bad">
-                The provider refused the credentials.{' '}
-                <Link href={path(pathOf('logs', id))}>The log of the failure</Link>
-              </Notice>
-            ))}
           <div class="card">
             <div class="card-head">
               <h2>Credentials</h2>

@@ -12,13 +12,14 @@ import { StateBadge, Badge, type Tone } from '../../design/badge.tsx';
 import { Json } from '../../design/code.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
-import { Notice, Empty } from '../../design/states.tsx';
+import { Empty } from '../../design/states.tsx';
 import { Table, type Column, ScrolledTable } from '../../design/table.tsx';
 import { duration, Time, exact } from '../../design/time.tsx';
 import { useAccess, accountKeyOf, useAccessOf, useSession } from '../../session/context.tsx';
 import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { LoadedState, ScrolledState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { failedCallId, failedEntry, RunFailure } from './failure.tsx';
 import { RunActions, type RunDetail } from './run-actions.tsx';
 
 type Query = NonNullable<Input<'GET /runs'>['query']>;
@@ -108,12 +109,7 @@ export function Run(): JSX.Element {
       <LoadedState query={query}>
         {({ data }) => (
           <div class="stack">
-            {data.error !== null && (
-              <Notice tone="bad">
-                <p>{data.error.message}</p>
-                <p class="mono">{data.error.code}</p>
-              </Notice>
-            )}
+            <RunFailure run={data} />
             <div class="card padded">
               <Facts run={data} />
             </div>
@@ -187,7 +183,8 @@ function Timeline({ run }: { readonly run: RunDetail }): JSX.Element {
   if (run.timeline.length === 0)
     return <Empty title="Nothing yet">The run has not done anything that is recorded.</Empty>;
   const start = new Date(run.queued_at).getTime();
-  const rows = run.timeline.map((entry, index) => ({ entry, index }));
+  const failed = failedEntry(run);
+  const rows = run.timeline.map((entry, index) => ({ entry, index, isFailed: index === failed }));
   return (
     <Table
       label="Timeline"
@@ -201,6 +198,8 @@ function Timeline({ run }: { readonly run: RunDetail }): JSX.Element {
 interface Row {
   readonly entry: Entry;
   readonly index: number;
+  /** The request whose error ended the run. */
+  readonly isFailed: boolean;
 }
 
 const columnsOf = (start: number, hasAttempts: boolean): readonly Column<Row>[] => [
@@ -221,7 +220,17 @@ const columnsOf = (start: number, hasAttempts: boolean): readonly Column<Row>[] 
     fit: 'tight',
     cell: ({ entry }) => <Badge tone={toneOf(entry)}>{entry.what.replaceAll('_', ' ')}</Badge>,
   },
-  { title: 'Details', cell: ({ entry }) => <Details entry={entry} /> },
+  {
+    title: 'Details',
+    cell: ({ entry, isFailed }) =>
+      isFailed ? (
+        <span id={failedCallId}>
+          <Details entry={entry} />
+        </span>
+      ) : (
+        <Details entry={entry} />
+      ),
+  },
   { title: 'Duration', fit: 'end', cell: ({ entry }) => duration(entry.duration_ms) },
 ];
 

@@ -150,7 +150,7 @@ function lifeMessages(
     ...plainValues(subject),
     metadata_keys: Object.keys(subject.metadata),
     metadata: null,
-    errors: subject.errors,
+    errors: subject.errors.map(({ type, log_id }) => ({ type, log_id })),
     created_at: subject.createdAt * 1000,
     updated_at: (isGone ? meta.at : subject.updatedAt) * 1000,
     last_fetched_at: subject.lastFetchedAt === null ? null : subject.lastFetchedAt * 1000,

@@ -85,6 +85,10 @@ const errors = z.array(
   z.strictObject({
     type: z.enum(['auth', 'sync']).describe('Kind of the error.'),
     log_id: z.string(),
+    message: z
+      .string()
+      .optional()
+      .describe('What failed, and where in its source; absent where only the log has it.'),
   }),
 );
 

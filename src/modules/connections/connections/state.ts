@@ -77,7 +77,12 @@ export interface Connection extends Partial<PlainFields> {
   readonly endUser: EndUser | null;
   /** Sealed under the connection's key; in states of earlier releases as it is. */
   readonly webhookUrlOverride: Sealed<string> | null;
-  readonly errors: readonly { readonly type: 'auth' | 'sync'; readonly log_id: string }[];
+  readonly errors: readonly {
+    readonly type: 'auth' | 'sync';
+    readonly log_id: string;
+    /** What failed, and where in its source. Absent: of credentials, or by an earlier release. */
+    readonly message?: string;
+  }[];
   /**
    * Start of the validation by functions on `validate-connection`; `isNew`: the connection is not published yet. Absent
    * or null: none runs.

@@ -8,6 +8,8 @@ export interface Notice {
   readonly state: 'firing' | 'recovered';
   readonly count: number;
   readonly subjects: readonly string[];
+  /** Why, by subject. Absent: not known, or by an earlier release. */
+  readonly reasons?: Readonly<Record<string, string>>;
   readonly at: Instant;
   /** Number of earlier tries. */
   readonly tries: number;
@@ -48,10 +50,11 @@ export type AlertEvent =
 
 /** Facts that the owner adds: `at`. */
 export type AlertCommand =
-  | ({ readonly type: 'Observe'; readonly at: Instant } & Pick<
-      Alert,
-      'environmentUid' | 'kind' | 'count' | 'subjects'
-    >)
+  | ({
+      readonly type: 'Observe';
+      readonly reasons?: Readonly<Record<string, string>> | undefined;
+      readonly at: Instant;
+    } & Pick<Alert, 'environmentUid' | 'kind' | 'count' | 'subjects'>)
   /** `of` is the `at` of the notice; `pending` lists the destinations that have not accepted it. */
   | { readonly type: 'NoteTry'; readonly of: Instant; readonly pending: readonly string[] }
   | { readonly type: 'Delete' };
@@ -105,7 +108,7 @@ function observed(
   command: Extract<AlertCommand, { type: 'Observe' }>,
   state: Alert | null,
 ): AlertEvent[] {
-  const { environmentUid, kind, count, subjects, at } = command;
+  const { environmentUid, kind, count, subjects, reasons = {}, at } = command;
   const before = state?.count ?? 0;
   if (count === 0 && before === 0) return [];
   const noticedCount = state?.noticedCount ?? 0;
@@ -128,7 +131,7 @@ function observed(
   const noticedAt = state?.noticedAt ?? null;
   const isPaused = noticedAt !== null && at - noticedAt < limits.alertPauseMs;
   if (count > noticedCount && !isPaused) {
-    events.push({ type: 'NoticeIssued', notice: { ...notice, state: 'firing' } });
+    events.push({ type: 'NoticeIssued', notice: { ...notice, reasons, state: 'firing' } });
   }
   return events;
 }

@@ -25,6 +25,8 @@ export interface Observation {
   readonly count: number;
   /** The names of the first ones. */
   readonly subjects: readonly string[];
+  /** Why, by name, where it is known. */
+  readonly reasons?: Readonly<Record<string, string>>;
 }
 
 interface ObserveDeps extends EntityQueries {
@@ -40,10 +42,18 @@ const deadLettersMax = 1_000;
 /** Of messages that belong to no single environment, such as commands: every environment is notified. */
 const ofAll: ReadonlySet<string> = new Set(['-', 'account']);
 
-const observation = (subjects: readonly string[]): Observation => ({
-  count: subjects.length,
-  subjects: [...subjects].sort().slice(0, subjectsMax),
-});
+function observation(
+  subjects: readonly string[],
+  reasons: ReadonlyMap<string, string> = new Map(),
+): Observation {
+  const first = [...subjects].sort().slice(0, subjectsMax);
+  const known = first.flatMap((name) => {
+    const reason = reasons.get(name);
+    return reason === undefined ? [] : [[name, reason] as const];
+  });
+  const some = { count: subjects.length, subjects: first };
+  return known.length === 0 ? some : { ...some, reasons: Object.fromEntries(known) };
+}
 
 /** What the kinds of alerts of an environment are about now. */
 function observeEnvironment(
@@ -57,15 +67,19 @@ function observeEnvironment(
   const failing = control.view
     .listBy(connectionEntity, 'failing', environmentUid)
     .map(({ state }) => state);
+  const nameOf = ({ integrationKey, connectionId }: (typeof failing)[number]): string =>
+    `${integrationKey}/${connectionId}`;
   const namesOf = (type: 'auth' | 'sync'): string[] =>
-    failing
-      .filter(({ errors }) => errors.some((error) => error.type === type))
-      .map(({ integrationKey, connectionId }) => `${integrationKey}/${connectionId}`);
+    failing.filter(({ errors }) => errors.some((error) => error.type === type)).map(nameOf);
+  const reasons = failing.flatMap((connection) => {
+    const message = connection.errors.find(({ type }) => type === 'sync')?.message;
+    return message === undefined ? [] : [[nameOf(connection), message] as const];
+  });
   const parked = deadLetters.tables
     .list({ state: 'parked', limit: deadLettersMax })
     .filter(({ environmentUid: uid }) => uid === environmentUid || ofAll.has(uid));
   return {
-    connections_failing: observation(namesOf('sync')),
+    connections_failing: observation(namesOf('sync'), new Map(reasons)),
     refreshes_failing: observation([...namesOf('auth'), ...awayOf(control, environmentUid, clock)]),
     dead_letters: observation(parked.map(({ consumer, id }) => `${consumer}/${id}`)),
   };
@@ -199,13 +213,13 @@ async function observe(
 async function send(
   deps: AlertDeps,
   { environmentUid, kind }: Alert,
-  { state, count, subjects, at, pending }: Notice,
+  { state, count, subjects, reasons = {}, at, pending }: Notice,
 ): Promise<void> {
   const { control, logger } = deps;
   const content = {
     id: uuidV5(environmentUid, `alert/${kind}/${at}`),
     environment: environmentName(control, environmentUid),
-    ...{ kind, state, count, subjects, at: isoMillis(at) },
+    ...{ kind, state, count, subjects, reasons, at: isoMillis(at) },
   };
   const wanting = listDestinations(control, environmentUid).filter(
     ({ id, isEnabled, kinds }) =>

@@ -106,6 +106,7 @@ const test = defineRoute({
       state: 'test',
       count: 0,
       subjects: [],
+      reasons: {},
       at: isoMillis(clock.now()),
     });
     return { status: 200, body: { data: presentResult(result) } };

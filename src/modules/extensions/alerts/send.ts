@@ -18,6 +18,8 @@ interface NoticeContent {
   readonly state: 'firing' | 'recovered' | 'test';
   readonly count: number;
   readonly subjects: readonly string[];
+  /** Why, by subject, where it is known. */
+  readonly reasons: Readonly<Record<string, string>>;
   /** RFC 3339. */
   readonly at: string;
 }
@@ -39,9 +41,14 @@ function summaryOf({ environment, kind, state, count }: NoticeContent): string {
   return `${environment}: ${count} ${summaries[kind][count === 1 ? 0 : 1]}.`;
 }
 
-/** The summary, and the subjects one a line. */
-const noticeText = (content: NoticeContent): string =>
-  [summaryOf(content), ...content.subjects.map((subject) => `- ${subject}`)].join('\n');
+/** The summary, and the subjects one a line, with their reasons. */
+function noticeText(content: NoticeContent): string {
+  const lines = content.subjects.map((subject) => {
+    const reason = content.reasons[subject];
+    return reason === undefined ? `- ${subject}` : `- ${subject}: ${reason}`;
+  });
+  return [summaryOf(content), ...lines].join('\n');
+}
 
 /** The body of a webhook. */
 const bodyOf = (content: NoticeContent): string =>
@@ -55,6 +62,7 @@ const bodyOf = (content: NoticeContent): string =>
     summary: summaryOf(content),
     count: content.count,
     subjects: content.subjects,
+    reasons: content.reasons,
     at: content.at,
   });
 

@@ -8,19 +8,13 @@ import {
   type ConnectionEntity,
 } from '#modules/connections/connections/entity.ts';
 import type { Coordination } from '#ports/coordination.ts';
+import { placeText } from '#rules/locate-failure.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
 import { syncEntity, type SyncEntity } from '../../syncs/entity.ts';
 import type { DirectRuns, RunTaker, TakenRun, EndBody } from '../invocation/direct-runs.ts';
-import {
-  attemptOf,
-  isEnd,
-  isTaken,
-  type Attempt,
-  type RunAction,
-  type RunChanged,
-} from '../ledger/events.ts';
+import { attemptOf, isEnd, isTaken, type Attempt, type RunChanged } from '../ledger/events.ts';
 import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import {
   EnvironmentLocks,
@@ -120,7 +114,7 @@ class FunctionRunner implements RunTaker {
     const attempt = attemptOf(change);
     if (action === 'queued') await this.#start(attempt, signal);
     else if (isEnd(action) && (!isReplayed || (await this.#isLast(attempt)))) {
-      await this.#afterEnd(attempt, action);
+      await this.#afterEnd(attempt, change);
     }
   }
 
@@ -239,7 +233,8 @@ class FunctionRunner implements RunTaker {
   }
 
   /** A run that was ended externally stops here; the outcome of a sync is shown on its connection. */
-  async #afterEnd(attempt: Attempt, action: RunAction): Promise<void> {
+  async #afterEnd(attempt: Attempt, change: RunChanged): Promise<void> {
+    const { action } = change;
     this.#running.get(nameOf(attempt))?.abort.abort(new GatewayError('script_aborted'));
     if (attempt.kind !== 'sync' || action === 'cancelled') return;
     const path = connectionPathOf(attempt);
@@ -248,7 +243,7 @@ class FunctionRunner implements RunTaker {
     if (action !== 'succeeded') {
       const body: CommandOf<ConnectionEntity> = {
         type: 'MarkError',
-        error: { type: 'sync', log_id: attempt.operationId },
+        error: { type: 'sync', log_id: attempt.operationId, message: reasonOf(change) },
       };
       await this.#deps.control.enqueue(ref, body, { actor });
       return;
@@ -283,6 +278,16 @@ class FunctionRunner implements RunTaker {
     timer.abort();
     await Promise.all([grace, end]);
   }
+}
+
+/** Characters of the reason on a connection. */
+const reasonCharsMax = 500;
+
+/** `Sync contacts: no such field (crm/syncs/contacts.ts:12:5)` */
+function reasonOf({ function: name, error_message: message, failure }: RunChanged): string {
+  const [first] = failure?.frames ?? [];
+  const where = first === undefined ? '' : ` (${placeText(first)})`;
+  return `Sync ${name}: ${(message ?? 'failed').slice(0, reasonCharsMax)}${where}`;
 }
 
 function limiterOf({ kind, trigger }: Attempt): keyof typeof defaultLimits {

@@ -250,7 +250,8 @@ function createRunConnections(
       return {
         ...opened,
         version: stored.credentialsVersion,
-        view: () => presentConnection(vault, stored, view),
+        // For the compiler a field that may be absent is no JSON.
+        view: async () => (await presentConnection(vault, stored, view)) as unknown as JsonObject,
       };
     },
 
