@@ -69,6 +69,22 @@ describe('the catalog of providers', () => {
     await looksGood('catalog');
   });
 
+  it('asks for the logos in view alone, when it was opened before, too', async () => {
+    let logos = 0;
+    page.on('request', (request) => {
+      if (request.resourceType() === 'image') logos += 1;
+    });
+    for (const _visit of ['first', 'second']) {
+      logos = 0;
+      await open(catalog);
+      await seen('GitHub');
+      await page.waitForLoadState('networkidle');
+      // And some below.
+      expect(logos).toBeGreaterThan(10);
+      expect(logos).toBeLessThan(120);
+    }
+  });
+
   it('is searched and filtered, in its address', async () => {
     await open(`${catalog}?mode=OAUTH2`);
     await field('Search').fill('git');

@@ -139,7 +139,8 @@ function Cards({ list, providers }: CardsProps): JSX.Element {
       {providers.map(({ name, display_name: title, logo_url: logo, categories, auth_mode }) => (
         <li key={name}>
           <Link class="card provider" href={path(`/integrations/new${pathOf(name)}`)}>
-            <img src={logoPath(logo)} alt="" width={40} height={40} loading="lazy" />
+            {/* `loading` first: with `src` the browser asks for the image at once. */}
+            <img loading="lazy" src={logoPath(logo)} alt="" width={40} height={40} />
             <span class="grow">
               <span class="row spread">
                 <b class="name">{title}</b>
