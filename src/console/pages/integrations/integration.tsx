@@ -156,7 +156,13 @@ function SettingsForm({ integration, name, isForwarding }: SettingsFormProps): J
   );
   return (
     <div class="card padded stack">
-      <TextField label="Display name" value={text} onInput={setText} />
+      <TextField
+        label="Display name"
+        hint="Your users see it on the connect page."
+        problem={text.trim() === '' ? 'Enter a name.' : undefined}
+        value={text}
+        onInput={setText}
+      />
       <Check
         label="Forward webhooks of the provider to the application"
         isChecked={forwards}
@@ -166,7 +172,7 @@ function SettingsForm({ integration, name, isForwarding }: SettingsFormProps): J
       <div>
         <Button
           tone="primary"
-          isDisabled={text === name && forwards === isForwarding}
+          isDisabled={text.trim() === '' || (text === name && forwards === isForwarding)}
           isBusy={save.isPending}
           onPress={() => save.mutate()}
         >
