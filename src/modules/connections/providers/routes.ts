@@ -13,10 +13,10 @@ import type { Provider } from './definition.ts';
 import { authModes } from './schema-parts.ts';
 
 const fieldShape = z.looseObject({
-  title: z.string(),
-  description: z.string(),
-  secret: z.boolean().optional(),
-  optional: z.boolean().optional(),
+  title: z.string().describe('Name of the field for people.'),
+  description: z.string().describe('What it is, for people.'),
+  secret: z.boolean().optional().describe('Whether a form hides what is typed.'),
+  optional: z.boolean().optional().describe('Whether it may be left empty.'),
 });
 
 /** The whole entry of the catalog; only the fields for people are listed. */
