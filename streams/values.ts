@@ -289,12 +289,6 @@ export interface FailureDetail {
   /** The request whose error ended the run. */ readonly call: FailedCall | null;
 }
 
-/** Lines of the log that were not kept. */
-export interface LinesDropped {
-  /** debug, info, warn or error. */ readonly level: string;
-  /** Number of lines. */ readonly count: number;
-}
-
 /** One thing that a run did; what does not apply is null. */
 export interface TimelineEntry {
   /** When. */ readonly at: Micros;
@@ -336,8 +330,6 @@ export interface RunChanged extends PublicFields {
   /** Why the run did not succeed. */ readonly error_code: string | null;
   /** The same in words, scrubbed, at most 2 KiB. */ readonly error_message: string | null;
   /** What is known of the failure of the code, on its end; null where none of it failed. */ readonly failure: FailureDetail | null;
-  /** Lines of the function's log below this level were not kept, on an end: debug, info, warn, error or off. */ readonly log_level: string | null;
-  /** Lines of the function's log that were below log_level, on an end. */ readonly lines_dropped: readonly LinesDropped[];
   /** Operation of the log that users read. */ readonly log_id: string;
   /** What the attempt did since the last progress; on progress. Bounded: a run leaves at most 1000 entries. */ readonly timeline: readonly TimelineEntry[];
 }

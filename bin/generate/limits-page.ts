@@ -79,6 +79,7 @@ const groups = {
     dryRunMaxMs: 'A dry run',
     runGraceMs: 'Between a cancel, or the time limit, and the forced end of a run',
     hostCallsMax: 'Calls to the host of one run',
+    allLogsMinutesMax: 'Minutes for which an environment can keep log lines of every level',
     failureFramesMax: 'Lines of the stack that are kept of a failed run',
     failureCausesMax: 'Causes of its error that are kept',
     failureBodyCharsMax: "Start of the provider's response that is kept with it",

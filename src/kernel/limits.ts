@@ -116,6 +116,8 @@ export const limits = {
   hostCallsMax: 1_000_000,
   /** Between a cancel, or the time limit, and the forced end of a run. */
   runGraceMs: 30_000,
+  /** Of log lines of every level, of an environment. */
+  allLogsMinutesMax: 60,
   /** Of a failed run. */
   failureFramesMax: 10,
   failureCausesMax: 5,

@@ -175,11 +175,19 @@ export interface LogLine {
   readonly payload: string | null;
 }
 
+/** Lines that a function wrote below the level of its log. */
+export interface DroppedLines {
+  readonly level: LogLevel | 'off';
+  /** The function chose the level by `setLogger`. */
+  readonly isOwnLevel: boolean;
+  readonly counts: Readonly<Partial<Record<LogLevel, number>>>;
+}
+
 /** Arguments and answers of the host calls, for both sides. Answers of `void` are `null`. */
 export interface HostProtocol {
   http: [HttpCall, HttpAnswer];
   fetch: [FetchCall, HttpAnswer];
-  log: [{ lines: readonly LogLine[] }, null];
+  log: [{ lines: readonly LogLine[]; dropped?: DroppedLines }, null];
   getConnection: [
     {
       providerConfigKey?: string;

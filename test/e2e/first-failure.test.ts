@@ -34,6 +34,7 @@ const action = createAction({
   input: z.object({ how: z.string() }),
   output: z.object({ done: z.boolean() }),
   exec: async (svc, { how }) => {
+    await svc.log('begins', { how });
     if (how === 'throw') initialOf({});
     if (how === 'provider') await svc.post({ endpoint: '/orders', data: { id: 1 } });
     if (how === 'cause') {
@@ -232,6 +233,42 @@ describe('a request to the provider that fails', () => {
       (one) => one?.body === null,
     );
     expect(call).toMatchObject({ method: 'POST', status: 400 });
+  });
+});
+
+describe('lines below the level of the log', () => {
+  it('are counted, with the setting that keeps them, and kept for an hour where asked', async () => {
+    const runWithLog = async (): Promise<string> => {
+      const { error } = await failed('rejected');
+      const log = await eventually(
+        () => svc('logs', error.run_id),
+        ({ out }) => out.includes('out of range'),
+      );
+      const shown = await eventually(
+        () => svc('runs', 'show', error.run_id),
+        ({ out }) => out.includes('info:'),
+      );
+      return `${log.out}${shown.out}`;
+    };
+    const counted = await runWithLog();
+    const said = '1 info line was not kept: the level is warn. To keep them, set the environment';
+    expect(counted.split(said)).toHaveLength(3);
+    expect(counted).not.toContain('begins');
+
+    const { accountKey: key } = world.gateway;
+    const keep = async (minutes: number) =>
+      succeeded(
+        await world.gateway.call('PATCH', `/environments/${world.environmentId}`, {
+          key,
+          body: { keep_all_logs_minutes: minutes },
+        }),
+      ).data.keep_all_logs_until as string;
+    expect(Date.parse(await keep(60)) - Date.now()).toBeGreaterThan(50 * 60_000);
+    const all = await runWithLog();
+    expect(all).toContain('begins');
+    expect(all).not.toContain('not kept');
+    await keep(0);
+    expect(await runWithLog()).toContain(said);
   });
 });
 

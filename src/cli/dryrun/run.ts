@@ -4,6 +4,7 @@ import { parseWrittenJson } from '#kernel/exact-json.ts';
 import { type Json, type JsonObject, isJsonObject, objectOf } from '#kernel/stable-json.ts';
 import type { HostCall, HostCalls } from '#ports/sandbox.ts';
 import { parseArgs, shapes } from '#rules/arguments.ts';
+import { droppedText } from '#rules/dropped-lines.ts';
 import { callerError } from '#rules/failure.ts';
 import { InMemoryState } from '#rules/in-memory-state.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
@@ -94,9 +95,11 @@ function dryHost(
     ...otherRuns(session, scope, runOther),
     ...(scope.fn.entry.kind === 'sync' ? records.calls : {}),
     log: async (args) => {
-      for (const { level, message, payload } of parseArgs(shapes.log, args).lines) {
+      const { lines, dropped } = parseArgs(shapes.log, args);
+      for (const { level, message, payload } of lines) {
         session.say(level, payload === null ? message : `${message} ${payload}`);
       }
+      if (dropped !== undefined) session.say('info', droppedText(dropped));
       return 'null';
     },
   };

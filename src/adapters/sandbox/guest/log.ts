@@ -14,6 +14,10 @@ const depthMax = 10;
 const linesPerCall = 100;
 
 let level: LogLevel | 'off' = 'warn';
+/** The function chose the level. */
+let isOwnLevel = false;
+/** Lines below the level, by their own. */
+let dropped: Partial<Record<LogLevel, number>> = {};
 let lines: LogLine[] = [];
 let flushing: Promise<void> | null = null;
 
@@ -27,7 +31,9 @@ export function setLogger(options: unknown): void {
   if (typeof wanted !== 'string' || !Object.hasOwn(order, wanted)) {
     throw new TypeError('setLogger takes { level } of debug, info, warn, error or off');
   }
-  if (level !== 'off') level = wanted as LogLevel | 'off';
+  if (level === 'off') return;
+  level = wanted as LogLevel | 'off';
+  isOwnLevel = true;
 }
 
 /**
@@ -40,7 +46,10 @@ export async function log(...args: unknown[]): Promise<void> {
   const options = optionsOf(args);
   const rest = options === null ? args : args.slice(0, -1);
   const lineLevel = options?.level ?? 'info';
-  if (order[lineLevel] < order[level]) return;
+  if (order[lineLevel] < order[level]) {
+    dropped[lineLevel] = (dropped[lineLevel] ?? 0) + 1;
+    return;
+  }
   const [message, payload] = rest;
   lines.push({
     level: lineLevel,
@@ -48,6 +57,14 @@ export async function log(...args: unknown[]): Promise<void> {
     payload: payload === undefined ? null : cut(logJson(payload)),
   });
   await flushLogs();
+}
+
+/** Reports the lines that were not sent, once at the end of the run. */
+export async function reportDropped(): Promise<void> {
+  if (Object.keys(dropped).length === 0) return;
+  const counts = dropped;
+  dropped = {};
+  await call('log', { lines: [], dropped: { level, isOwnLevel, counts } });
 }
 
 /** Resolves when every line so far was sent. Logging never fails a run. */

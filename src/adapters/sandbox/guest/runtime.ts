@@ -13,7 +13,7 @@ import * as cryptography from './crypto.ts';
 import { definitionOf, describeDefinition } from './definition.ts';
 import { describeThrown, jsonText, ActionError } from './errors.ts';
 import { installGlobals } from './globals.ts';
-import { flushLogs, startLogging } from './log.ts';
+import { flushLogs, reportDropped, startLogging } from './log.ts';
 import { makeHandle } from './svc.ts';
 import { Open } from './unzipper.ts';
 import { URLSearchParams } from './url-search-params.ts';
@@ -87,6 +87,7 @@ async function perform(bundle: Bundle, order: GuestOrder): Promise<string | unde
   } finally {
     await reportValidation().catch(() => undefined);
     await flushLogs();
+    await reportDropped().catch(() => undefined);
   }
 }
 

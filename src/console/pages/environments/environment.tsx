@@ -184,8 +184,26 @@ function Records({ environment, patch, set }: PartProps): JSX.Element {
           if (validation !== undefined) set({ validation });
         }}
       />
+      <Select
+        label="Log lines of functions"
+        value={keepsAll(environment, patch) ? 'all' : 'level'}
+        choices={[
+          { value: 'level', label: 'From the level of SVC_LOGGER_LEVEL on, or from warn on' },
+          { value: 'all', label: 'All, for an hour' },
+        ]}
+        onChange={(value) => set({ keep_all_logs_minutes: value === 'all' ? 60 : 0 })}
+      />
     </div>
   );
+}
+
+/** Whether functions keep lines of every level: as chosen here, else as it is. */
+function keepsAll(
+  { keep_all_logs_until: until }: EnvironmentState,
+  { keep_all_logs_minutes: minutes }: Patch,
+): boolean {
+  if (minutes !== undefined) return minutes > 0;
+  return until !== null && new Date(until) > new Date();
 }
 
 interface DeletionProps {

@@ -6,7 +6,7 @@ import { representation } from '#http/representation.ts';
 import { json, nothing, data, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import { isoMillis } from '#kernel/time.ts';
+import { isoMillis, isoMillisOrNull, minuteMs, type Instant } from '#kernel/time.ts';
 import { changedConnectUi, connectUiShape, presentConnectUi } from '../connect-ui/connect-ui.ts';
 import { defineRoute } from '../services.ts';
 import type { Vault } from '../vault/vault.ts';
@@ -86,6 +86,12 @@ const environment = representation<OpenedEnvironment>()({
   payload_mode: z.enum(['plain', 'sealed']),
   retention: [z.strictObject(periods), ({ retention }) => presentRetention(retention)],
   validation: [z.enum(['off', 'warn', 'error']), ({ validation }) => validation ?? 'warn'],
+  keep_all_logs_until: [
+    timestamp
+      .nullable()
+      .describe('Until then functions keep log lines of every level; null or past: their level.'),
+    ({ allLogsUntil }) => isoMillisOrNull(allLogsUntil ?? null),
+  ],
   connect_ui: [
     z.strictObject({
       theme: z.strictObject({ light: primary, dark: primary }),
@@ -216,6 +222,13 @@ const settings = z.strictObject({
     .strictObject({ prune_after_days: days.optional(), delete_after_days: days.optional() })
     .optional(),
   validation: z.enum(['off', 'warn', 'error']).optional(),
+  keep_all_logs_minutes: z
+    .number()
+    .int()
+    .min(0)
+    .max(limits.allLogsMinutesMax)
+    .optional()
+    .describe('For how long functions keep log lines of every level, from now on; 0 ends it.'),
   connect_ui: connectUiShape.optional(),
 });
 
@@ -233,13 +246,13 @@ const patch = defineRoute({
   async handle(input) {
     const { params, body, services } = input;
     const existing = await requireEnvironmentById(services.control, params.environmentId);
-    const changes = changesOf(body, existing);
+    const changes = changesOf(body, existing, services.clock.now());
     const changed = await patchEnvironment(services, existing.uid, changes, askOptions(input));
     return { status: 200, body: { data: await presentEnvironment(services.vault, changed) } };
   },
 });
 
-function changesOf(body: z.output<typeof settings>, existing: Environment) {
+function changesOf(body: z.output<typeof settings>, existing: Environment, now: Instant) {
   const sentFlags = Object.entries(flags).flatMap(([field, flag]) => {
     const value = body[field as keyof typeof flags];
     return value === undefined ? [] : [[flag, value] as const];
@@ -251,6 +264,9 @@ function changesOf(body: z.output<typeof settings>, existing: Environment) {
     isProduction: body.is_production,
     payloadMode: body.payload_mode,
     validation: body.validation,
+    ...(body.keep_all_logs_minutes === undefined
+      ? {}
+      : { allLogsUntil: now + body.keep_all_logs_minutes * minuteMs }),
     ...(body.webhook_retry_waits_seconds === undefined
       ? {}
       : { webhookRetryWaitsMs: body.webhook_retry_waits_seconds.map((s) => s * 1000) }),

@@ -65,8 +65,6 @@ export const quietStep = {
   error_code: null,
   error_message: null,
   failure: null,
-  log_level: null,
-  lines_dropped: [],
   timeline: [],
 } as const satisfies Partial<RunStep>;
 

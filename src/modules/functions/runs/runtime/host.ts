@@ -128,6 +128,7 @@ function maskedDeps(deps: RuntimeDeps, mask: Mask): RuntimeDeps {
             payload: payload === null ? null : mask.text(payload),
           })),
         ),
+      dropped: (dropped) => log.dropped(dropped),
       http: (line) => log.http(mask.data(line)),
     },
     timeline: (note) => timeline(mask.data(note)),
@@ -229,10 +230,15 @@ function logCalls({ log }: RuntimeDeps): Pick<HostCalls, 'log'> {
   let linesLeft = linesMax;
   let charsLeft = charsMax;
   let isFull = false;
+  let isDroppedKnown = false;
   return {
     log: async (args) => {
+      const { lines, dropped } = parseArgs(shapes.log, args);
+      if (dropped !== undefined && !isDroppedKnown) {
+        isDroppedKnown = true;
+        log.dropped(dropped);
+      }
       if (isFull) return 'null';
-      const { lines } = parseArgs(shapes.log, args);
       const kept = lines.filter(({ message, payload }) => {
         linesLeft -= 1;
         charsLeft -= message.length + (payload?.length ?? 0);

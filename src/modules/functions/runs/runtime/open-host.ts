@@ -20,6 +20,7 @@ import type { HttpClient } from '#ports/http-client.ts';
 import type { Metrics } from '#ports/metrics.ts';
 import { logLevels, type LoggerLevel, type Operation } from '#ports/operation-log.ts';
 import type { HostCalls, RunContext } from '#ports/sandbox.ts';
+import { droppedText } from '#rules/dropped-lines.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
 import type { RunCalls } from '../../services.ts';
 import { commandSyncs, startCommand, triggerCommand } from '../../syncs/handlers.ts';
@@ -133,6 +134,11 @@ const runLog = (
       timeline({ what: 'log', level, message });
     }
   },
+  dropped: (dropped) => {
+    const message = droppedText(dropped);
+    operation.write('info', message);
+    timeline({ what: 'log', level: 'info', message });
+  },
   http: (line) => {
     metrics.count('svc_provider_requests_total', [connection.integrationKey, line.status ?? 0]);
     const { method, url, status, durationMs: duration_ms } = line;
@@ -182,7 +188,11 @@ function syncCalls(control: HostDeps['control'], environmentUid: string, actor: 
   };
 }
 
-function contextOf({ control, providers }: HostDeps, run: HostRun, level: LoggerLevel): RunContext {
+function contextOf(
+  { control, providers, clock }: HostDeps,
+  run: HostRun,
+  level: LoggerLevel,
+): RunContext {
   const { connection, instance } = run;
   const environment = control.view.find(environmentRef(connection.environmentUid));
   const provider = providers.find(connection.provider);
@@ -196,7 +206,7 @@ function contextOf({ control, providers }: HostDeps, run: HostRun, level: Logger
     variant: instance?.variant ?? 'base',
     lastSyncDate: isoMillisOrNull(lastSync),
     models: instance?.models ?? [],
-    loggerLevel: level,
+    loggerLevel: (environment?.allLogsUntil ?? 0) > clock.now() ? 'debug' : level,
     paginate: provider?.proxy?.paginate ?? null,
     validation: environment?.validation ?? 'warn',
   };

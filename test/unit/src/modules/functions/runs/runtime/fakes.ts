@@ -115,7 +115,11 @@ export function fakeRuntime(given: Partial<RuntimeDeps> = {}) {
     http: fakeHttp(ok()).client,
     coordination: openInProcessCoordination(),
     timeline: () => undefined,
-    log: { lines: (more) => lines.push(...more), http: (line) => http.push(line) },
+    log: {
+      lines: (more) => lines.push(...more),
+      dropped: () => undefined,
+      http: (line) => http.push(line),
+    },
     clock: { now: () => nowMs, nowMicros: () => nowMs * 1000 },
     signal: new AbortController().signal,
     sleep: async (ms, signal) => {

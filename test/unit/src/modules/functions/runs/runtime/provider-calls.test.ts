@@ -269,7 +269,11 @@ describe('retries', () => {
     const { createRuntimeHost } = await import('#modules/functions/runs/runtime/host.ts');
     const { calls } = createRuntimeHost({
       ...deps,
-      log: { lines: () => undefined, http: () => setImmediate(() => end.abort()) },
+      log: {
+        lines: () => undefined,
+        dropped: () => undefined,
+        http: () => setImmediate(() => end.abort()),
+      },
     });
     await expect(ask(calls, 'http', { ...get, retries: 3 })).rejects.toMatchObject({
       name: 'AbortError',
