@@ -272,6 +272,34 @@ describe('lines below the level of the log', () => {
   });
 });
 
+describe('values that do not fit, where the environment refuses them', () => {
+  it.each([
+    ['an input', {}, 'invalid_action_input', 'how: '],
+    ['an output', { how: 'output' }, 'invalid_action_output', 'done: '],
+  ])('%s is named with its path, and what to do', async (_what, input, code, path) => {
+    const { accountKey: key } = world.gateway;
+    const validate = async (validation: string): Promise<void> => {
+      const path = `/environments/${world.environmentId}`;
+      succeeded(await world.gateway.call('PATCH', path, { key, body: { validation } }));
+    };
+    await validate('error');
+    const { status, body } = await crm.action('failing', input);
+    await validate('warn');
+    expect([status, body.error.code]).toEqual([400, code]);
+    expect(body.error.message).toContain(path);
+    const shown = await svc('runs', 'show', body.error.run_id as string);
+    expect(shown.out).toContain(path);
+    expect(shown.out).toContain(`fix: ${body.error.fix as string}`);
+  });
+
+  it('a model that no sync declares is refused with those that there are', async () => {
+    const shown = await svc('records', 'Ordre', crm.id, '-i', 'crm');
+    expect(shown.exitCode).toBe(1);
+    expect(shown.err).toContain('Ordre');
+    expect(shown.err).toContain('Order');
+  });
+});
+
 describe('other failures', () => {
   it('a rejected promise has the line where its error was made', async () => {
     const { error } = await failed('rejected');
