@@ -46,7 +46,10 @@ describe('a sync that fails', () => {
       failedAt: expect.stringMatching(/Z$/),
     });
     const marked = await eventually(crm.shown, ({ errors }) => errors.length > 0);
-    expect(marked.errors).toEqual([{ type: 'sync', log_id: expect.any(String) }]);
+    const message = expect.stringMatching(
+      /^Sync scripted: no luck \(crm\/syncs\/scripted\.ts:\d+:\d+\)$/,
+    );
+    expect(marked.errors).toEqual([{ type: 'sync', log_id: expect.any(String), message }]);
     const failing = async (query: string) => {
       const answer = await world.gateway.call(
         'GET',
