@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Answer, Input, ConnectToken } from '#client/index.ts';
+import { membersOf } from '../../data/members.ts';
 import { useChange } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { useScrolledList } from '../../data/scrolled-list.ts';
@@ -29,10 +30,17 @@ type Connection = Answer<'GET /connections'>['connections'][number];
 const pageSize = 200;
 const keyOf = ({ id }: Connection): string => String(id);
 
-/** Kinds of errors that the API filters by. */
-const errorKinds = ['any', 'auth', 'sync', 'none'] as const;
+type ConnectionQuery = NonNullable<Input<'GET /connections'>['query']>;
 
-function queryOf(filters: UrlState): NonNullable<Input<'GET /connections'>['query']> {
+/** Kinds of errors that the API filters by. */
+const errorKinds = membersOf<NonNullable<ConnectionQuery['errors']>>({
+  any: true,
+  auth: true,
+  sync: true,
+  none: true,
+});
+
+function queryOf(filters: UrlState): ConnectionQuery {
   const integration = filters.sent('integration');
   const [name = '', value] = filters.get('tag').split(':', 2);
   return {

@@ -19,6 +19,7 @@ import { ProviderAuthError } from '#modules/connections/credentials/modes/provid
 import type { ProviderError } from '#modules/connections/credentials/modes/provider-error.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import type { AuthMode } from '#modules/connections/providers/definition.ts';
 import type { CredentialsChanged } from '#streams/values.ts';
 import { deliveriesOf } from './outbox.ts';
 import { startWebhookSource, subjectOf, type WebhookSourceDeps } from './webhook-source.ts';
@@ -65,13 +66,23 @@ const refused = {
 } as const;
 
 const testFailed = 'connection_test_failed';
+const refreshFailed = 'refresh_token_external_error';
 /** Names of docs/reference/webhooks-out.md#auth. */
-const errorTypes: Readonly<Record<string, string>> = {
+const errorTypes: Readonly<Record<AuthMode, string>> = {
+  OAUTH1: refreshFailed,
+  OAUTH2: refreshFailed,
   OAUTH2_CC: 'client_credentials_fetch_error',
   TWO_STEP: 'two_step_credentials_fetch_error',
   API_KEY: testFailed,
   BASIC: testFailed,
   TBA: testFailed,
+  APP: refreshFailed,
+  APP_STORE: refreshFailed,
+  BILL: refreshFailed,
+  CUSTOM: refreshFailed,
+  JWT: refreshFailed,
+  NONE: refreshFailed,
+  SIGNATURE: refreshFailed,
 };
 
 function refreshError(change: Change): NonNullable<AuthEvent['error']> {
@@ -83,7 +94,7 @@ function refreshError(change: Change): NonNullable<AuthEvent['error']> {
     ? 'The provider refused the credentials'
     : 'The credentials could not be refreshed';
   return {
-    type: errorTypes[mode] ?? 'refresh_token_external_error',
+    type: errorTypes[mode as AuthMode],
     description: `${what}${why}.`,
   };
 }
