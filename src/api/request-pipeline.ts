@@ -16,6 +16,7 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from '#http
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { readOnlyRefusal } from '#kernel/read-only.ts';
+import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 import { auditRule, type AuditRule } from '#modules/access/audit/audited-routes.ts';
 import { audited, type AuditCall } from '#modules/access/audit/audited.ts';
 import { withIdempotencyKey } from '#modules/access/idempotent-requests/handlers.ts';
@@ -208,7 +209,8 @@ interface ApiServerOptions extends Omit<HttpServerOptions, 'pipeline' | 'service
 export async function startApiServer(options: ApiServerOptions): Promise<HttpServer> {
   await using stack = new AsyncDisposableStack();
   const pipeline = stack.use(await openRequestPipeline(options.services));
-  const server = stack.use(await createHttpServer({ ...options, pipeline }));
+  const homePage = () => consolePath(options.services.settings.publicUrl);
+  const server = stack.use(await createHttpServer({ ...options, pipeline, homePage }));
   const opened = stack.move();
   return {
     url: server.url,
@@ -216,3 +218,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<HttpSer
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
+
+/** A proxy may serve the gateway below a path. */
+const consolePath = (publicUrl: string): string =>
+  `${withoutTrailingSlashes(new URL(publicUrl).pathname)}/console`;

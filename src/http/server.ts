@@ -31,6 +31,8 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** Path of the page that a browser gets on `/`; any other client is answered as on an unknown path. */
+  readonly homePage?: () => string;
   /** How long a close waits for answers under way, in ms; default 20 s. */
   readonly closeWithinMs?: number;
 }
@@ -51,6 +53,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   app.silent = true;
   const closing = new AbortController();
   app.use((context, next) => answer(context, next, { services, closing: closing.signal }));
+  const { homePage } = options;
+  if (homePage !== undefined) app.use((context, next) => redirectHome(context, next, homePage));
   for (const middleware of serveRoutes(routes, (context, match) => pass(context, match, pipeline)))
     app.use(middleware);
   const handle = app.callback();
@@ -149,6 +153,19 @@ async function answer(
   }
   // Otherwise the connection would stay open, idle, until the client has enough of it.
   if (closing.aborted) context.set('connection', 'close');
+}
+
+/** A browser says that it takes HTML; a client of the API asks for JSON or for anything. */
+async function redirectHome(
+  context: Context,
+  next: () => Promise<void>,
+  homePage: () => string,
+): Promise<void> {
+  const isRead = context.method === 'GET' || context.method === 'HEAD';
+  if (context.path !== '/' || !isRead) return next();
+  context.set('vary', 'accept');
+  if (!context.get('accept').includes('text/html')) return next();
+  send(context, { status: 302, headers: { location: homePage(), 'cache-control': 'no-store' } });
 }
 
 function observeRequest(

@@ -41,6 +41,24 @@ describe('the console', () => {
     expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|style=/);
   });
 
+  it.each(['GET', 'HEAD'])('is where a browser on / is redirected: %s', async (method) => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const answer = await fetch(`${api.url}/`, { method, headers: { accept }, redirect: 'manual' });
+    expect(answer.status).toBe(302);
+    expect(answer.headers.get('location')).toBe('/console');
+    expect(answer.headers.get('vary')).toContain('accept');
+  });
+
+  it.each([
+    ['GET', '*/*'],
+    ['GET', 'application/json'],
+    ['POST', 'text/html'],
+  ])('leaves %s / with Accept: %s unknown', async (method, accept) => {
+    const answer = await fetch(`${api.url}/`, { method, headers: { accept }, redirect: 'manual' });
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } });
+  });
+
   it('has files that are cached forever, compressed', async () => {
     const html = await (await get('/console')).text();
     const files = filesOf(html);
