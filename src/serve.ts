@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import { compose, type RunningService } from '#app/compose.ts';
-import { readConfig, readShownSettings } from '#app/config/config.ts';
+import { readConfig, readSetSettings, readShownSettings, type Config } from '#app/config/config.ts';
 import { createLogger } from '#app/process/logger.ts';
+import { isReadByPerson } from '#app/process/readable-lines.ts';
+import { bannerOf } from '#app/roles/banner.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { ThreadFailure } from '#kernel/thread-failure.ts';
 
@@ -20,7 +22,7 @@ async function serve(): Promise<void> {
     return;
   }
   const logger = createLogger(config.logLevel, 'main');
-  logger.info({ settings: readShownSettings() }, 'starting');
+  logger.info(isReadByPerson() ? readSetSettings() : { settings: readShownSettings() }, 'starting');
   const die = dieWith(logger);
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, die);
   const stopped = signaled();
@@ -31,7 +33,7 @@ async function serve(): Promise<void> {
   });
   if (running === null) return;
   running.failed.catch(die);
-  announce(running);
+  announce(running, config);
   await stopped;
   const late = setTimeout(() => {
     logger.error(`not stopped within ${stopWithinMs / 1000} s`);
@@ -58,7 +60,13 @@ function dieWith(logger: Logger) {
   };
 }
 
-function announce({ url, generatedKeys, consoleUrl }: RunningService): void {
+/** To a person a banner; to a program an event of JSON, and lines of text after it. */
+function announce(running: RunningService, config: Config): void {
+  if (process.stdout.isTTY) {
+    console.log(bannerOf(running, config));
+    return;
+  }
+  const { url, generatedKeys, consoleUrl } = running;
   console.log(JSON.stringify({ event: 'ready', url }));
   console.log(`svc listens on ${url}`);
   if (consoleUrl !== null) console.log(`Console, for five minutes: ${consoleUrl}`);

@@ -20,6 +20,7 @@ import {
   parseSettings,
   plainName,
   ratio,
+  setSettings,
   shownSettings,
   text,
   type Settings,
@@ -331,3 +332,7 @@ export const readConfig = (): Config => loadConfig(process.env);
 /** The settings to log at start: every variable, secrets masked. */
 // oxlint-disable-next-line no-restricted-properties -- the one reader of the environment
 export const readShownSettings = () => shownSettings(settings, process.env);
+
+/** Those of them that are set. */
+// oxlint-disable-next-line no-restricted-properties -- the one reader of the environment
+export const readSetSettings = () => setSettings(settings, process.env);

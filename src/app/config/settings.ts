@@ -70,6 +70,12 @@ export function shownSettings(table: AnyTable, env: Environment): Record<string,
   );
 }
 
+/** Those of `shownSettings` that the environment sets. */
+export function setSettings(table: AnyTable, env: Environment): Record<string, string | null> {
+  const all = Object.entries(shownSettings(table, env));
+  return Object.fromEntries(all.filter(([variable]) => (env[variable] ?? '') !== ''));
+}
+
 const settingText = (setting: AnySetting, env: Environment): string | null =>
   env[setting.variable] || setting.default;
 

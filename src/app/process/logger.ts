@@ -1,6 +1,7 @@
 import { destination, pino, type Logger } from 'pino';
 import { traceFields } from '#control-plane/trace.ts';
 import { printableLines } from '#kernel/printable.ts';
+import { isReadByPerson, readableLine } from './readable-lines.ts';
 
 /** Fields that are never written, at any depth of a log entry. */
 const redacted = [
@@ -14,9 +15,14 @@ const redacted = [
   'client_secret',
 ];
 
-/** The service's own log: JSON lines on stderr. */
+/** The service's own log on stderr: lines of JSON, or of text on a terminal. */
 export function createLogger(level: string, thread: string): Logger {
   const stderr = destination({ fd: 2, sync: true });
+  // oxlint-disable-next-line no-restricted-properties -- a convention of terminals, not a setting of the service
+  const isColored = (process.env['NO_COLOR'] ?? '') === '';
+  const shown = isReadByPerson()
+    ? (line: string) => readableLine(line, { isColored })
+    : printableLines;
   return pino(
     {
       level,
@@ -28,6 +34,6 @@ export function createLogger(level: string, thread: string): Logger {
       },
     },
     // Operators read it on terminals, with text of providers in it.
-    { write: (line) => stderr.write(printableLines(line)) },
+    { write: (line) => stderr.write(shown(line)) },
   );
 }

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const driver = fileURLToPath(new URL('./terminal.py', import.meta.url));
-const program = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
+const programOf = (name: string): string =>
+  fileURLToPath(new URL(`../../../dist/src/${name}.js`, import.meta.url));
 
 /** The command line as somebody has it in front of them. */
 export interface Terminal extends AsyncDisposable {
@@ -16,14 +17,19 @@ export interface Terminal extends AsyncDisposable {
 }
 
 /**
- * Starts `svc` in a pseudo-terminal. Python's own module makes it: there is none in Node, and the packages that
+ * Starts `svc`, or another program of the service, in a pseudo-terminal. Python's own module makes it: there is none in Node, and the packages that
  * bring one are compiled when they are installed.
  */
 export function openTerminal(
   args: readonly string[],
-  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+  options: {
+    readonly cwd: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly program?: string;
+  },
 ): Terminal {
   const { PATH = '', HOME = '' } = process.env;
+  const program = programOf(options.program ?? 'cli/main');
   const child = spawn('python3', [driver, process.execPath, program, ...args], {
     cwd: options.cwd,
     env: { PATH, HOME, TERM: 'xterm', ...options.env },
