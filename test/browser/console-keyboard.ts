@@ -56,7 +56,7 @@ export function keyboardFlows(current: () => CrmConsole): void {
       await page.getByRole('link', { name: 'c1', exact: true }).waitFor();
       await follow('c1');
       const drawer = page.getByRole('dialog');
-      await drawer.getByText('What it changed').waitFor();
+      await drawer.getByText('Changes').waitFor();
       await tabTo(page, 'As of');
       const newest = await drawer.getByLabel('As of').getAttribute('aria-valuetext');
       await press('ArrowLeft');

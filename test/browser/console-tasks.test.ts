@@ -58,7 +58,7 @@ describe('a newcomer, from Home, in at most four clicks', () => {
     await press(link(opened.crm.id));
     await press(link('Records'));
     await press(link('c1'));
-    await seen('What it changed');
+    await seen('Changes');
     await seen('"first name"');
     const history = await opened.world.gateway.call('GET', '/records/history?model=Contact&id=c1', {
       headers: opened.crm.headers,

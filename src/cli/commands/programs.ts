@@ -9,7 +9,7 @@ export const serve = defineCommand({
   about: `Runs the gateway with the settings of its variables (docs/generated/configuration.md). Its data is in
 SVC_DATA_DIR, by default .svc-data in the current folder. The first start prints the keys, once.`,
   options: {
-    smoke: ['--smoke', 'exit as soon as a gateway with data of its own has synced records'],
+    smoke: ['--smoke', 'start with temporary data, sync records, and exit'],
   },
   help: `Exit codes
   0 stopped by a signal   1 could not start: the message says why
@@ -86,7 +86,7 @@ Examples
 export const upgrade = defineCommand({
   name: 'upgrade',
   usage: '',
-  summary: 'Say whether this version can open the data of another one',
+  summary: 'Check whether this version can open the data of another one',
   about: `Reads the log and the data folder of the settings of the service (SVC_DATA_DIR, SVC_LOG_URL,
 SVC_REGISTRY_URL …) and changes nothing; the service may be running. Each part opens as it is, upgrades at
 the start, rebuilds from the log, or is refused: a later version has written what this one cannot open.`,

@@ -20,7 +20,7 @@ import { inEnvironment, environmentOption } from '../service-command.ts';
 export const status = defineCommand({
   name: 'status',
   usage: '[environment]',
-  summary: 'Show at one look whether the service works',
+  summary: 'Show whether the service works',
   about: `Health and readiness of the service, lag of projections and consumer groups, parked dead letters; with the name
 of an environment also its connections with an error.`,
   options: {

@@ -108,7 +108,7 @@ export const importCommand = defineCommand({
   summary: 'Bring integrations and connections over from another gateway, or from an export',
   about: `Reads a running gateway (its address, such as https://gateway.example.com) or a JSON file: integrations, connections
 with their credentials, own data, tags and end users, schedules of syncs, variables, and webhook endpoints. It shows what
-it would do, asks, and does it; then it reports what could not come, and why. Nothing at the source is changed, and no
+it would do, asks, and does it; then it reports what was not imported, and why. Nothing at the source is changed, and no
 secret is printed. Run it again at any time: it creates nothing twice, and updates what has changed at the source.
 Credentials that were renewed here stay.
 
@@ -132,7 +132,7 @@ svc migrate functions; deploy them first, because only a deployed sync has a sch
   help: `Variables
   SVC_SOURCE_KEY                 API key of the source
 ${serviceHelp.replace('Variables\n', '')}
-  5 something could not come
+  5 something was not imported
 
 Examples
   svc import https://gateway.example.com -e dev --dry-run
@@ -196,7 +196,9 @@ function failUnless({ problems }: { readonly problems: readonly { readonly came:
   const missing = problems.filter(({ came }) => !came).length;
   if (missing === 0) return;
   const what = missing === 1 ? 'One entry' : `${missing} entries`;
-  throw new CommandFailure(`${what} could not come: see above`, { exitCode: exitCodes.differs });
+  throw new CommandFailure(`${what} could not be imported: see above`, {
+    exitCode: exitCodes.differs,
+  });
 }
 
 async function openSource(

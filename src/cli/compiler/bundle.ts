@@ -17,8 +17,8 @@ const allowed: ReadonlyMap<string, string> = new Map([
 
 /** Packages that other gateways offer and this one refuses, with the reason. */
 const refused: ReadonlyMap<string, string> = new Map([
-  ['soap', 'It opens connections of its own, past the proxy. '],
-  ['botbuilder', 'It opens connections of its own, past the proxy. '],
+  ['soap', 'It opens connections itself, past the proxy. '],
+  ['botbuilder', 'It opens connections itself, past the proxy. '],
 ]);
 
 /** The result of one entry. */

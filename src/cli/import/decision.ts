@@ -127,7 +127,7 @@ export async function decideConnection(context: PlanContext, entry: JsonObject):
   const ref = { kind: 'connections', id: idOf('connections', entry) } as const;
   const provider = target.providers.get(context.providers.get(key) ?? '');
   if (provider === undefined) {
-    throw new CannotCome('no_integration', `The integration "${key}" could not come.`);
+    throw new CannotCome('no_integration', `The integration "${key}" could not be imported.`);
   }
   const { credentials, warnings } = connectionCredentials(mapping, provider, entry, now);
   for (const warning of warnings) problems.push({ ...ref, ...warning, came: true });

@@ -152,7 +152,7 @@ function decideSync(context: PlanContext, entry: JsonObject): Decision {
     throw new CannotCome('missing_function', message);
   }
   if (!arriving.has(keyOf(key, connectionId))) {
-    throw new CannotCome('no_integration', 'Its connection could not come.');
+    throw new CannotCome('no_integration', 'Its connection could not be imported.');
   }
   const existing = target.syncs.get(keyOf(key, connectionId, name, variant));
   const isPaused = entry['status'] === 'PAUSED' || entry['status'] === 'STOPPED';

@@ -81,8 +81,13 @@ export async function showReport(
   for (const { kind, id, addresses = [] } of sending) {
     output.result(`  ${singular(kind)} ${printable(id)}: ${addresses.map(printable).join(', ')}`);
   }
-  showProblems(output, problems, false, applied ? 'Did not come' : 'Cannot come');
-  showProblems(output, problems, true, applied ? 'Came, but' : 'Comes, but');
+  showProblems(output, problems, false, applied ? 'Not imported' : 'Cannot be imported');
+  showProblems(
+    output,
+    problems,
+    true,
+    applied ? 'Imported, with a change' : 'Will be imported, with a change',
+  );
 }
 
 function showProblems(

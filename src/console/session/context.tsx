@@ -16,7 +16,7 @@ export const SessionProvider = ({ session, children }: SessionProviderProps): JS
 
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (session === null) throw new Error('Nobody is signed in here.');
+  if (session === null) throw new Error('No session: sign in first.');
   return session;
 }
 

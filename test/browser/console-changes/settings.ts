@@ -193,7 +193,7 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
       await field('Default theme').selectOption('light');
       await field('Language').selectOption('en');
       await field('Text').selectOption('connect');
-      await field('In its place').fill('Link it');
+      await field('Replacement').fill('Link it');
       const sample = current().page.getByRole('region', { name: 'Preview, light' });
       await sample.getByText('Link it').waitFor();
       await sample.getByRole('img', { name: 'Logo' }).waitFor();
@@ -209,7 +209,7 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
       });
       expect(saved.theme).toMatchObject({ light: { primary: '#0b6e4f' } });
       await button('Remove the logo').click();
-      await field('In its place').fill('');
+      await field('Replacement').fill('');
       await button('Save the connect page').click();
       await current().page.getByText('The connect page was saved').nth(1).waitFor();
       const { connect_ui: removed } = (await readOfAccount(path)).data;

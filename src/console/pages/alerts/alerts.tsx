@@ -298,7 +298,7 @@ function EditDestination({ destination, onClose }: EditProps): JSX.Element {
       <ChangeForm change={save} verb="Save the destination">
         <TextField
           label="Target"
-          hint="Empty: it stays"
+          hint="Leave empty to keep it"
           placeholder={destination.target}
           value={target}
           onInput={setTarget}

@@ -161,7 +161,7 @@ export function Connect(): JSX.Element {
   return (
     <Page
       title="Connect an account"
-      about="Opens the connect page, as your users see it, in a window of its own."
+      about="Opens the connect page, as your users see it, in a new window."
       crumbs={[['Connections', path('/connections')]]}
     >
       {integrations.length === 0 ? (

@@ -264,7 +264,7 @@ function Version({ version, before }: VersionProps): JSX.Element {
       )}
       {before !== undefined && (
         <>
-          <h3>What it changed</h3>
+          <h3>Changes</h3>
           <Diff before={before.payload} after={version.payload} />
         </>
       )}

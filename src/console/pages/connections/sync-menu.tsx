@@ -236,7 +236,7 @@ function FrequencyForm({ name, sync, onClose }: SyncDialogProps): JSX.Element {
       <ChangeForm change={save} verb="Set the frequency">
         <TextField
           label="Frequency"
-          hint="Such as 30m, 1h or 1d; empty: that of the deployed function"
+          hint="Such as 30m, 1h or 1d; leave empty for the frequency of the function"
           value={frequency}
           onInput={setFrequency}
         />

@@ -239,7 +239,7 @@ function ConnectPageTexts({ texts, onChange }: TextsProps): JSX.Element {
         onChange={(value) => setName(names.find((one) => one === value) ?? name)}
       />
       <TextField
-        label="In its place"
+        label="Replacement"
         hint={hintOf(sentences[name])}
         placeholder={sentences[name]}
         value={own[name] ?? ''}
@@ -251,7 +251,7 @@ function ConnectPageTexts({ texts, onChange }: TextsProps): JSX.Element {
 
 function hintOf(sentence: string): string {
   const placeholders = sentence.match(/\{\w+\}/g) ?? [];
-  const about = 'Empty: the text of the page';
+  const about = 'Leave empty to keep the text of the page';
   return placeholders.length === 0 ? about : `${about}. Placeholders: ${placeholders.join(', ')}`;
 }
 

@@ -167,7 +167,7 @@ function KeyForm({ environmentId, onSecret, onClose }: KeyFormProps): JSX.Elemen
         <Select label="Profile" value={profile} choices={profiles} onChange={setProfile} />
         <TextField
           label="Scopes"
-          hint="In place of a profile, such as environment:records:read"
+          hint="Single scopes instead of a profile, such as environment:records:read"
           value={scopes}
           onInput={setScopes}
         />
@@ -206,7 +206,7 @@ export const KeySecret = ({
 }: KeySecretProps): JSX.Element => (
   <Dialog title="Secret of the key" onClose={onClose}>
     <Notice tone="warn">
-      Whoever has this key acts as you. Keep it out of sources and chats.
+      Anyone with this key can act as you. Keep it out of sources and chats.
       {isShownOnce && ' It is not shown again: copy it now.'}
     </Notice>
     <div class="row">

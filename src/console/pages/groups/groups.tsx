@@ -13,10 +13,7 @@ export function ConsumerGroups(): JSX.Element {
   const [open, setOpen] = useState<ConsumerGroup | null>(null);
   const query = useRead('GET /consumer-groups', {}, { everyMs: 5_000 });
   return (
-    <Page
-      title="Consumer groups"
-      about="What reads the topics of the service, and how far each is behind."
-    >
+    <Page title="Consumer groups" about="Consumer groups of the topics, with their lag.">
       <LoadedState query={query}>
         {({ data }) => (
           <Table

@@ -71,7 +71,7 @@ const words: Readonly<Record<AppField, FieldWords>> = {
   },
   scopes: {
     label: 'Scopes',
-    hint: 'What the app may do, with commas between them. Empty: unchanged.',
+    hint: 'Permissions of the app, separated by commas. Leave empty to keep them.',
     problem: 'A scope has no spaces, quotes or backslashes, and commas stand between two.',
   },
   webhook_secret: {

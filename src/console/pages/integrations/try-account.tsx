@@ -35,7 +35,7 @@ interface TryAccountProps {
   readonly provider: Provider;
 }
 
-/** Connects an account in a window of its own, and shows how that ended. */
+/** Connects an account in a new window, and shows how that ended. */
 export function TryAccount({ integration, provider }: TryAccountProps): JSX.Element {
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [channel] = useState(() => crypto.randomUUID());
@@ -62,8 +62,8 @@ export function TryAccount({ integration, provider }: TryAccountProps): JSX.Elem
       <section class="card padded stack">
         <h2>Connect a test account</h2>
         <p>
-          Opens the connect page, as your users see it, in a window of its own. Sign in with an
-          account of {provider.display_name} that may be used for tests.
+          Opens the connect page, as your users see it, in a new window. Sign in with an account of{' '}
+          {provider.display_name} that may be used for tests.
         </p>
         {open.error !== null && <FailureNotice failure={failureOf(open.error)} />}
         <div>

@@ -121,7 +121,7 @@ export function Revert({ runId }: { readonly runId: string }): JSX.Element {
 function RevertPlan({ plan }: { readonly plan: RevertResult }): JSX.Element {
   return (
     <>
-      <p>A run of its own changes the records back. Nothing has been changed yet.</p>
+      <p>A separate run changes the records back. Nothing has been changed yet.</p>
       <Table
         label="What a revert changes"
         rows={Object.entries(plan.counts)}

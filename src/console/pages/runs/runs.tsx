@@ -75,7 +75,10 @@ export function Runs(): JSX.Element {
     since: sinceOf(filters.get('days')),
   };
   return (
-    <Page title="Runs" about="What functions did, newest first. The list is live.">
+    <Page
+      title="Runs"
+      about="Runs of syncs, actions and on-event functions, newest first. The list is live."
+    >
       <div class="filters" role="search">
         <FilterText filters={filters} name="function" label="Function" type="search" isWide />
         <FilterSelect filters={filters} name="status" label="State" values={states} />

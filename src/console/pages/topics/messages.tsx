@@ -201,7 +201,7 @@ const Message = ({ message }: { readonly message: TopicMessage }): JSX.Element =
       </Notice>
     )}
     {message.kind === 'tombstone' && (
-      <Notice tone="warn">A tombstone: what the key names is gone.</Notice>
+      <Notice tone="warn">A tombstone: the entity of this key was deleted.</Notice>
     )}
     <KeyValues
       rows={[

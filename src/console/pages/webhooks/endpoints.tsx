@@ -247,7 +247,7 @@ function EndpointFields({ fields, onChange }: FieldsProps): JSX.Element {
       />
       <TextField
         label="Only of the connection"
-        hint="Its id; empty: all"
+        hint="The id of one connection; leave empty for all"
         value={fields.connection}
         onInput={(connection) => set({ connection })}
       />

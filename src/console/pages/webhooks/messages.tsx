@@ -195,7 +195,7 @@ function Recover({ filters }: { readonly filters: UrlState }): JSX.Element {
           }
           onClose={() => setOpen(false)}
         >
-          <p>Those that failed and were not recovered yet.</p>
+          <p>Failed deliveries that were not recovered yet.</p>
           <TextField
             label="Failed since (local time)"
             type="datetime-local"
@@ -235,7 +235,7 @@ function Replay({ filters }: { readonly filters: UrlState }): JSX.Element {
           }
           onClose={() => setOpen(false)}
         >
-          <p>Those of the list, with its filters, of this range; delivered ones too.</p>
+          <p>Webhooks that match the filters of the list in this range, also delivered ones.</p>
           <TextField
             label="Created since (local time)"
             type="datetime-local"
@@ -245,7 +245,7 @@ function Replay({ filters }: { readonly filters: UrlState }): JSX.Element {
           />
           <TextField
             label="Created until (local time)"
-            hint="Empty: until now"
+            hint="Leave empty for now"
             type="datetime-local"
             value={until}
             onInput={setUntil}
@@ -305,7 +305,7 @@ function SendAgain({ title, children, input, send, onClose }: SendAgainProps): J
 const Plan = ({ plan }: { readonly plan: RecoveryResult['data'] }): JSX.Element => (
   <Notice>
     {plan.matched === 0
-      ? 'There is none.'
+      ? 'No webhook matches.'
       : `${counted(plan.matched, 'webhook')}${plan.has_more ? ', and more follow' : ''}. The application receives them once more.`}
   </Notice>
 );

@@ -37,7 +37,7 @@ const byText: readonly Rejection[] = [
     'a/actions/soap.ts',
     actionText('await svc.log(soap);', "import * as soap from 'soap';"),
     3,
-    /^Import of package 'soap' is not allowed\. It opens connections of its own/,
+    /^Import of package 'soap' is not allowed\. It opens connections itself/,
   ],
   [
     'a builtin module that the sandbox lacks',
