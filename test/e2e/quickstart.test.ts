@@ -57,7 +57,8 @@ beforeAll(async () => {
   });
   for (const stream of [gateway.stdout!, gateway.stderr!])
     stream.on('data', (chunk: Buffer) => (printed += String(chunk)));
-  while (!printed.includes('"event":"ready"')) {
+  // The keys are printed after the event that says that it is ready.
+  while (!/svc_acct_[\w-]{43}/.test(printed)) {
     if (gateway.exitCode !== null) throw new Error(`the gateway ended:\n${printed}`);
     await sleep(20);
   }
