@@ -1,6 +1,6 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { invalidCodes, type RunFailure } from '#ports/sandbox.ts';
-import { placeText, type FailureDetail } from './locate-failure.ts';
+import { placeText, type FailureDetail } from './failure-detail.ts';
 
 /**
  * The error of a failed run for its caller (docs/reference/functions.md#actions). The body of an ActionError is `{

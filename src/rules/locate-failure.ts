@@ -1,29 +1,7 @@
 import { limits } from '#kernel/limits.ts';
-import type { FailedCall, RunFailure } from '#ports/sandbox.ts';
-import { sourcesOf, type BundleSources, type SourcePosition } from './source-map.ts';
-
-/** A line of the stack, in the user's source. */
-export interface FailureFrame extends SourcePosition {
-  /** Null at the top of a file, and of an anonymous function. */
-  readonly function: string | null;
-}
-
-/** What is known of a failure beside its code and message (docs/reference/functions.md#failures). */
-export interface FailureDetail {
-  /** Class of the error. */
-  readonly name: string;
-  /** From where the error was made outwards. */
-  readonly frames: readonly FailureFrame[];
-  /** Lines around the first frame. */
-  readonly excerpt: { readonly line: number; readonly lines: readonly string[] } | null;
-  readonly causes: readonly {
-    readonly name: string;
-    readonly message: string;
-    readonly code: string | null;
-    readonly location: string | null;
-  }[];
-  readonly call: FailedCall | null;
-}
+import type { RunFailure } from '#ports/sandbox.ts';
+import { placeText, type FailureDetail, type FailureFrame } from './failure-detail.ts';
+import { sourcesOf, type BundleSources } from './source-map.ts';
 
 /** The code that failed. */
 export interface FailedCode {
@@ -93,22 +71,3 @@ function excerptAt(
     lines: shown.map((text) => (text.length > lineCharsMax ? text.slice(0, lineCharsMax) : text)),
   };
 }
-
-/** `src/create.ts:12:5` */
-export const placeText = ({ file, line, column }: SourcePosition): string =>
-  `${file}:${line}:${column}`;
-
-/** A failure in the format of the API. */
-export function presentFailure({ name, frames, excerpt, causes, call }: FailureDetail) {
-  const [first] = frames;
-  return {
-    name,
-    location: first === undefined ? null : placeText(first),
-    excerpt,
-    frames,
-    causes,
-    call,
-  };
-}
-
-export type ShownFailure = ReturnType<typeof presentFailure>;

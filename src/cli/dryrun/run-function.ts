@@ -2,7 +2,8 @@ import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { functionTypeOf } from '#modules/functions/functions/function.ts';
 import type { HostCalls, RunContext, RunFailure, Sandbox } from '#ports/sandbox.ts';
-import { locateFailure, type FailureDetail } from '#rules/locate-failure.ts';
+import { type FailureDetail } from '#rules/failure-detail.ts';
+import { locateFailure } from '#rules/locate-failure.ts';
 import { runLimits } from '#rules/run-limits.ts';
 import type { Entry } from '../compiler/entries.ts';
 

@@ -1,7 +1,7 @@
 import { GatewayError, type ErrorDetails } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
-import { presentFailure, type FailureDetail } from '#rules/locate-failure.ts';
+import { presentFailure, type FailureDetail } from '#rules/failure-detail.ts';
 
 /** Limit of an error's payload in bytes of JSON. */
 const payloadBytesMax = 99_000;

@@ -1,7 +1,8 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- expect.any() is anything */
 import { expect, it } from 'vitest';
 import type { RunFailure } from '#ports/sandbox.ts';
-import { locateFailure, presentFailure } from '#rules/locate-failure.ts';
+import { presentFailure } from '#rules/failure-detail.ts';
+import { locateFailure } from '#rules/locate-failure.ts';
 import { sourcesOf, withoutSourceMap, withSourceRenamed } from '#rules/source-map.ts';
 import { compile } from '#test/support/worlds/compile.ts';
 import { actionText, functionsProject } from '#test/support/worlds/functions-project.ts';

@@ -1,6 +1,6 @@
 import { redactText } from '#kernel/redact.ts';
 import { scrub } from '#kernel/scrub.ts';
-import type { FailureDetail } from '#rules/locate-failure.ts';
+import type { FailureDetail } from '#rules/failure-detail.ts';
 
 /** Without anything that looks like a credential: providers often repeat tokens in responses. */
 export function scrubFailure(detail: FailureDetail): FailureDetail {

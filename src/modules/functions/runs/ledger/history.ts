@@ -8,7 +8,7 @@ import { dayMicros, microsOf, type Micros, type Clock } from '#kernel/time.ts';
 import type { EntityQueries } from '#modules/access/services.ts';
 import type { ReadableRuns } from '#modules/records/read/readable.ts';
 import type { EventLog } from '#ports/event-log.ts';
-import { presentFailure, type ShownFailure } from '#rules/locate-failure.ts';
+import { presentFailure, type ShownFailure } from '#rules/failure-detail.ts';
 import type { RunCalls } from '../../services.ts';
 import { isSome, requireSteps, runningOf, type RunRows } from './current-steps.ts';
 import {

@@ -9,7 +9,7 @@ import type { JsonObject } from '#kernel/stable-json.ts';
 import { isoMicros } from '#kernel/time.ts';
 import { recordsTopic } from '#modules/records/model/events.ts';
 import { changesEnd, type ChangesEnd } from '#modules/records/read/readable.ts';
-import { placeText, type FailureDetail } from '#rules/locate-failure.ts';
+import { placeText, type FailureDetail } from '#rules/failure-detail.ts';
 import { isEnd, type RunChanged, type TimelineEntry } from './events.ts';
 import { runs, shownStep, type RunStepShown } from './projection.ts';
 import type { StepRow } from './queries.ts';

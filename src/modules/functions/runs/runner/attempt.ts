@@ -17,13 +17,9 @@ import {
   type RunFailure,
   type Sandbox,
 } from '#ports/sandbox.ts';
+import { placeText, type FailureDetail } from '#rules/failure-detail.ts';
 import { callerError } from '#rules/failure.ts';
-import {
-  locateFailure,
-  placeText,
-  type FailedCode,
-  type FailureDetail,
-} from '#rules/locate-failure.ts';
+import { locateFailure, type FailedCode } from '#rules/locate-failure.ts';
 import { runLimits } from '#rules/run-limits.ts';
 import { functionRef } from '../../functions/entity.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';

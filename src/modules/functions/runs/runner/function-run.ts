@@ -8,7 +8,7 @@ import {
   type ConnectionEntity,
 } from '#modules/connections/connections/entity.ts';
 import type { Coordination } from '#ports/coordination.ts';
-import { placeText } from '#rules/locate-failure.ts';
+import { placeText } from '#rules/failure-detail.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
