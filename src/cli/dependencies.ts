@@ -93,13 +93,7 @@ function ownSpec(root: string, own: OwnPackage): string {
   const modules = own.root.lastIndexOf(`${sep}node_modules${sep}`);
   if (modules < 0) return `file:${pathFrom(root, own.root)}`;
   const installation = own.root.slice(0, modules);
-  const file = packedFile(
-    installation,
-    own.root
-      .slice(modules + 1)
-      .split(sep)
-      .join('/'),
-  );
+  const file = packedFile(installation, pathFrom(installation, own.root));
   if (file === undefined) return `npm:${own.name}@${own.version}`;
   return `file:${pathFrom(root, resolve(installation, file))}`;
 }

@@ -66,16 +66,24 @@ function matchesOf(providers: readonly Provider[], search: string): Provider[] {
 type AppField = 'client_id' | 'client_secret' | 'scopes' | 'app_id' | 'app_link' | 'private_key';
 
 /** The fields of the provider's app (docs/reference/auth-modes.md#overview). */
-const fieldsOfModes: Readonly<Partial<Record<Provider['auth_mode'], readonly AppField[]>>> = {
+const fieldsOfModes: Readonly<Record<Provider['auth_mode'], readonly AppField[]>> = {
   OAUTH1: ['client_id', 'client_secret'],
   OAUTH2: ['client_id', 'client_secret', 'scopes'],
   TBA: ['client_id', 'client_secret'],
   APP: ['app_id', 'app_link', 'private_key'],
   CUSTOM: ['client_id', 'client_secret', 'app_id', 'app_link', 'private_key'],
+  OAUTH2_CC: [],
+  BASIC: [],
+  API_KEY: [],
+  APP_STORE: [],
+  NONE: [],
+  JWT: [],
+  BILL: [],
+  TWO_STEP: [],
+  SIGNATURE: [],
 };
 
-export const needsApp = ({ auth_mode: mode }: Provider): boolean =>
-  fieldsOfModes[mode] !== undefined;
+export const needsApp = ({ auth_mode: mode }: Provider): boolean => fieldsOfModes[mode].length > 0;
 
 /** What to register at the provider, and where. */
 export function showRegistration({ output }: Pick<Context, 'output'>, provider: Provider): void {
@@ -97,7 +105,7 @@ export async function askSetup(
 ): Promise<Pick<NewIntegration, 'credentials' | 'integration_config'>> {
   const { auth_mode: mode, integration_config: fields } = provider;
   const credentials: Record<string, string> = {};
-  for (const field of fieldsOfModes[mode] ?? []) {
+  for (const field of fieldsOfModes[mode]) {
     const value = await ask[field](context, provider);
     if (value !== null) credentials[field] = value;
   }

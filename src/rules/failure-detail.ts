@@ -28,17 +28,21 @@ export interface FailureDetail {
 export const placeText = ({ file, line, column }: SourcePosition): string =>
   `${file}:${line}:${column}`;
 
+/** The place of the first frame; null without one. */
+export function locationOf({ frames }: Pick<FailureDetail, 'frames'>): string | null {
+  const [first] = frames;
+  return first === undefined ? null : placeText(first);
+}
+
+/** The location in brackets behind a message; empty without one. */
+export function locationSuffix(detail: Pick<FailureDetail, 'frames'> | null | undefined): string {
+  const location = detail == null ? null : locationOf(detail);
+  return location === null ? '' : ` (${location})`;
+}
+
 /** A failure in the format of the API. */
 export function presentFailure({ name, frames, excerpt, causes, call }: FailureDetail) {
-  const [first] = frames;
-  return {
-    name,
-    location: first === undefined ? null : placeText(first),
-    excerpt,
-    frames,
-    causes,
-    call,
-  };
+  return { name, location: locationOf({ frames }), excerpt, frames, causes, call };
 }
 
 export type ShownFailure = ReturnType<typeof presentFailure>;

@@ -1,6 +1,6 @@
 import { limits } from '#kernel/limits.ts';
 import type { RunFailure } from '#ports/sandbox.ts';
-import { placeText, type FailureDetail, type FailureFrame } from './failure-detail.ts';
+import { locationOf, type FailureDetail, type FailureFrame } from './failure-detail.ts';
 import { sourcesOf, type BundleSources } from './source-map.ts';
 
 /** The code that failed. */
@@ -23,8 +23,7 @@ export function locateFailure(failure: RunFailure, code: FailedCode): FailureDet
   const sources = sourcesOf(code.bundle);
   const framesIn = (stack: string | undefined) => framesOf(stack ?? '', code.fileName, sources);
   const causes = (failure.causes ?? []).map(({ name, message, code: errorCode, stack }) => {
-    const [at] = framesIn(stack);
-    const location = at === undefined ? null : placeText(at);
+    const location = locationOf({ frames: framesIn(stack) });
     return { name, message, code: errorCode ?? null, location };
   });
   const own = framesIn(failure.stack);

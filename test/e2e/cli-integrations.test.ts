@@ -40,6 +40,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 const variables = () => ({ SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key });
+const openDialog = (args: readonly string[]) => openTerminal(args, { cwd: root, env: variables() });
 const svc = async (...args: readonly string[]) =>
   commandLine(['integrations', ...args], {
     root,
@@ -77,10 +78,7 @@ describe('svc integrations', () => {
 
 describe('svc integrations create in a terminal', () => {
   it('leads from a search to a connected account, and hides the secret', async () => {
-    await using terminal = openTerminal(['integrations', 'create'], {
-      cwd: root,
-      env: variables(),
-    });
+    await using terminal = openDialog(['integrations', 'create']);
     await terminal.shows('Provider (a part of its name): ');
     terminal.type('no such product\r');
     await terminal.shows('No provider matches "no such product".');
@@ -116,10 +114,7 @@ describe('svc integrations create in a terminal', () => {
   });
 
   it('asks once more for a key that is taken', async () => {
-    await using terminal = openTerminal(['integrations', 'create', beacon], {
-      cwd: root,
-      env: variables(),
-    });
+    await using terminal = openDialog(['integrations', 'create', beacon]);
     await terminal.shows('Client id: ');
     terminal.type('id\r');
     await terminal.shows('Client secret (not shown): ');

@@ -9,7 +9,7 @@ import type { JsonObject } from '#kernel/stable-json.ts';
 import { isoMicros } from '#kernel/time.ts';
 import { recordsTopic } from '#modules/records/model/events.ts';
 import { changesEnd, type ChangesEnd } from '#modules/records/read/readable.ts';
-import { placeText, type FailureDetail } from '#rules/failure-detail.ts';
+import { locationOf, type FailureDetail } from '#rules/failure-detail.ts';
 import { isEnd, type RunChanged, type TimelineEntry } from './events.ts';
 import { runs, shownStep, type RunStepShown } from './projection.ts';
 import type { StepRow } from './queries.ts';
@@ -116,8 +116,7 @@ const run = representation<RunSteps>()({
 
 function errorOf({ error_code: code, error_message: message, failure }: RunStepShown) {
   if (code === null) return null;
-  const [first] = failure?.frames ?? [];
-  const location = first === undefined ? null : placeText(first);
+  const location = failure === undefined ? null : locationOf(failure);
   const fix = Object.hasOwn(errorHints, code)
     ? errorHints[code as ErrorCode]
     : errorHints.server_error;

@@ -17,7 +17,7 @@ import {
   type RunFailure,
   type Sandbox,
 } from '#ports/sandbox.ts';
-import { placeText, type FailureDetail } from '#rules/failure-detail.ts';
+import { locationSuffix, type FailureDetail } from '#rules/failure-detail.ts';
 import { callerError } from '#rules/failure.ts';
 import { locateFailure, type FailedCode } from '#rules/locate-failure.ts';
 import { runLimits } from '#rules/run-limits.ts';
@@ -340,7 +340,5 @@ export function logEnd(ending: AttemptResult, what: string): [OperationState, st
     ending.status === 'cancelled' || ending.status === 'timed_out'
       ? states[ending.status]
       : 'failed';
-  const [first] = ending.detail?.frames ?? [];
-  const where = first === undefined ? '' : ` (${placeText(first)})`;
-  return [state, `${scrub(ending.error.message)}${where}`];
+  return [state, `${scrub(ending.error.message)}${locationSuffix(ending.detail)}`];
 }

@@ -8,7 +8,7 @@ import {
   type ConnectionEntity,
 } from '#modules/connections/connections/entity.ts';
 import type { Coordination } from '#ports/coordination.ts';
-import { placeText } from '#rules/failure-detail.ts';
+import { locationSuffix } from '#rules/failure-detail.ts';
 import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
@@ -285,9 +285,7 @@ const reasonCharsMax = 500;
 
 /** `Sync contacts: no such field (crm/syncs/contacts.ts:12:5)` */
 function reasonOf({ function: name, error_message: message, failure }: RunChanged): string {
-  const [first] = failure?.frames ?? [];
-  const where = first === undefined ? '' : ` (${placeText(first)})`;
-  return `Sync ${name}: ${(message ?? 'failed').slice(0, reasonCharsMax)}${where}`;
+  return `Sync ${name}: ${(message ?? 'failed').slice(0, reasonCharsMax)}${locationSuffix(failure)}`;
 }
 
 function limiterOf({ kind, trigger }: Attempt): keyof typeof defaultLimits {
