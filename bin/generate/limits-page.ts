@@ -116,6 +116,9 @@ const groups = {
     consoleSessionIdleMs: 'The same, from its last use',
     consoleSessionNotedMs: 'How often its use is noted',
     consoleSessionKeysMax: 'Keys of one session of the console',
+    keyOverlapMs:
+      'A rotated API key: how long the secret before stays valid, unless the rotation sets another time',
+    keyOverlapMaxMs: 'Longest time that a rotation may set',
     consoleCodeMs: 'A one-time code for the console',
     consoleSignInsPerMinute: 'Sign-ins to the console from one address in a minute',
     authorizationMs: 'Between the redirect to a provider and the callback',

@@ -10,10 +10,12 @@ import {
   authenticate,
   createUseNoter,
   openRevocations,
+  type OpenedKey,
   type Revocations,
 } from '#modules/access/api-keys/handlers.ts';
 import { isKeyFormat } from '#modules/access/api-keys/key-format.ts';
 import { holdsScope } from '#modules/access/api-keys/scopes.ts';
+import { ipPrefix } from '#modules/access/audit/audited.ts';
 import { tokenOf } from '#modules/access/console-sessions/cookie.ts';
 import {
   checkCsrf,
@@ -29,14 +31,17 @@ import type { Services } from './services.ts';
 const cachedMax = 10_000;
 
 export interface Authenticator extends AsyncDisposable {
-  /** The caller that sent this `Authorization` header, if cached; null: call `callerOf`. */
-  knownCaller(header: string | undefined): Caller | null;
+  /**
+   * The caller that sent this `Authorization` header, if cached; null: call `callerOf`.
+   * @param address of the client
+   */
+  knownCaller(header: string | undefined, address: string): Caller | null;
   /**
    * The caller that sent this `Authorization` header.
    * @throws GatewayError `missing_auth_header`, `malformed_auth_header`, `invalid_secret_key_format`,
-   *   `unknown_account`, and as `sessionCallerOf`
+   *   `unknown_account`, `expired_api_key`, and as `sessionCallerOf`
    */
-  callerOf(header: string | undefined): Promise<Caller>;
+  callerOf(header: string | undefined, address: string): Promise<Caller>;
   /**
    * The caller that holds this token of a connect session.
    * @throws GatewayError `invalid_connect_session_token_format`, `unknown_connect_session_token`
@@ -46,11 +51,14 @@ export interface Authenticator extends AsyncDisposable {
    * The caller of a request of the console, by its cookie; null: it is not one.
    * @throws GatewayError as `ConsoleCallers.find`
    */
-  consoleCallerOf(request: IncomingMessage, route: RouteGuards): Promise<Caller> | null;
+  consoleCallerOf(
+    request: IncomingMessage,
+    route: RouteGuards,
+    address: string,
+  ): Promise<Caller> | null;
 }
 
-interface CachedCaller {
-  readonly key: ApiKey;
+interface CachedCaller extends OpenedKey {
   readonly caller: Caller;
 }
 
@@ -71,40 +79,45 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
     },
   );
   const uses = createUseNoter(services);
-  const note = async (key: ApiKey) => {
+  const note = async (used: Pick<OpenedKey, 'key' | 'hash'>, address: string) => {
     try {
-      await uses.noteUsed(key);
+      await uses.noteUsed(used, ipPrefix(address));
     } catch (error) {
-      services.logger.debug({ err: error, keyId: key.id }, 'the use of a key was not recorded');
+      const keyId = used.key.id;
+      services.logger.debug({ err: error, keyId }, 'the use of a key was not recorded');
     }
   };
+  const isRevoked = ({ key, hash }: OpenedKey): boolean =>
+    revocations.has(key.id) || revocations.has(hash);
   const consoleCallers = createConsoleCallers(services, revocations);
-  const knownCaller = (header: string | undefined): Caller | null => {
+  const knownCaller = (header: string | undefined, address: string): Caller | null => {
     const existing = header === undefined ? undefined : cached.get(header);
-    if (existing === undefined || revocations.has(existing.key.id)) return null;
-    if (uses.isDue(existing.key)) void note(existing.key);
+    if (existing === undefined || isRevoked(existing)) return null;
+    // The clock passes the end of a key while its caller is cached.
+    if (existing.validUntil !== null && services.clock.now() >= existing.validUntil) return null;
+    if (uses.isDue(existing)) void note(existing, address);
     return existing.caller;
   };
   return {
     knownCaller,
-    async callerOf(header) {
-      const existing = knownCaller(header);
+    async callerOf(header, address) {
+      const existing = knownCaller(header, address);
       if (existing !== null) return existing;
       const secret = secretOf(header);
       // Not cached: it expires within the hour and is used rarely.
       if (isConnectToken(secret)) return sessionCaller(secret, services);
       const changesBefore = changes;
       const found = await lookUp(secret, services);
-      if (revocations.has(found.key.id)) throw new GatewayError('unknown_account');
+      if (isRevoked(found)) throw new GatewayError('unknown_account');
       if (header !== undefined && changes === changesBefore) cached.set(header, found);
-      void note(found.key);
+      void note(found, address);
       return found.caller;
     },
     sessionCallerOf: (token) => sessionCaller(token, services),
-    consoleCallerOf(request, route) {
+    consoleCallerOf(request, route, address) {
       return (
         consoleCallers.find(request, route)?.then(({ key, sessionId }) => {
-          void note(key);
+          void note({ key, hash: key.hash }, address);
           return { ...callerOf(key), consoleSessionId: sessionId };
         }) ?? null
       );
@@ -142,9 +155,9 @@ async function sessionCaller(token: string, services: Services): Promise<Caller>
 }
 
 async function lookUp(secret: string, services: Services): Promise<CachedCaller> {
-  const key = await authenticate(services, secret);
-  if (key === null || isOrphan(key, services)) throw new GatewayError('unknown_account');
-  return { key, caller: callerOf(key) };
+  const opened = await authenticate(services, secret);
+  if (opened === null || isOrphan(opened.key, services)) throw new GatewayError('unknown_account');
+  return { ...opened, caller: { ...callerOf(opened.key), secretHash: opened.hash } };
 }
 
 const callerOf = (key: ApiKey): Caller => ({

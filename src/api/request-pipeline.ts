@@ -116,10 +116,12 @@ function countedCaller(
   services: Services,
   authenticator: Authenticator,
 ): Caller | Promise<Caller> {
-  const { route, request } = call;
+  const { route, request, address } = call;
   if (route.isUnlimited) return anonymous;
   const mayBeKnown = route.credential !== 'none' && route.tokenIn !== 'query';
-  const existing = mayBeKnown ? authenticator.knownCaller(request.headers.authorization) : null;
+  const existing = mayBeKnown
+    ? authenticator.knownCaller(request.headers.authorization, address)
+    : null;
   if (existing === null) return authorizeUnknown(call, services, authenticator);
   const counted = count(call, services, `key:${existing.keyId}`, 1);
   return counted === undefined ? existing : counted.then(() => existing);
@@ -158,8 +160,8 @@ async function authorizeUnknown(
     caller =
       route.tokenIn === 'query'
         ? await authenticator.sessionCallerOf(queryToken(call.search ?? ''))
-        : await (authenticator.consoleCallerOf(request, route) ??
-            authenticator.callerOf(request.headers.authorization));
+        : await (authenticator.consoleCallerOf(request, route, address) ??
+            authenticator.callerOf(request.headers.authorization, address));
   } catch (error) {
     await count(call, services, `address:${address}`, anonymousCost);
     throw error;

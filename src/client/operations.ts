@@ -34,11 +34,13 @@ export type Environment = { readonly id: number; readonly uuid: string; readonly
 
 export type WebhookSigningKeys = { readonly webhook_signing_key: string; readonly previous_webhook_signing_key: string | null };
 
-export type ApiKey = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly last_used_at: string | null; readonly created_at: string };
+export type ApiKey = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly last_used_at: string | null; readonly last_used_from: string | null; readonly expires_at: string | null; readonly previous_secret: PreviousSecret | null; readonly created_at: string };
 
-export type ApiKeyWithSecret = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly created_at: string };
+export type PreviousSecret = { readonly secret: string; readonly valid_until: string; readonly last_used_at: string | null; readonly last_used_from: string | null };
 
-export type ConsoleSession = { readonly csrf_token: string; readonly expires_at: string; readonly keys: readonly ({ readonly id: string; readonly name: string; readonly kind: 'account' | 'environment'; readonly environment: { readonly id: number; readonly name: string } | null; readonly scopes: readonly string[] })[] };
+export type ApiKeyWithSecret = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly expires_at: string | null; readonly created_at: string };
+
+export type ConsoleSession = { readonly csrf_token: string; readonly expires_at: string; readonly keys: readonly ({ readonly id: string; readonly name: string; readonly kind: 'account' | 'environment'; readonly environment: { readonly id: number; readonly name: string } | null; readonly scopes: readonly string[]; readonly expires_at: string | null })[] };
 
 export type ConsoleCode = { readonly code: string; readonly expires_at: string; readonly url: string };
 
@@ -460,7 +462,7 @@ export interface Operations {
   };
   /** Create an API key of an environment. */
   'POST /environment/api-keys': {
-    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly string[]; readonly profile?: 'auth' | 'deploy' | 'backend' };
+    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly string[]; readonly profile?: 'auth' | 'deploy' | 'backend'; readonly expires_at?: string | null };
     readonly answer: { readonly data: ApiKeyWithSecret };
   };
   /** Delete an API key of an environment. */
@@ -473,18 +475,40 @@ export interface Operations {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: ApiKeyWithSecret };
   };
+  /** Give an API key of an environment a new secret. */
+  'POST /environment/api-keys/{id}/rotate': {
+    readonly params: { readonly id: string };
+    readonly body?: { readonly overlap_seconds?: number; readonly expires_at?: string | null };
+    readonly answer: { readonly data: ApiKeyWithSecret };
+  };
+  /** End the secret that a rotation replaced, before its time. */
+  'DELETE /environment/api-keys/{id}/previous-secret': {
+    readonly params: { readonly id: string };
+    readonly answer: Success;
+  };
   /** List the API keys of the account, oldest first. */
   'GET /account/api-keys': {
     readonly answer: { readonly data: readonly ApiKey[] };
   };
   /** Create an API key of the account. */
   'POST /account/api-keys': {
-    readonly body: { readonly display_name: string };
+    readonly body: { readonly display_name: string; readonly expires_at?: string | null };
     readonly answer: { readonly data: ApiKeyWithSecret };
   };
   /** Delete an API key of the account. */
   'DELETE /account/api-keys': {
     readonly body: { readonly key_id: string };
+    readonly answer: Success;
+  };
+  /** Give an API key of the account a new secret. */
+  'POST /account/api-keys/{id}/rotate': {
+    readonly params: { readonly id: string };
+    readonly body?: { readonly overlap_seconds?: number; readonly expires_at?: string | null };
+    readonly answer: { readonly data: ApiKeyWithSecret };
+  };
+  /** End the secret that a rotation of an account key replaced, before its time. */
+  'DELETE /account/api-keys/{id}/previous-secret': {
+    readonly params: { readonly id: string };
     readonly answer: Success;
   };
   /** Sign a browser in to the console. */

@@ -25,6 +25,8 @@ export interface Caller {
   readonly scopes: readonly string[];
   /** Present for the credential `connect`. */
   readonly session?: CallerSession;
+  /** Keyed hash of the secret that the caller sent, of a key alone. */
+  readonly secretHash?: string;
   /** The session of the console in whose name the key acts. */
   readonly consoleSessionId?: string;
   /** `key:<id>`, or `user:session-<id>` of a connect session; for events and the audit trail. */

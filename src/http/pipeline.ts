@@ -97,6 +97,7 @@ function credentialErrors(route: AnyRoute | AnyStreamRoute): readonly RouteError
     'malformed_auth_header',
     'invalid_secret_key_format',
     'unknown_account',
+    'expired_api_key',
     ...ofToken,
     'forbidden',
     ...(takesConsoleCookie(route)

@@ -130,6 +130,8 @@ export const errorHints = {
   invalid_secret_key_format: 'Send the complete key: svc_env_ or svc_acct_ and 43 characters.',
   unknown_account:
     'Check that the key belongs to this service and was not deleted, or create another key.',
+  expired_api_key:
+    'Use the present secret of the key, or create another key; an account key can rotate it with a later `expires_at`.',
   invalid_connect_session_token_format: 'Send the complete token of POST /connect/sessions.',
   unknown_connect_session_token: 'Create another session, which is valid for 30 minutes.',
   unknown_console_session: 'Sign in to the console with a key or a new code.',

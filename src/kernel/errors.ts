@@ -150,6 +150,7 @@ export const catalogue = {
   malformed_auth_header: kind(401, 'The Authorization header must be "Bearer <key>".'),
   invalid_secret_key_format: kind(401, 'The key does not have the form of an API key.'),
   unknown_account: kind(401, 'The API key does not exist.'),
+  expired_api_key: kind(401, 'The API key has expired.'),
   invalid_connect_session_token_format: kind(
     401,
     'The token does not have the form of a connect session token.',

@@ -164,6 +164,9 @@ export const limits = {
   authorizationMs: 30 * 60_000,
   /** How long a rotated signing key signs beside the new one. */
   signingKeyOverlapMs: dayMs,
+  /** How long a replaced secret of an API key stays valid unless the rotation sets another time. */
+  keyOverlapMs: dayMs,
+  keyOverlapMaxMs: 30 * dayMs,
   environmentKeysMax: 50,
   environmentVariablesMax: 100,
   connectionTagsMax: 10,

@@ -47,6 +47,7 @@ describe('signing in', () => {
           kind: 'environment',
           environment: { id: expect.any(Number) as unknown, name: 'dev' },
           scopes: ['environment:*'],
+          expires_at: null,
         },
       ],
     });

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EntityTypes } from '#control-plane/entity.ts';
+import { systemClock } from '#kernel/time.ts';
 import { apiKeyEntity } from '#modules/access/api-keys/entity.ts';
 import { authenticate, deleteKey, revealKey } from '#modules/access/api-keys/handlers.ts';
 import { listKeys } from '#modules/access/api-keys/queries.ts';
@@ -103,7 +104,7 @@ describe('the first start', () => {
     const keyDev = `svc_env_${'a'.repeat(43)}`;
     const made = await bootstrap(theirs, { ...noSecrets, keyDev });
     expect(made?.environments[0]?.secret).toBe(keyDev);
-    expect(await authenticate(theirs, keyDev)).not.toBeNull();
+    expect(await authenticate({ ...theirs, clock: systemClock }, keyDev)).not.toBeNull();
   });
 });
 
@@ -111,14 +112,15 @@ describe('an API key', () => {
   it('is known by its secret on every node, until it is deleted', async () => {
     await using other = await world.startNode();
     const secret = first.environments[0]?.secret ?? '';
-    const key = await authenticate(other, secret);
+    const key = (await authenticate({ ...other, clock: systemClock }, secret))?.key ?? null;
     expect(key).toMatchObject({ environmentUid, lastFour: secret.slice(-4) });
     if (key === null) throw new Error('unknown');
     expect(JSON.stringify(key)).not.toContain(secret);
     expect(await revealKey(other, key)).toBe(secret);
     await deleteKey(node, environmentUid, key.id, options);
-    expect(await authenticate(node, secret)).toBeNull();
-    expect(await authenticate(node, first.accountKey)).toMatchObject({ environmentUid: null });
+    expect(await authenticate({ ...node, clock: systemClock }, secret)).toBeNull();
+    const ofAccount = await authenticate({ ...node, clock: systemClock }, first.accountKey);
+    expect(ofAccount?.key).toMatchObject({ environmentUid: null });
   });
 });
 

@@ -35,7 +35,7 @@ SVC_REGISTRY_URL, SVC_PARTITIONS …), while no process of the service runs on t
 root.key in the data folder, or SVC_ENCRYPTION_KEY.
 
 The event account_key.recover is appended to the audit trail of the account. Lost keys stay valid:
-delete them (DELETE /account/api-keys/{id}).`,
+delete them (DELETE /account/api-keys), or on the page "Account keys" of the console.`,
   words: {
     recover: 'create an account key and print it on stdout, once',
   },

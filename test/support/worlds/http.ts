@@ -91,8 +91,9 @@ export async function startHttpOnly(
       const prefix = environmentUid === null ? 'svc_acct_' : 'svc_env_';
       const secret = prefix + randomBytes(32).toString('base64url');
       const id = randomBytes(8).toString('hex');
-      const key = { id, environmentUid, scopes, lastUsedAt: null } as unknown as ApiKey;
-      keys.set(hash('api-key', secret), key);
+      const hashed = hash('api-key', secret);
+      const key = { id, environmentUid, scopes, hash: hashed, lastUsedAt: null };
+      keys.set(hashed, key as unknown as ApiKey);
       return secret;
     },
     removeKeys() {

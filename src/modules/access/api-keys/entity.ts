@@ -1,6 +1,6 @@
 import type { EntityDefinition, EntityRef, Siblings } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
-import { dayMs } from '#kernel/time.ts';
+import { dayMs, isoMillisOrNull } from '#kernel/time.ts';
 import {
   apiKey,
   type ApiKeyCommand,
@@ -17,7 +17,7 @@ export interface KeyEntity {
   readonly event: ApiKeyEvent;
   readonly topic: 'svc.config.v1';
   readonly facts: Pick<CreateKey, 'isNameTaken' | 'keysInScope'>;
-  readonly index: 'hash';
+  readonly index: 'hash' | 'previousHash';
 }
 
 export const apiKeyRef = (environmentUid: string, id: string): EntityRef<KeyEntity> => ({
@@ -32,7 +32,18 @@ export const accountKeyRef = (id: string): EntityRef<KeyEntity> => ({
   path: [id],
 });
 
-const actions = { KeyCreated: 'created', KeyUsed: 'used', KeyDeleted: 'deleted' } as const;
+const actions = {
+  KeyCreated: 'created',
+  KeyUsed: 'used',
+  KeyRotated: 'rotated',
+  PreviousSecretEnded: 'previous_secret_ended',
+  KeyDeleted: 'deleted',
+} as const;
+
+const indexes = {
+  hash: ({ hash }: ApiKey) => hash,
+  previousHash: ({ previous }: ApiKey) => previous?.hash ?? null,
+} as const;
 
 const publishKey = publishConfig<ApiKey, ApiKeyEvent>('api_key', actions, (key) => {
   const day = key.lastUsedAt === null ? null : Math.floor(key.lastUsedAt / dayMs) * dayMs;
@@ -45,13 +56,15 @@ const publishKey = publishConfig<ApiKey, ApiKeyEvent>('api_key', actions, (key) 
       scopes: key.scopes,
       prefix: key.environmentUid === null ? 'svc_acct_' : 'svc_env_',
       last_used_day: day === null ? null : new Date(day).toISOString().slice(0, 10),
+      expires_at: isoMillisOrNull(key.expiresAt ?? null),
+      previous_secret_valid_until: isoMillisOrNull(key.previous?.validUntil ?? null),
     },
   };
 });
 
 export const apiKeyEntity: EntityDefinition<KeyEntity> = {
   kind: 'api-key',
-  indexes: { hash: ({ hash }) => hash },
+  indexes,
   decider: apiKey,
   facts: (command, ref, siblings) => keyFacts(command, siblings, ref),
   publishes: { 'svc.config.v1': true },
@@ -60,7 +73,7 @@ export const apiKeyEntity: EntityDefinition<KeyEntity> = {
 
 export const accountKeyEntity: EntityDefinition<KeyEntity> = {
   kind: 'account-key',
-  indexes: { hash: ({ hash }) => hash },
+  indexes,
   decider: apiKey,
   facts: (command, ref, siblings) => keyFacts(command, siblings, ref),
   publishes: { 'svc.config.v1': true },

@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
+import {
+  findCaughtUp,
+  type ExecuteOptions,
+  type ControlPlane,
+} from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { Instant, Clock } from '#kernel/time.ts';
+import { isoMillis, type Instant, type Clock } from '#kernel/time.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { SealedEntities, SharedValues } from '../services.ts';
 import { sealingContext, type Vault } from '../vault/vault.ts';
-import type { ApiKey } from './api-key.ts';
+import { type ApiKey, type KeySecret } from './api-key.ts';
 import {
   accountKeyEntity,
   accountKeyRef,
@@ -24,7 +28,8 @@ const refOf = (environmentUid: string | null, id: string) =>
 
 /**
  * Creates a key, which is valid at once on this node, and on the others from their next request.
- * @throws GatewayError `conflict` (the name is taken), `resource_capped`, `idempotency_conflict`
+ * @throws GatewayError `conflict` (the name is taken), `invalid_body` (it would have expired), `resource_capped`,
+ *   `idempotency_conflict`
  */
 export async function createKey(
   { control, vault }: SealedEntities,
@@ -36,10 +41,12 @@ export async function createKey(
     readonly scopes?: readonly string[] | undefined;
     /** Generated when absent. */
     readonly secret?: string | undefined;
+    /** Never when absent. */
+    readonly expiresAt?: Instant | null | undefined;
   },
   options: ExecuteOptions,
 ): Promise<{ readonly key: ApiKey; readonly secret: string }> {
-  const { environmentUid, displayName } = wanted;
+  const { environmentUid, displayName, expiresAt = null } = wanted;
   const secret = wanted.secret ?? newSecret(environmentUid === null ? 'account' : 'environment');
   if (!isKeyFormat(secret)) throw new GatewayError('invalid_secret_key_format');
   const id = randomUUID();
@@ -53,17 +60,93 @@ export async function createKey(
     environmentUid,
     displayName,
     scopes,
-    hash: hashOf(vault, secret),
-    secret: vault.seal(sealedBy, secret, sealingContext(sealedBy, id, 'api_key')),
-    lastFour: secret.slice(-4),
+    ...sealSecret(vault, { environmentUid, id }, secret),
+    ...(expiresAt === null ? {} : { expiresAt }),
   };
-  const requestHash = vault.fingerprint('request', JSON.stringify([displayName, scopes]));
+  const request = [displayName, scopes, ...(expiresAt === null ? [] : [expiresAt])];
+  const requestHash = vault.fingerprint('request', JSON.stringify(request));
   const key = await control.execute(refOf(environmentUid, id), body, {
     requestHash,
     ...options,
   });
   if (key === null) throw new GatewayError('server_error');
   return { key, secret: await revealKey({ vault }, key) };
+}
+
+/** A secret as an event holds it. */
+function sealSecret(
+  vault: Vault,
+  { environmentUid, id }: Pick<ApiKey, 'environmentUid' | 'id'>,
+  secret: string,
+): KeySecret {
+  const sealedBy = environmentUid ?? 'account';
+  return {
+    hash: hashOf(vault, secret),
+    secret: vault.seal(sealedBy, secret, sealingContext(sealedBy, id, 'api_key')),
+    lastFour: secret.slice(-4),
+  };
+}
+
+/**
+ * Gives the key another secret. The one before opens it for the overlap, and no session of the console that it opened
+ * outlasts it.
+ * @throws GatewayError `not_found`, `conflict` (it has expired, or still has an earlier secret), `invalid_body`
+ */
+export async function rotateKey(
+  services: SealedEntities & SharedValues,
+  key: ApiKey,
+  wanted: {
+    readonly overlapMs: number;
+    /** Null: never; absent: as before. */
+    readonly expiresAt?: Instant | null | undefined;
+  },
+  options: ExecuteOptions,
+): Promise<{ readonly key: ApiKey; readonly secret: string }> {
+  const { control, vault } = services;
+  const { environmentUid, id } = key;
+  await vault.ready(environmentUid ?? 'account');
+  const secret = newSecret(environmentUid === null ? 'account' : 'environment');
+  const { overlapMs, expiresAt } = wanted;
+  const body: CommandOf<KeyEntity> = {
+    type: 'Rotate',
+    ...sealSecret(vault, key, secret),
+    overlapMs,
+    expiresAt,
+  };
+  const requestHash = vault.fingerprint('request', JSON.stringify([id, overlapMs, expiresAt]));
+  const rotated = await control.execute(refOf(environmentUid, id), body, {
+    requestHash,
+    ...options,
+  });
+  if (rotated === null) throw new GatewayError('server_error');
+  if (overlapMs === 0) await notifyEnded(services, rotated);
+  return { key: rotated, secret: await revealKey({ vault }, rotated) };
+}
+
+/**
+ * Ends the secret that a rotation replaced, before its time, on every node.
+ * @throws GatewayError `not_found`: there is none that is valid
+ */
+export async function endPreviousSecret(
+  services: SharedValues & { readonly control: ControlPlane },
+  { environmentUid, id }: ApiKey,
+  options: ExecuteOptions,
+): Promise<ApiKey> {
+  const ref = refOf(environmentUid, id);
+  const ended = await services.control.execute(ref, { type: 'EndPreviousSecret' }, options);
+  if (ended === null) throw new GatewayError('server_error');
+  await notifyEnded(services, ended);
+  return ended;
+}
+
+async function notifyEnded(
+  { coordination, logger }: SharedValues,
+  { id, previous }: ApiKey,
+): Promise<void> {
+  if (previous === undefined) return;
+  await notifyRevoked(coordination, previous.hash).catch((err: unknown) => {
+    logger.warn({ err, keyId: id }, 'the other nodes hear of an ended secret from the log alone');
+  });
 }
 
 /** The secret of a key, decrypted from its sealed copy. */
@@ -98,18 +181,60 @@ export async function deleteKey(
   });
 }
 
-/** The key of a secret, or null. A key created on another node is found by the next request on this one. */
+/** A key, opened by a secret. */
+export interface OpenedKey {
+  readonly key: ApiKey;
+  /** Keyed hash of the secret: a key has two while it is rotated. */
+  readonly hash: string;
+  /** From when on this secret opens it no more; null: never. */
+  readonly validUntil: Instant | null;
+}
+
+/**
+ * The key of a secret, or null. A key created, or rotated, on another node is found by the next request on this one.
+ * @throws GatewayError `expired_api_key`
+ */
 export async function authenticate(
-  { control, vault }: SealedEntities,
+  { control, vault, clock }: SealedEntities & { readonly clock: Clock },
   secret: string,
-): Promise<ApiKey | null> {
+): Promise<OpenedKey | null> {
   if (!isKeyFormat(secret)) return null;
   const hash = hashOf(vault, secret);
   const kind = isKeyOf('account', secret) ? accountKeyEntity : apiKeyEntity;
-  const existing = control.view.findBy(kind, 'hash', hash);
-  if (existing !== null) return existing.state;
-  await control.view.caughtUp();
-  return control.view.findBy(kind, 'hash', hash)?.state ?? null;
+  const find = (): ApiKey | null =>
+    (control.view.findBy(kind, 'hash', hash) ?? control.view.findBy(kind, 'previousHash', hash))
+      ?.state ?? null;
+  const key = await findCaughtUp(control.view, find);
+  if (key === null) return null;
+  const opened = { key, hash, validUntil: validUntilOf(key, hash) };
+  mustBeValid(opened, clock.now());
+  return opened;
+}
+
+/** When the secret of this hash ceases to open the key; null: never. In the past for a secret that is none of its two. */
+function validUntilOf(key: ApiKey, hash: string): Instant | null {
+  const expiresAt = key.expiresAt ?? null;
+  if (hash === key.hash) return expiresAt;
+  const end = hash === key.previous?.hash ? key.previous.validUntil : 0;
+  return expiresAt === null ? end : Math.min(expiresAt, end);
+}
+
+/** @throws GatewayError `expired_api_key` */
+function mustBeValid({ key, hash, validUntil }: OpenedKey, now: Instant): void {
+  if (validUntil === null || now < validUntil) return;
+  const { displayName: name, previous } = key;
+  const end = isoMillis(validUntil);
+  const message =
+    hash === previous?.hash
+      ? `The API key "${name}" was rotated; the secret of this request was valid until ${end}.`
+      : `The API key "${name}" expired at ${end}.`;
+  throw new GatewayError('expired_api_key', { message });
+}
+
+/** Whether the secret of the hash opens the key now; without a hash, whether the key has not expired. */
+export function opensKey(key: ApiKey, hash: string | undefined, now: Instant): boolean {
+  const validUntil = validUntilOf(key, hash ?? key.hash);
+  return validUntil === null || now < validUntil;
 }
 
 const useNotedEveryMs = 3_600_000;
@@ -117,8 +242,21 @@ const useSharedEveryMs = 60_000;
 /** Keys whose last use is remembered; a forgotten one is recorded once more. */
 const rememberedMax = 10_000;
 
+/** The last use of a secret. */
+export interface LastUse {
+  readonly at: Instant | null;
+  /** The network of the client; null: it is not known. */
+  readonly from: string | null;
+}
+
+/** A secret of a key, by its keyed hash. */
+interface UsedSecret {
+  readonly key: ApiKey;
+  readonly hash: string;
+}
+
 /**
- * Records the use of a key: between the nodes at most once a minute, in the log at most once an hour. A lost record
+ * Records the use of a secret: between the nodes at most once a minute, in the log at most once an hour. A lost record
  * only makes "last used" older; without coordination the value of the log is shown.
  */
 export function createUseNoter(deps: {
@@ -130,26 +268,38 @@ export function createUseNoter(deps: {
   const shared = expiringCache<true>(rememberedMax, useSharedEveryMs, clock);
   const noted = expiringCache<true>(rememberedMax, useNotedEveryMs, clock);
 
-  const isDue = (key: ApiKey): boolean => !shared.has(key.id);
+  const isDue = ({ hash }: UsedSecret): boolean => !shared.has(hash);
   return {
     /** Whether its use is due to be recorded. */
     isDue,
-    async noteUsed(key: ApiKey): Promise<void> {
-      if (!isDue(key)) return;
-      const now = clock.now();
-      shared.set(key.id, true);
+    /** @param from the network of the client */
+    async noteUsed(used: UsedSecret, from: string | null): Promise<void> {
+      if (!isDue(used)) return;
+      const { key, hash } = used;
+      const usedAt = clock.now();
+      shared.set(hash, true);
       const kept = { ttlMs: 2 * useNotedEveryMs };
-      await coordination.set(usedName(key.id), String(now), kept).catch(unlessAway);
-      if (noted.has(key.id) || now - (key.lastUsedAt ?? 0) < useNotedEveryMs) return;
-      noted.set(key.id, true);
+      const value = from === null ? String(usedAt) : `${usedAt} ${from}`;
+      await coordination.set(usedName(used), value, kept).catch(unlessAway);
+      const last = storedUse(used).at ?? 0;
+      if (noted.has(hash) || usedAt - last < useNotedEveryMs) return;
+      noted.set(hash, true);
       const ref = refOf(key.environmentUid, key.id);
-      await control.enqueue(ref, { type: 'ObserveUse', usedAt: now }, { actor: 'system' });
+      await control.enqueue(ref, { type: 'ObserveUse', usedAt, from, hash }, { actor: 'system' });
     },
-    async lastUsedAt(key: ApiKey): Promise<Instant | null> {
-      const recent = Number((await coordination.get(usedName(key.id)).catch(unlessAway)) ?? 0);
-      return Math.max(recent, key.lastUsedAt ?? 0) || null;
+    async lastUse(used: UsedSecret): Promise<LastUse> {
+      const value = await coordination.get(usedName(used)).catch(unlessAway);
+      const [at = '', from = null] = value?.split(' ') ?? [];
+      const stored = storedUse(used);
+      return Number(at) > (stored.at ?? 0) ? { at: Number(at), from } : stored;
     },
   };
+}
+
+/** The last use in the log. */
+function storedUse({ key, hash }: UsedSecret): LastUse {
+  const secret = hash === key.previous?.hash ? key.previous : key;
+  return { at: secret.lastUsedAt, from: secret.lastUsedFrom ?? null };
 }
 
 function unlessAway(error: unknown): null {
@@ -157,25 +307,26 @@ function unlessAway(error: unknown): null {
   throw error;
 }
 
-const usedName = (id: string): string => `key-used/${id}`;
+const usedName = ({ key, hash }: UsedSecret): string => `key-used/${key.id}/${hash}`;
 
 const hashOf = (vault: Vault, secret: string): string => vault.fingerprint('api-key', secret);
 
 const channel = 'keys-revoked';
 
-/** Keys that were deleted on any node, before this node's view has applied the deletion. */
+/** Keys and secrets that ended on any node, before this node's view has applied their end. */
 export interface Revocations extends AsyncDisposable {
-  has(keyId: string): boolean;
+  /** @param name the id of a key or a session of the console, or the keyed hash of a secret */
+  has(name: string): boolean;
 }
 
 /** Subscribes to deletions. */
 export async function openRevocations(coordination: Coordination): Promise<Revocations> {
   const revoked = new LRUCache<string, true>({ max: rememberedMax });
-  const subscription = await coordination.subscribe(channel, (keyId) => {
-    revoked.set(keyId, true);
+  const subscription = await coordination.subscribe(channel, (name) => {
+    revoked.set(name, true);
   });
   return {
-    has: (keyId) => revoked.has(keyId),
+    has: (name) => revoked.has(name),
     [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),
   };
 }
@@ -184,5 +335,5 @@ export async function openRevocations(coordination: Coordination): Promise<Revoc
  * Notifies every node.
  * @throws GatewayError `coordination_unavailable`: nodes learn it only from the log
  */
-export const notifyRevoked = (coordination: Coordination, keyId: string): Promise<void> =>
-  coordination.publish(channel, keyId);
+export const notifyRevoked = (coordination: Coordination, name: string): Promise<void> =>
+  coordination.publish(channel, name);

@@ -1,16 +1,26 @@
 import { z } from 'zod';
+import { findCaughtUp } from '#control-plane/control-plane.ts';
 import type { AnyRoute } from '#http/define-route.ts';
 import { displayName, wholeNumber } from '#http/fields.ts';
 import { askOptions } from '#http/options.ts';
 import { representation } from '#http/representation.ts';
 import { json, succeeded, data, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { isoMillis, isoMillisOrNull, type Instant } from '#kernel/time.ts';
+import { limits } from '#kernel/limits.ts';
+import { isoMillis, isoMillisOrNull, secondMs } from '#kernel/time.ts';
 import { requireEnvironmentById } from '../environments/queries.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
-import type { ApiKey } from './api-key.ts';
+import { previousSecret, type ApiKey, type PreviousSecret } from './api-key.ts';
 import { apiKeyEntity } from './entity.ts';
-import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
+import {
+  createKey,
+  createUseNoter,
+  deleteKey,
+  endPreviousSecret,
+  type LastUse,
+  revealKey,
+  rotateKey,
+} from './handlers.ts';
 import { findKey, listKeys } from './queries.ts';
 import { profileNames, profiles, type Profile, environmentScope } from './scopes.ts';
 
@@ -21,17 +31,59 @@ const keyFields = {
   scopes: z.array(scope),
 } as const;
 const created_at = [timestamp, ({ createdAt }: ApiKey) => isoMillis(createdAt)] as const;
+const expires_at = [
+  timestamp.nullable().describe('From when on the key is refused; null: never.'),
+  ({ expiresAt }: ApiKey) => isoMillisOrNull(expiresAt ?? null),
+] as const;
 
-const masked = representation<ApiKey & { readonly lastUsedAt: Instant | null }>()({
+const maskedSecret = z.string().meta({ examples: ['****a1B2'] });
+const useFields = {
+  last_used_at: [
+    timestamp.nullable().describe('Last use of this secret; null: never.'),
+    ({ lastUse }: { readonly lastUse: LastUse }) => isoMillisOrNull(lastUse.at),
+  ],
+  last_used_from: [
+    z
+      .string()
+      .nullable()
+      .meta({ description: 'Network of the client of that use.', examples: ['192.0.2.0/24'] }),
+    ({ lastUse }: { readonly lastUse: LastUse }) => lastUse.from,
+  ],
+} as const;
+
+const replaced = representation<PreviousSecret & { readonly lastUse: LastUse }>()({
+  secret: [maskedSecret, ({ lastFour }) => `****${lastFour}`],
+  valid_until: [
+    timestamp.describe('From when on the secret is refused.'),
+    ({ validUntil }) => isoMillis(validUntil),
+  ],
+  ...useFields,
+});
+
+interface ListedKey extends ApiKey {
+  readonly lastUse: LastUse;
+  readonly replaced: (PreviousSecret & { readonly lastUse: LastUse }) | null;
+}
+
+const masked = representation<ListedKey>()({
   ...keyFields,
-  secret: [z.string().meta({ examples: ['****a1B2'] }), ({ lastFour }) => `****${lastFour}`],
-  last_used_at: [timestamp.nullable(), ({ lastUsedAt }) => isoMillisOrNull(lastUsedAt)],
+  secret: [maskedSecret, ({ lastFour }) => `****${lastFour}`],
+  ...useFields,
+  expires_at,
+  previous_secret: [
+    replaced.schema
+      .meta({ id: 'PreviousSecret' })
+      .nullable()
+      .describe('The secret that a rotation replaced, while it is valid; else null.'),
+    (key) => key.replaced && replaced.of(key.replaced),
+  ],
   created_at,
 });
 
 const inClear = representation<ApiKey & { readonly opened: string }>()({
   ...keyFields,
   secret: [z.string().meta({ examples: ['svc_env_…'] }), ({ opened }) => opened],
+  expires_at,
   created_at,
 });
 
@@ -40,15 +92,31 @@ const keysShape = data(z.array(masked.schema.meta({ id: 'ApiKey' })));
 /** With its secret in clear. */
 const secretKeyShape = data(inClear.schema.meta({ id: 'ApiKeyWithSecret' }));
 
-/** A key in a list, with its secret masked except for the last four characters. */
-const presentKey = (key: ApiKey, lastUsedAt: Instant | null) => masked.of({ ...key, lastUsedAt });
-
 /** A key with its secret in clear: on creation and when it is revealed. */
 const presentSecretKey = (key: ApiKey, opened: string) => inClear.of({ ...key, opened });
 
 const noStore = { 'cache-control': 'no-store' };
 const environmentId = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const keyId = z.uuid();
+const keyParams = z.strictObject({ id: keyId.describe('Id of the key.') });
+const expiresAt = z.iso
+  .datetime({ offset: true })
+  .transform((value) => Date.parse(value))
+  .nullable()
+  .optional()
+  .meta({ examples: ['2027-02-01T08:00:00.000Z'] });
+const newExpiry = expiresAt.describe('From when on the key is refused; null or absent: never.');
+const rotation = z.strictObject({
+  overlap_seconds: z
+    .int()
+    .min(0)
+    .max(limits.keyOverlapMaxMs / secondMs)
+    .default(limits.keyOverlapMs / secondMs)
+    .describe('How long the secret before stays valid; 0: it is refused at once.'),
+  expires_at: expiresAt.describe(
+    'From when on the key is refused; null: never; absent: as before.',
+  ),
+});
 
 const list = defineRoute({
   method: 'GET',
@@ -88,6 +156,7 @@ const create = defineRoute({
         .enum(profileNames)
         .optional()
         .describe('Set of scopes in place of `scopes`: `auth`, `deploy` or `backend`.'),
+      expires_at: newExpiry,
     })
     .superRefine(({ scopes, profile }, context) => {
       if (scopes === undefined || profile === undefined) return;
@@ -103,6 +172,7 @@ const create = defineRoute({
       environmentUid: environment.uid,
       displayName: body.display_name,
       scopes: scopesOf(body),
+      expiresAt: body.expires_at,
     };
     const { key, secret } = await createKey(services, wanted, askOptions(input));
     return { status: 200, body: { data: presentSecretKey(key, secret) }, headers: noStore };
@@ -124,7 +194,7 @@ const reveal = defineRoute({
   scopes: ['account:environments:api_keys:reveal'],
   summary: 'Reveal the secret of an API key.',
   description: 'The read is audited.',
-  params: z.strictObject({ id: keyId.describe('Id of the key.') }),
+  params: keyParams,
   answers: { 200: json('The key with its secret.', secretKeyShape) },
   errors: ['not_found'],
   async handle({ params, services }) {
@@ -133,6 +203,56 @@ const reveal = defineRoute({
     return { status: 200, body: { data: presentSecretKey(key, secret) }, headers: noStore };
   },
 });
+
+const rotationText =
+  'The key keeps its id, name and scopes. The response holds the new secret; the one before stays valid for `overlap_seconds`.';
+const rotationErrors = ['not_found', 'conflict'] as const;
+
+const rotate = defineRoute({
+  method: 'POST',
+  path: '/environment/api-keys/{id}/rotate',
+  credential: 'account',
+  scopes: ['account:environments:api_keys:rotate'],
+  summary: 'Give an API key of an environment a new secret.',
+  description: rotationText,
+  params: keyParams,
+  body: rotation,
+  answers: { 200: json('The key with its new secret.', secretKeyShape) },
+  errors: rotationErrors,
+  async handle(input) {
+    return rotated(await requireById(input.services, input.params.id), input);
+  },
+});
+
+const endPrevious = defineRoute({
+  method: 'DELETE',
+  path: '/environment/api-keys/{id}/previous-secret',
+  credential: 'account',
+  scopes: ['account:environments:api_keys:rotate'],
+  summary: 'End the secret that a rotation replaced, before its time.',
+  description: 'It stops working at once, on every node.',
+  params: keyParams,
+  answers: succeeded,
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, services } = input;
+    await endPreviousSecret(services, await requireById(services, params.id), askOptions(input));
+    return { status: 200, body: { success: true } };
+  },
+});
+
+async function rotated(
+  key: ApiKey,
+  input: Parameters<typeof askOptions>[0] & {
+    readonly body: z.output<typeof rotation>;
+    readonly services: AccessServices;
+  },
+) {
+  const { body, services } = input;
+  const wanted = { overlapMs: body.overlap_seconds * secondMs, expiresAt: body.expires_at };
+  const { key: after, secret } = await rotateKey(services, key, wanted, askOptions(input));
+  return { status: 200, body: { data: presentSecretKey(after, secret) }, headers: noStore };
+}
 
 const remove = defineRoute({
   method: 'DELETE',
@@ -173,13 +293,48 @@ const createAccount = defineRoute({
   scopes: ['account:api_keys:create'],
   summary: 'Create an API key of the account.',
   description: 'The response holds its secret, which cannot be read again.',
-  body: z.strictObject({ display_name: displayName }),
+  body: z.strictObject({ display_name: displayName, expires_at: newExpiry }),
   answers: { 200: json('The key with its secret.', secretKeyShape) },
   errors: ['conflict', 'resource_capped'],
   async handle(input) {
-    const wanted = { environmentUid: null, displayName: input.body.display_name };
+    const { display_name: name, expires_at: expiresAt } = input.body;
+    const wanted = { environmentUid: null, displayName: name, expiresAt };
     const { key, secret } = await createKey(input.services, wanted, askOptions(input));
     return { status: 200, body: { data: presentSecretKey(key, secret) }, headers: noStore };
+  },
+});
+
+const rotateAccount = defineRoute({
+  method: 'POST',
+  path: '/account/api-keys/{id}/rotate',
+  credential: 'account',
+  scopes: ['account:api_keys:rotate'],
+  summary: 'Give an API key of the account a new secret.',
+  description: `${rotationText} A key can rotate itself.`,
+  params: keyParams,
+  body: rotation,
+  answers: { 200: json('The key with its new secret.', secretKeyShape) },
+  errors: rotationErrors,
+  async handle(input) {
+    return rotated(await requireOfAccount(input.services, input.params.id), input);
+  },
+});
+
+const endPreviousOfAccount = defineRoute({
+  method: 'DELETE',
+  path: '/account/api-keys/{id}/previous-secret',
+  credential: 'account',
+  scopes: ['account:api_keys:rotate'],
+  summary: 'End the secret that a rotation of an account key replaced, before its time.',
+  description: 'It stops working at once, on every node.',
+  params: keyParams,
+  answers: succeeded,
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, services } = input;
+    const key = await requireOfAccount(services, params.id);
+    await endPreviousSecret(services, key, askOptions(input));
+    return { status: 200, body: { success: true } };
   },
 });
 
@@ -204,11 +359,19 @@ const removeAccount = defineRoute({
   },
 });
 
+/** The keys with their secrets masked except for the last four characters. */
 async function presentAll(services: AccessServices, environmentUid: string | null) {
   const uses = createUseNoter(services);
+  const now = services.clock.now();
   return Promise.all(
     listKeys(services.control, environmentUid).map(async (key) => {
-      return presentKey(key, await uses.lastUsedAt(key));
+      const previous = previousSecret(key, now);
+      const lastUseOf = (hash: string) => uses.lastUse({ key, hash });
+      return masked.of({
+        ...key,
+        lastUse: await lastUseOf(key.hash),
+        replaced: previous && { ...previous, lastUse: await lastUseOf(previous.hash) },
+      });
     }),
   );
 }
@@ -219,11 +382,16 @@ async function requireById({ control }: AccessServices, id: string): Promise<Api
     const found = control.view.list(apiKeyEntity, []).find(({ state }) => state.id === id);
     return found ? findKey(control, found.state.environmentUid, id) : null;
   };
-  const existing = find();
-  if (existing) return existing;
-  await control.view.caughtUp();
-  const found = find();
-  if (found) return found;
+  return (await findCaughtUp(control.view, find)) ?? refuseUnknown(id);
+}
+
+/** @throws GatewayError `not_found` */
+async function requireOfAccount({ control }: AccessServices, id: string): Promise<ApiKey> {
+  const find = () => findKey(control, null, id);
+  return (await findCaughtUp(control.view, find)) ?? refuseUnknown(id);
+}
+
+function refuseUnknown(id: string): never {
   throw new GatewayError('not_found', { message: `The API key with the id ${id} does not exist.` });
 }
 
@@ -231,8 +399,12 @@ export const apiKeyRoutes: readonly AnyRoute[] = [
   list,
   create,
   reveal,
+  rotate,
+  endPrevious,
   remove,
   listAccount,
   createAccount,
+  rotateAccount,
+  endPreviousOfAccount,
   removeAccount,
 ];

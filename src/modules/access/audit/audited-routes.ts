@@ -111,11 +111,27 @@ const rules: Readonly<Record<string, AuditRule>> = {
     action: 'api_key.reveal',
     target: ({ params }) => field(params, 'id'),
   },
+  'POST /environment/api-keys/{id}/rotate': {
+    action: 'api_key.rotate',
+    target: ({ params }) => field(params, 'id'),
+  },
+  'DELETE /environment/api-keys/{id}/previous-secret': {
+    action: 'api_key.end_previous_secret',
+    target: ({ params }) => field(params, 'id'),
+  },
   'DELETE /environment/api-keys': {
     action: 'api_key.delete',
     target: ({ body }) => field(body, 'key_id'),
   },
   'POST /account/api-keys': { action: 'account_key.create', target: made('display_name') },
+  'POST /account/api-keys/{id}/rotate': {
+    action: 'account_key.rotate',
+    target: ({ params }) => field(params, 'id'),
+  },
+  'DELETE /account/api-keys/{id}/previous-secret': {
+    action: 'account_key.end_previous_secret',
+    target: ({ params }) => field(params, 'id'),
+  },
   'DELETE /account/api-keys': {
     action: 'account_key.delete',
     target: ({ body }) => field(body, 'key_id'),

@@ -6,6 +6,8 @@ import {
 } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { Clock } from '#kernel/time.ts';
+import { isExpired } from '../api-keys/api-key.ts';
 import { listKeys } from '../api-keys/queries.ts';
 import { defaultKeyName } from '../environments/handlers.ts';
 import { listEnvironments } from '../environments/queries.ts';
@@ -62,10 +64,18 @@ export async function useCode(
 }
 
 /** The keys with which a newcomer starts: the account's oldest, and of each environment the one it was made with. */
-export function defaultKeys({ control }: { readonly control: ControlPlane }): readonly KeyName[] {
-  const [account] = listKeys(control, null);
+export function defaultKeys({
+  control,
+  clock,
+}: {
+  readonly control: ControlPlane;
+  readonly clock: Clock;
+}): readonly KeyName[] {
+  const listValid = (environmentUid: string | null) =>
+    listKeys(control, environmentUid).filter((key) => !isExpired(key, clock.now()));
+  const [account] = listValid(null);
   const ofEnvironments = listEnvironments(control).flatMap(({ uid }) =>
-    listKeys(control, uid).filter(({ displayName }) => displayName === defaultKeyName),
+    listValid(uid).filter(({ displayName }) => displayName === defaultKeyName),
   );
   const keys = [...(account === undefined ? [] : [account]), ...ofEnvironments];
   return keys.map(({ environmentUid, id }) => ({ environmentUid, id }));

@@ -12,15 +12,21 @@ export interface ConsoleSession {
   readonly id: string;
   readonly hash: string;
   /** At most one of the account. */
-  readonly keys: readonly KeyName[];
+  readonly keys: readonly SessionKeyName[];
   readonly createdAt: Instant;
   /** Its last use as noted: every `limits.consoleSessionNotedMs`. */
   readonly usedAt: Instant;
 }
 
+/** A key of a session. */
+export interface SessionKeyName extends KeyName {
+  /** When the session got it; absent in sessions of before the rotation of keys. */
+  readonly addedAt?: Instant;
+}
+
 export type ConsoleSessionEvent =
   | { readonly type: 'SessionCreated'; readonly session: ConsoleSession }
-  | { readonly type: 'KeysChanged'; readonly keys: readonly KeyName[]; readonly at: Instant }
+  | { readonly type: 'KeysChanged'; readonly keys: readonly SessionKeyName[]; readonly at: Instant }
   | { readonly type: 'SessionUsed'; readonly usedAt: Instant }
   | { readonly type: 'SessionEnded' };
 
@@ -58,7 +64,8 @@ export const consoleSession: Decider<
       const { id, hash, at } = command;
       const replaced =
         command.replaced !== null && at < endOf(command.replaced) ? command.replaced : null;
-      const keys = bounded(withKeys(replaced?.keys ?? [], command.keys));
+      const added = command.keys.map((key) => ({ ...key, addedAt: at }));
+      const keys = bounded(withKeys(replaced?.keys ?? [], added));
       // Its keys do not outlive the time that their own sign-in gave them.
       const createdAt = replaced?.createdAt ?? at;
       return [{ type: 'SessionCreated', session: { id, hash, keys, createdAt, usedAt: at } }];
@@ -91,7 +98,7 @@ export const consoleSession: Decider<
 };
 
 /** @throws GatewayError `resource_capped` */
-function bounded(keys: readonly KeyName[]): readonly KeyName[] {
+function bounded(keys: readonly SessionKeyName[]): readonly SessionKeyName[] {
   const max = limits.consoleSessionKeysMax;
   if (keys.length <= max) return keys;
   const message = `A console session holds at most ${max} keys; take one out first.`;
@@ -106,7 +113,10 @@ export const endOf = ({
   Math.min(createdAt + limits.consoleSessionMs, usedAt + limits.consoleSessionIdleMs);
 
 /** Adds keys: one of the account replaces the one before, and none is in the list twice. */
-function withKeys(existing: readonly KeyName[], added: readonly KeyName[]): readonly KeyName[] {
+function withKeys(
+  existing: readonly SessionKeyName[],
+  added: readonly SessionKeyName[],
+): readonly SessionKeyName[] {
   const account = added.filter(({ environmentUid }) => environmentUid === null).at(-1);
   const all = new Map([...existing, ...added].map((key) => [key.id, key]));
   return [...all.values()].filter(

@@ -10,18 +10,23 @@ import type { Caller } from '#http/define-route.ts';
 import { expiringCache } from '#kernel/cache.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import type { Clock } from '#kernel/time.ts';
-import type { ApiKey } from '../api-keys/api-key.ts';
-import { notifyRevoked } from '../api-keys/handlers.ts';
+import type { Clock, Instant } from '#kernel/time.ts';
+import { isExpired, type ApiKey } from '../api-keys/api-key.ts';
+import { notifyRevoked, opensKey } from '../api-keys/handlers.ts';
 import { findKey } from '../api-keys/queries.ts';
 import type { KeyName } from '../console-codes/console-code.ts';
 import { environmentRef } from '../environments/entity.ts';
 import type { Environment } from '../environments/environment.ts';
 import type { SealedEntities, SharedValues } from '../services.ts';
-import { endOf, type ConsoleSession } from './console-session.ts';
+import { endOf, type ConsoleSession, type SessionKeyName } from './console-session.ts';
 import { consoleSessionRef, consoleSessionEntity, type ConsoleSessionEntity } from './entity.ts';
 
 interface Deps extends SealedEntities {
+  readonly clock: Clock;
+}
+
+interface TimedEntities {
+  readonly control: ControlPlane;
   readonly clock: Clock;
 }
 
@@ -108,19 +113,21 @@ export async function findSession(
 }
 
 /**
- * Whether the key of the caller, and the session of the console in whose name it acts, exist in the view of this node:
- * for responses that outlast their authorization.
+ * Whether the key of the caller, with the secret that it has sent, and the session of the console in whose name it acts,
+ * are valid in the view of this node: for responses that outlast their authorization.
  */
 export function isStillAuthorized(
-  { control, clock }: { readonly control: ControlPlane; readonly clock: Clock },
-  { environmentUid, keyId, consoleSessionId }: Caller,
+  services: TimedEntities,
+  { environmentUid, keyId, secretHash, consoleSessionId }: Caller,
 ): boolean {
-  if (findKey(control, environmentUid, keyId) === null) return false;
-  if (consoleSessionId === undefined) return true;
+  const { control, clock } = services;
+  if (consoleSessionId === undefined) {
+    const key = findKey(control, environmentUid, keyId);
+    return key !== null && opensKey(key, secretHash, clock.now());
+  }
   const session = control.view.find(consoleSessionRef(consoleSessionId));
-  return (
-    session !== null && clock.now() < endOf(session) && session.keys.some(({ id }) => id === keyId)
-  );
+  if (session === null || clock.now() >= endOf(session)) return false;
+  return keysOf(services, session).some(({ key }) => key.id === keyId);
 }
 
 /** The text that the console sends with each request beside its cookie; readable only by a page of this origin. */
@@ -135,28 +142,36 @@ export function checkCsrf(vault: Deps['vault'], token: string, sent: string | un
   throw new GatewayError('invalid_csrf_token');
 }
 
-/** The keys of a session that exist, in the order in which they were added. */
+/** The valid keys of a session, in the order in which they were added. */
 export function keysOf(
-  { control }: { readonly control: ControlPlane },
+  services: TimedEntities,
   { keys }: Pick<ConsoleSession, 'keys'>,
 ): readonly SessionKey[] {
   return keys.flatMap((name) => {
-    const found = findSessionKey({ control }, name);
+    const found = findSessionKey(services, name);
     return found === null ? [] : [found];
   });
 }
 
-/** Null: the key was deleted, or its environment is being deleted. */
+/**
+ * Null: the key was deleted, has expired, or got another secret and the one before, which may have opened the session, has
+ * ended; or its environment is being deleted.
+ */
 export function findSessionKey(
-  { control }: { readonly control: ControlPlane },
-  { environmentUid, id }: KeyName,
+  { control, clock }: TimedEntities,
+  { environmentUid, id, addedAt = 0 }: SessionKeyName,
 ): SessionKey | null {
   const key = findKey(control, environmentUid, id);
-  if (key === null) return null;
+  const now = clock.now();
+  if (key === null || isExpired(key, now) || outlivesSecret(key, addedAt, now)) return null;
   if (environmentUid === null) return { key, environment: null };
   const environment = control.view.find(environmentRef(environmentUid));
   return environment?.isDeleting === false ? { key, environment } : null;
 }
+
+/** A session does not record which of the two secrets opened it: the end of the one ends those of before. */
+const outlivesSecret = ({ previous }: ApiKey, addedAt: Instant, now: Instant): boolean =>
+  previous !== undefined && now >= previous.validUntil && addedAt < previous.validUntil;
 
 /** Sessions whose last use is remembered; a forgotten one is noted once more. */
 const notedMax = 10_000;

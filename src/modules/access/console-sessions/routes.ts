@@ -6,7 +6,7 @@ import { json, nothing, timestamp } from '#http/responses.ts';
 import { browserHeaders, isSameOrigin, type BrowserHeaders } from '#http/same-origin.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import { isoMillis } from '#kernel/time.ts';
+import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import { authenticate } from '../api-keys/handlers.ts';
 import { isKeyFormat } from '../api-keys/key-format.ts';
 import { ipPrefix } from '../audit/audited.ts';
@@ -50,6 +50,10 @@ const key = representation<SessionKey>()({
   scopes: [
     z.array(z.string().meta({ examples: ['environment:records:read'] })),
     ({ key }) => key.scopes,
+  ],
+  expires_at: [
+    timestamp.nullable().describe('When the key expires; null: never.'),
+    ({ key }) => isoMillisOrNull(key.expiresAt ?? null),
   ],
 });
 
@@ -107,6 +111,7 @@ const signIn = defineRoute({
     'foreign_origin',
     'invalid_secret_key_format',
     'unknown_account',
+    'expired_api_key',
     'unknown_console_code',
     'resource_capped',
   ],
@@ -116,7 +121,8 @@ const signIn = defineRoute({
     const { key, code } = body;
     const named =
       code === undefined ? await keyOf(services, key ?? '') : await useCode(services, code);
-    const added = keysOf(services, { keys: named });
+    const addedAt = services.clock.now();
+    const added = keysOf(services, { keys: named.map((name) => ({ ...name, addedAt })) });
     const names = added.map(({ key: { environmentUid, id } }) => ({ environmentUid, id }));
     const [first] = added;
     if (first === undefined) throw new GatewayError('unknown_console_code');
@@ -214,11 +220,12 @@ async function countSignIn(services: AccessServices, address: string): Promise<v
   if (refusal !== null) throw refusal;
 }
 
-/** @throws GatewayError `invalid_secret_key_format`, `unknown_account` */
+/** @throws GatewayError `invalid_secret_key_format`, `unknown_account`, `expired_api_key` */
 async function keyOf(services: AccessServices, secret: string): Promise<readonly KeyName[]> {
   if (!isKeyFormat(secret)) throw new GatewayError('invalid_secret_key_format');
-  const key = await authenticate(services, secret);
-  if (key === null || findSessionKey(services, key) === null) {
+  const { key } = (await authenticate(services, secret)) ?? { key: null };
+  const addedAt = services.clock.now();
+  if (key === null || findSessionKey(services, { ...key, addedAt }) === null) {
     throw new GatewayError('unknown_account');
   }
   return [{ environmentUid: key.environmentUid, id: key.id }];

@@ -39,11 +39,28 @@ const keyRows: readonly Row[] = [
   row('POST /environment/api-keys/{id}/reveal', A('environments:api_keys:reveal'), 404, () => ({
     path: `/environment/api-keys/${randomUUID()}/reveal`,
   })),
+  row('POST /environment/api-keys/{id}/rotate', A('environments:api_keys:rotate'), 404, () => ({
+    path: `/environment/api-keys/${randomUUID()}/rotate`,
+    body: {},
+  })),
+  row(
+    'DELETE /environment/api-keys/{id}/previous-secret',
+    A('environments:api_keys:rotate'),
+    404,
+    () => ({ path: `/environment/api-keys/${randomUUID()}/previous-secret` }),
+  ),
   row('DELETE /environment/api-keys', A('environments:api_keys:delete'), 404, (names) => ({
     body: { environment_id: names.environmentId, key_id: randomUUID() },
   })),
   row('GET /account/api-keys', A('api_keys:list'), 200),
   row('POST /account/api-keys', A('api_keys:create'), 400, () => ({ body: {} })),
+  row('POST /account/api-keys/{id}/rotate', A('api_keys:rotate'), 404, () => ({
+    path: `/account/api-keys/${randomUUID()}/rotate`,
+    body: {},
+  })),
+  row('DELETE /account/api-keys/{id}/previous-secret', A('api_keys:rotate'), 404, () => ({
+    path: `/account/api-keys/${randomUUID()}/previous-secret`,
+  })),
   row('DELETE /account/api-keys', A('api_keys:delete'), 404, () => ({
     body: { key_id: randomUUID() },
   })),

@@ -14,7 +14,7 @@ describe('a session of the console', () => {
   it('holds the keys that signed in, of the account only the last', () => {
     given(consoleSession)
       .when({ type: 'Create', id: 's1', hash: 'h', keys: [key('k1')], replaced: null, at: 1000 })
-      .then(created);
+      .then({ ...created, session: { ...session, keys: [{ ...key('k1'), addedAt: 1000 }] } });
     given(consoleSession, created)
       .when({ type: 'Create', id: 's1', hash: 'h', keys: [], replaced: null, at: 1000 })
       .refused('conflict');
@@ -24,16 +24,20 @@ describe('a session of the console', () => {
     const replaced = { ...session, keys: [key('k1'), account('a1')], usedAt: 1500 };
     const keys = [key('k1'), key('k2'), account('a2')];
     const create = { type: 'Create', id: 's2', hash: 'h2', keys, replaced } as const;
-    const next = { id: 's2', hash: 'h2', keys };
+    const next = { id: 's2', hash: 'h2' };
+    const addedAt = (at: number) => keys.map((one) => ({ ...one, addedAt: at }));
     given(consoleSession)
       .when({ ...create, at: 2000 })
-      .then({ type: 'SessionCreated', session: { ...next, createdAt: 1000, usedAt: 2000 } });
+      .then({
+        type: 'SessionCreated',
+        session: { ...next, keys: addedAt(2000), createdAt: 1000, usedAt: 2000 },
+      });
     const at = 1500 + 2 * hour;
     given(consoleSession)
       .when({ ...create, keys: [key('k2')], at })
       .then({
         type: 'SessionCreated',
-        session: { ...next, keys: [key('k2')], createdAt: at, usedAt: at },
+        session: { ...next, keys: [{ ...key('k2'), addedAt: at }], createdAt: at, usedAt: at },
       });
   });
 
