@@ -9,6 +9,7 @@ import { openProgram } from '#cli/program.ts';
 import { openapiDocument } from '#http/openapi/document.ts';
 import { clientTypes } from '#http/openapi/typescript.ts';
 import { overlaySchema } from '#modules/connections/providers/load-catalogue.ts';
+import { addedTopics } from '#modules/extensions/registered.ts';
 import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
 import { metricDefinitions } from '#ports/metrics.ts';
 import { configurationPage } from './configuration-page.ts';
@@ -29,7 +30,7 @@ const docsFolder = new URL('../../docs/', import.meta.url);
 /** With default settings: an installation serves its own at GET /asyncapi.json. */
 function asyncapiPage(): string {
   const { partitions: ownedPartitions, topicPrefix: prefix } = loadConfig({});
-  const document = asyncapiDocument({ ...release(), ownedPartitions, prefix });
+  const document = asyncapiDocument({ ...release(), ownedPartitions, prefix }, addedTopics);
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 

@@ -16,11 +16,7 @@ import { connectionRoutes } from '#modules/connections/connections/routes.ts';
 import { exportRoutes } from '#modules/connections/exports/routes.ts';
 import { integrationRoutes } from '#modules/connections/integrations/routes.ts';
 import { providerRoutes } from '#modules/connections/providers/routes.ts';
-import { alertDestinationRoutes } from '#modules/extensions/alert-destinations/routes.ts';
-import { alertRoutes } from '#modules/extensions/alerts/routes.ts';
-import { consolePageRoutes } from '#modules/extensions/console-page/routes.ts';
-import { demoRoutes } from '#modules/extensions/demo/routes.ts';
-import { docsSiteRoutes } from '#modules/extensions/docs-site/routes.ts';
+import { extensions } from '#modules/extensions/registered.ts';
 import { actionRoutes } from '#modules/functions/actions/routes.ts';
 import { deploymentRoutes } from '#modules/functions/deployments/routes.ts';
 import { functionRoutes } from '#modules/functions/functions/routes.ts';
@@ -36,7 +32,6 @@ import { projectionRoutes } from '#modules/operations/projections/routes.ts';
 import { referenceRoutes } from '#modules/operations/reference/routes.ts';
 import { statisticsRoutes } from '#modules/operations/statistics/routes.ts';
 import { topicRoutes } from '#modules/operations/topics/routes.ts';
-import { typedTopicRoutes } from '#modules/operations/typed-topics/routes.ts';
 import { proxyRoute } from '#modules/proxy/routes.ts';
 import { changeFeedRoute } from '#modules/records/api/change-feed.ts';
 import { retentionRoutes, recordRoutes } from '#modules/records/api/routes.ts';
@@ -238,24 +233,18 @@ export const routes: readonly AnyRoute[] = [
   ...auditRoutes,
   ...metricsRoutes,
   ...statisticsRoutes,
-  ...demoRoutes,
   ...projectionRoutes,
   ...topicRoutes,
   ...consumerGroupRoutes,
-  ...typedTopicRoutes,
   ...deadLetterRoutes,
-  ...alertDestinationRoutes,
-  ...alertRoutes,
   ...connectPageRoutes,
-  ...consolePageRoutes,
   ...rootKeyRoutes,
   ...mcpRoutes,
-  // Its files are below `/docs/`, of which the site takes the rest.
   ...referenceRoutes(() => endpoints),
-  ...docsSiteRoutes,
   ...webhookEndpointRoutes,
   ...webhookMessageRoutes,
   ...webhookDeliveryRoutes,
+  ...extensions.flatMap((one) => one.routes ?? []),
 ];
 
 /** Every endpoint that streams. */

@@ -106,10 +106,6 @@ export type AuditEvent = { readonly environment: string; readonly seq: number; r
 
 export type Statistics = { readonly step_seconds: number; readonly times: readonly number[]; readonly series: { readonly sync_runs_succeeded: readonly number[]; readonly sync_runs_failed: readonly number[]; readonly action_runs_succeeded: readonly number[]; readonly action_runs_failed: readonly number[]; readonly records_changed: readonly number[]; readonly proxy_requests: readonly number[]; readonly proxy_failed: readonly number[]; readonly webhooks_delivered: readonly number[]; readonly webhooks_failed: readonly number[]; readonly webhooks_received: readonly number[]; readonly authorizations_succeeded: readonly number[]; readonly authorizations_failed: readonly number[] }; readonly totals: { readonly connections: number; readonly failing_connections: number } };
 
-export type Demo = { readonly is_available: boolean };
-
-export type DemoSetUp = { readonly integrations: readonly ({ readonly unique_key: string; readonly functions: readonly string[] })[] };
-
 export type Projection = { readonly name: string; readonly topic: string; readonly active_generation: number; readonly schema_version: number; readonly latest_schema_version: number; readonly position: number; readonly end: number; readonly lag: number; readonly rows: number; readonly generations: readonly ProjectionGeneration[] };
 
 export type ProjectionGeneration = { readonly generation: number; readonly state: string; readonly is_paused: boolean; readonly schema_version: number; readonly pace_percent: number; readonly tables: readonly string[]; readonly rows: number; readonly bytes: number; readonly position: number; readonly end: number; readonly lag: number; readonly partitions: readonly ({ readonly partition: number; readonly position: number; readonly end: number; readonly lag: number })[]; readonly progress: number; readonly rate_per_s: number | null; readonly seconds_left: number | null; readonly requested_at: string | null; readonly ready_at: string | null; readonly switched_at: string | null; readonly failure: string | null; readonly verification: { readonly id: string; readonly state: string; readonly against: number; readonly requested_at: string; readonly failure: string | null; readonly streams: number; readonly expected_rows: number; readonly found_rows: number; readonly differences: number; readonly examples: readonly ({ readonly table: string; readonly partition: number; readonly stream: string; readonly expected_rows: number; readonly found_rows: number; readonly expected_last_position: number; readonly found_last_position: number })[] } | null };
@@ -128,15 +124,9 @@ export type OffsetPosition = { readonly offset: number };
 
 export type ConsumerGroupReset = { readonly dry_run: boolean; readonly id?: string; readonly replayed: number; readonly skipped: number; readonly partitions: readonly ({ readonly partition: number; readonly from: number; readonly to: number; readonly replayed: number; readonly skipped: number; readonly state?: 'applied' | 'waiting' })[] };
 
-export type TypedTopic = { readonly provider_config_key: string; readonly model: string; readonly topic: string; readonly subject: string; readonly enabled_at: string };
-
 export type DeadLetter = { readonly id: string; readonly state: 'parked' | 'retrying' | 'resolved' | 'dropped'; readonly consumer: string; readonly topic: string; readonly partition: number; readonly offset: number; readonly key: string; readonly environment_id: string; readonly integration: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly retries: number; readonly error: { readonly code: string; readonly message: string } | null; readonly parked_at: string; readonly changed_at: string; readonly changed_by: string };
 
 export type DeadLetterWithMessage = { readonly id: string; readonly state: 'parked' | 'retrying' | 'resolved' | 'dropped'; readonly consumer: string; readonly topic: string; readonly partition: number; readonly offset: number; readonly key: string; readonly environment_id: string; readonly integration: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly retries: number; readonly error: { readonly code: string; readonly message: string } | null; readonly parked_at: string; readonly changed_at: string; readonly changed_by: string; readonly message: { readonly key: string | null; readonly headers: { readonly [name: string]: string }; readonly bytes: number; readonly value: unknown; readonly unreadable: string | null } | null };
-
-export type AlertDestination = { readonly id: string; readonly display_name: string; readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly alerts: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled: boolean; readonly created_at: string; readonly updated_at: string };
-
-export type Alert = { readonly alert: 'connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck'; readonly firing: boolean; readonly count: number; readonly subjects: readonly string[]; readonly since: string | null; readonly notified_at: string | null };
 
 export type RootKeys = { readonly sealing: string; readonly root_keys: readonly ({ readonly id: string; readonly known: boolean; readonly data_keys: number; readonly removable: boolean })[]; readonly rewrap: { readonly id: string; readonly root_key: string; readonly state: 'running' | 'ended'; readonly total: number; readonly done: number; readonly by: string; readonly ordered_at: string; readonly ended_at: string | null } | null };
 
@@ -151,6 +141,16 @@ export type WebhookEndpoint = { readonly id: string; readonly display_name: stri
 export type WebhookMessage = { readonly id: string; readonly endpoint_id: string; readonly kind: string; readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly status: number | null; readonly error_code: string | null; readonly next_attempt_at: string | null; readonly replay_of: string | null; readonly created_at: string; readonly updated_at: string };
 
 export type WebhookDelivery = { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed' | 'refused'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly refused_count: number | null; readonly received_at: string; readonly decided_at: string | null };
+
+export type Demo = { readonly is_available: boolean };
+
+export type DemoSetUp = { readonly integrations: readonly ({ readonly unique_key: string; readonly functions: readonly string[] })[] };
+
+export type TypedTopic = { readonly provider_config_key: string; readonly model: string; readonly topic: string; readonly subject: string; readonly enabled_at: string };
+
+export type AlertDestination = { readonly id: string; readonly display_name: string; readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly alerts: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled: boolean; readonly created_at: string; readonly updated_at: string };
+
+export type Alert = { readonly alert: 'connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck'; readonly firing: boolean; readonly count: number; readonly subjects: readonly string[]; readonly since: string | null; readonly notified_at: string | null };
 
 export interface Operations {
   /** Check that the process answers. */
@@ -744,14 +744,6 @@ export interface Operations {
     readonly query?: { readonly range?: '1h' | '24h' | '7d' };
     readonly answer: { readonly data: Statistics };
   };
-  /** Check whether this gateway has the demo provider. */
-  'GET /demo': {
-    readonly answer: { readonly data: Demo };
-  };
-  /** Set up the demo. */
-  'POST /demo': {
-    readonly answer: { readonly data: DemoSetUp };
-  };
   /** List the projections. */
   'GET /projections': {
     readonly answer: { readonly data: readonly Projection[] };
@@ -834,20 +826,6 @@ export interface Operations {
     readonly body: { readonly to: 'start' | 'end' | TimePosition | OffsetPosition; readonly partitions?: readonly number[]; readonly dry_run?: boolean; readonly repeat?: boolean; readonly skip?: boolean };
     readonly answer: { readonly data: ConsumerGroupReset };
   };
-  /** List the models with a topic of their own. */
-  'GET /typed-topics': {
-    readonly answer: { readonly data: readonly TypedTopic[] };
-  };
-  /** Create a typed topic for a model. */
-  'PUT /typed-topics/{integration}/{model}': {
-    readonly params: { readonly integration: string; readonly model: string };
-    readonly answer: { readonly data: TypedTopic };
-  };
-  /** Stop the typed topic of a model. */
-  'DELETE /typed-topics/{integration}/{model}': {
-    readonly params: { readonly integration: string; readonly model: string };
-    readonly answer: Success;
-  };
   /** List dead letters, newest first. */
   'GET /dead-letters': {
     readonly query?: { readonly state?: 'parked' | 'retrying' | 'resolved' | 'dropped'; readonly consumer?: string; readonly topic?: string; readonly cursor?: string; readonly limit?: number };
@@ -868,35 +846,6 @@ export interface Operations {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: DeadLetter };
   };
-  /** List the alert destinations, oldest first. */
-  'GET /alert-destinations': {
-    readonly answer: { readonly data: readonly AlertDestination[] };
-  };
-  /** Create an alert destination. */
-  'POST /alert-destinations': {
-    readonly body: { readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly display_name?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled?: boolean };
-    readonly answer: { readonly data: AlertDestination };
-  };
-  /** Update an alert destination. */
-  'PATCH /alert-destinations/{id}': {
-    readonly params: { readonly id: string };
-    readonly body?: { readonly display_name?: string; readonly target?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled?: boolean };
-    readonly answer: { readonly data: AlertDestination };
-  };
-  /** Delete an alert destination. */
-  'DELETE /alert-destinations/{id}': {
-    readonly params: { readonly id: string };
-    readonly answer: Success;
-  };
-  /** List the alerts with their state. */
-  'GET /alerts': {
-    readonly answer: { readonly data: readonly Alert[] };
-  };
-  /** Send a test to an alert destination. */
-  'POST /alert-destinations/{id}/test': {
-    readonly params: { readonly id: string };
-    readonly answer: { readonly data: { readonly delivered: boolean; readonly status: number | null; readonly error: string | null } };
-  };
   /** Get the connect page. */
   'GET /connect/ui/': {
     readonly answer: string;
@@ -910,21 +859,6 @@ export interface Operations {
   /** Get the script that embeds the connect page. */
   'GET /connect/embed.js': {
     readonly headers?: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string };
-    readonly answer: string;
-  };
-  /** Get the web console. */
-  'GET /console': {
-    readonly answer: string;
-  };
-  /** Get a script or style of the console. */
-  'GET /console/assets/{file}': {
-    readonly params: { readonly file: string };
-    readonly headers?: { readonly 'accept-encoding'?: string };
-    readonly answer: unknown;
-  };
-  /** Get a page of the web console. */
-  'GET /console/{page}': {
-    readonly params: { readonly page: string };
     readonly answer: string;
   };
   /** List the root keys. */
@@ -962,16 +896,6 @@ export interface Operations {
   /** Get this API as text for language models. */
   'GET /llms.txt': {
     readonly answer: string;
-  };
-  /** Get the documentation. */
-  'GET /docs': {
-    readonly answer: never;
-  };
-  /** Get a page of the documentation, or a file that its pages use. */
-  'GET /docs/{page}': {
-    readonly params: { readonly page: string };
-    readonly headers?: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string };
-    readonly answer: unknown;
   };
   /** List the webhook endpoints. */
   'GET /webhook-endpoints': {
@@ -1038,6 +962,82 @@ export interface Operations {
   'POST /webhook-deliveries/{id}/process': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: WebhookDelivery };
+  };
+  /** Check whether this gateway has the demo provider. */
+  'GET /demo': {
+    readonly answer: { readonly data: Demo };
+  };
+  /** Set up the demo. */
+  'POST /demo': {
+    readonly answer: { readonly data: DemoSetUp };
+  };
+  /** List the models with a topic of their own. */
+  'GET /typed-topics': {
+    readonly answer: { readonly data: readonly TypedTopic[] };
+  };
+  /** Create a typed topic for a model. */
+  'PUT /typed-topics/{integration}/{model}': {
+    readonly params: { readonly integration: string; readonly model: string };
+    readonly answer: { readonly data: TypedTopic };
+  };
+  /** Stop the typed topic of a model. */
+  'DELETE /typed-topics/{integration}/{model}': {
+    readonly params: { readonly integration: string; readonly model: string };
+    readonly answer: Success;
+  };
+  /** List the alert destinations, oldest first. */
+  'GET /alert-destinations': {
+    readonly answer: { readonly data: readonly AlertDestination[] };
+  };
+  /** Create an alert destination. */
+  'POST /alert-destinations': {
+    readonly body: { readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly display_name?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled?: boolean };
+    readonly answer: { readonly data: AlertDestination };
+  };
+  /** Update an alert destination. */
+  'PATCH /alert-destinations/{id}': {
+    readonly params: { readonly id: string };
+    readonly body?: { readonly display_name?: string; readonly target?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled?: boolean };
+    readonly answer: { readonly data: AlertDestination };
+  };
+  /** Delete an alert destination. */
+  'DELETE /alert-destinations/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: Success;
+  };
+  /** List the alerts with their state. */
+  'GET /alerts': {
+    readonly answer: { readonly data: readonly Alert[] };
+  };
+  /** Send a test to an alert destination. */
+  'POST /alert-destinations/{id}/test': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: { readonly delivered: boolean; readonly status: number | null; readonly error: string | null } };
+  };
+  /** Get the web console. */
+  'GET /console': {
+    readonly answer: string;
+  };
+  /** Get a script or style of the console. */
+  'GET /console/assets/{file}': {
+    readonly params: { readonly file: string };
+    readonly headers?: { readonly 'accept-encoding'?: string };
+    readonly answer: unknown;
+  };
+  /** Get a page of the web console. */
+  'GET /console/{page}': {
+    readonly params: { readonly page: string };
+    readonly answer: string;
+  };
+  /** Get the documentation. */
+  'GET /docs': {
+    readonly answer: never;
+  };
+  /** Get a page of the documentation, or a file that its pages use. */
+  'GET /docs/{page}': {
+    readonly params: { readonly page: string };
+    readonly headers?: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string };
+    readonly answer: unknown;
   };
   /** Send a request to the provider. */
   'GET /proxy/{path}': {

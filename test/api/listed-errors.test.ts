@@ -163,15 +163,15 @@ describe('what was changed meanwhile', () => {
     const refused = await post('/functions/deployments/bundle', deployed([]));
     expect(codeOf(refused)).toBe('409 concurrent_deployment');
     expect(codeOf(await api.call('POST', '/demo'))).toBe('404 not_found');
-    const { providers, demo } = api.services;
+    const { providers, addedProviders } = api.services;
     const all = demoDefinitions('http://127.0.0.1:1');
     const find = (name: string) => all.find((one) => one.name === name) ?? null;
     Object.assign(api.services, {
-      demo: { clientSecret: 'secret' },
+      addedProviders: new Set(all.map(({ name }) => name)),
       providers: { find, all: () => all },
     });
     expect(codeOf(await api.call('POST', '/demo'))).toBe('409 concurrent_deployment');
-    Object.assign(api.services, { providers, demo });
+    Object.assign(api.services, { providers, addedProviders });
     await coordination.release(lease!);
   });
 

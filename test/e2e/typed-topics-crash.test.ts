@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { addressOf } from '#modules/operations/typed-topics/names.ts';
+import { addressOf } from '#modules/extensions/typed-topics/names.ts';
 import { models } from '#test/support/judges/crash-model.ts';
 import { roundsOf } from '#test/support/judges/long-run.ts';
 import { seeded, seedOfRun } from '#test/support/judges/random.ts';

@@ -12,6 +12,7 @@ import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import { integrationEntity } from '#modules/connections/integrations/entity.ts';
 import { alertDestinationEntity } from '#modules/extensions/alert-destinations/entity.ts';
 import { alertEntity } from '#modules/extensions/alerts/entity.ts';
+import { typedTopicEntity } from '#modules/extensions/typed-topics/entity.ts';
 import { actionRunEntity } from '#modules/functions/actions/entity.ts';
 import { checkpointEntity } from '#modules/functions/checkpoints/entity.ts';
 import { deploymentEntity } from '#modules/functions/deployments/entity.ts';
@@ -20,7 +21,6 @@ import { syncEntity } from '#modules/functions/syncs/entity.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
 import { consumerGroupEntity } from '#modules/operations/consumer-groups/entity.ts';
 import { projectionEntity } from '#modules/operations/projections/entity.ts';
-import { typedTopicEntity } from '#modules/operations/typed-topics/entity.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
 
 /** Every entity kind of the control plane. */

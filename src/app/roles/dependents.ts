@@ -12,19 +12,13 @@ import type { AuthorizationOutcomes } from '#modules/connections/authorizations/
 import { integrationsOfEnvironments } from '#modules/connections/integrations/handlers.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import type { ConnectionFollowers } from '#modules/connections/services.ts';
-import { alertDestinationEntity } from '#modules/extensions/alert-destinations/entity.ts';
-import { alertEntity } from '#modules/extensions/alerts/entity.ts';
+import { extensions } from '#modules/extensions/registered.ts';
 import { createLifecycleFunctions } from '#modules/functions/actions/lifecycle-functions.ts';
 import { functionsOfIntegrations } from '#modules/functions/functions/handlers.ts';
 import type { FindRecordReaders } from '#modules/functions/functions/record-readers.ts';
 import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
 import { syncsOfConnections } from '#modules/functions/syncs/reconcile.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
-import {
-  typedTopicsOfEnvironments,
-  typedTopicsOfIntegrations,
-  listTypedTopics,
-} from '#modules/operations/typed-topics/queries.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
 import { listEndpoints } from '#modules/webhooks/webhook-endpoints/queries.ts';
@@ -44,7 +38,7 @@ export function createDependents(deps: Deps): ConnectionFollowers & {
 } {
   const { control, records, runs } = deps;
   const integrationDependents = [
-    typedTopicsOfIntegrations(control),
+    ...extensions.flatMap((one) => one.integrationDependents?.(control) ?? []),
     functionsOfIntegrations(control),
   ];
   const connectionDependents = syncsOfConnections(control, records.writer);
@@ -54,10 +48,8 @@ export function createDependents(deps: Deps): ConnectionFollowers & {
     environmentDependents: [
       entitiesOfEnvironment(control, variableEntity, { type: 'Delete' }),
       entitiesOfEnvironment(control, webhookEndpointEntity, { type: 'Delete' }),
-      entitiesOfEnvironment(control, alertDestinationEntity, { type: 'Delete' }),
-      entitiesOfEnvironment(control, alertEntity, { type: 'Delete' }),
       integrationsOfEnvironments({ ...deps, integrationDependents, connectionDependents }),
-      typedTopicsOfEnvironments(control),
+      ...extensions.flatMap((one) => one.environmentDependents?.(control) ?? []),
     ],
     lifecycle: createLifecycleFunctions(control, runs),
     authorizationOutcomes: announceAuthorizations(deps),
@@ -79,7 +71,7 @@ export const findRecordReaders =
           [null, integrationKey].includes(endpoint.integrationKey),
       )
       .map(({ displayName }) => displayName),
-    typed_topics: listTypedTopics(control, environmentUid)
-      .filter((topic) => topic.integrationKey === integrationKey && topic.model === model)
-      .map(({ address, major }) => `${address}.v${Math.max(major, 1)}`),
+    typed_topics: extensions.flatMap(
+      (one) => one.topicsOfModel?.(control, environmentUid, integrationKey, model) ?? [],
+    ),
   });

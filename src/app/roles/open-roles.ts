@@ -13,7 +13,7 @@ import { addressProblem } from '../process/bind-address.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { retryStartup } from '../process/retry-startup.ts';
 import type { Threads } from '../threads/start-threads.ts';
-import { isOnlyLocal } from './open-demo.ts';
+import { isOnlyLocal } from './added-providers.ts';
 import { openServices, type OpenedServices } from './open-services.ts';
 import { startReactors } from './reactors.ts';
 import { scraped } from './scrape.ts';

@@ -16,6 +16,7 @@ import { missingRoots, openVault, type RootKeyRing } from '#modules/access/vault
 import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypt-for-call.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import { addedTopics, extensions } from '#modules/extensions/registered.ts';
 import type { FindRecordReaders } from '#modules/functions/functions/record-readers.ts';
 import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
 import { createRunsClient } from '#modules/functions/runs/invocation/create-client.ts';
@@ -30,7 +31,7 @@ import { openDeadLetters, type DeadLetters } from '#modules/operations/dead-lett
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { collect } from '#modules/operations/metrics/collect.ts';
 import { countOperation } from '#modules/operations/metrics/routes.ts';
-import type { ProcessReports, DemoProvider } from '#modules/operations/services.ts';
+import type { ProcessReports } from '#modules/operations/services.ts';
 import { createReadableRuns } from '#modules/records/read/readable.ts';
 import type { DeclaredModels } from '#modules/records/services.ts';
 import { createRecordWriter } from '#modules/records/write/create-writer.ts';
@@ -60,8 +61,8 @@ import type { ProcessContext } from '../process/process-context.ts';
 import { projections } from '../process/projections.ts';
 import type { RunningThread } from '../threads/start-thread.ts';
 import type { Threads } from '../threads/start-threads.ts';
+import { addProviders } from './added-providers.ts';
 import { createDependents, findRecordReaders } from './dependents.ts';
-import { openDemo } from './open-demo.ts';
 import { scraped } from './scrape.ts';
 
 /** The services of the roles api, runner and webhooks. */
@@ -130,6 +131,7 @@ export async function openServices(
     ...openModelLookups(stack, control),
     ...createDependents({ ...context, runs, records: { writer } }),
     projections,
+    addedTopics,
     settings,
     metrics: base.metrics,
     scrape: () => collected(base, services, all),
@@ -224,7 +226,7 @@ async function openMailer(
   return stack.use(createSmtpMailer(smtpUrl, smtpFrom));
 }
 
-/** The HTTP client for providers, the catalog with the demo provider, and what verifies webhooks of providers. */
+/** The HTTP client for providers, the catalog with the providers of optional parts, and what verifies webhooks of providers. */
 async function openWayOut(
   stack: AsyncDisposableStack,
   base: ProcessContext,
@@ -236,17 +238,26 @@ async function openWayOut(
   readonly http: HttpClient;
   readonly connectionFinder: ConnectionFinder;
   readonly providerKeys: ProviderKeys;
-  readonly demo: DemoProvider | null;
+  readonly addedProviders: ReadonlySet<string>;
   readonly providers: ProviderCatalogue;
 }> {
-  const { config, clock, tracing } = base;
+  const { config, clock, logger, tracing } = base;
   const gatewayUrl = (): string => supplied.settings.publicUrl;
-  const { allow, ...demo } = await openDemo(stack, base, { ...supplied, gatewayUrl });
+  const { allow, ...catalogue } = await addProviders(
+    stack,
+    { config, extensions },
+    { ...supplied, clock, logger, gatewayUrl },
+  );
   const client = stack.use(createHttpClient({ allow: [...config.egressAllow, ...allow] }));
   const http = tracing === null ? client : traceHttpClient(client);
   const deps = { ...supplied, clock };
   const connectionFinder = stack.use(createConnectionFinder(deps));
-  return { ...demo, http, connectionFinder, providerKeys: createProviderKeys({ ...deps, http }) };
+  return {
+    ...catalogue,
+    http,
+    connectionFinder,
+    providerKeys: createProviderKeys({ ...deps, http }),
+  };
 }
 
 async function openWebhooks(

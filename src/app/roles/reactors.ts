@@ -12,7 +12,7 @@ import {
   startTokenRefreshes,
   reverifyCredentials,
 } from '#modules/connections/connections/token-refresh.ts';
-import { startAlertMonitor } from '#modules/extensions/alerts/monitor.ts';
+import { extensions } from '#modules/extensions/registered.ts';
 import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-functions.ts';
 import { startDeploymentWorker } from '#modules/functions/deployments/deployment-worker.ts';
 import { functionEntity } from '#modules/functions/functions/entity.ts';
@@ -23,8 +23,6 @@ import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
 import { startSyncInstances } from '#modules/functions/syncs/reconcile.ts';
 import { openOperatorRequests } from '#modules/operations/consumer-groups/handlers.ts';
 import { startCommandRetries } from '#modules/operations/dead-letters/handlers.ts';
-import { parkTo } from '#modules/operations/dead-letters/park.ts';
-import { startTypedTopics } from '#modules/operations/typed-topics/reactor.ts';
 import { startIncomingWebhooks } from '#modules/webhooks/webhooks-in/incoming-webhook.ts';
 import { startAuthWebhooks } from '#modules/webhooks/webhooks-out/auth-webhooks.ts';
 import { startSyncWebhooks } from '#modules/webhooks/webhooks-out/sync-webhook.ts';
@@ -53,15 +51,11 @@ export async function startReactors(
   const { roles } = config;
   if (roles.has('webhooks')) {
     await startWebhooks(stack, services, common);
-    stack.use(startAlertMonitor(services));
-    stack.use(
-      await startTypedTopics({
-        ...common,
-        version: version(),
-        park: parkTo(publisher, 'svc.typed-topics'),
-        faultPoint: createFaultPoint(config.faultPoint),
-      }),
-    );
+    const faultPoint = createFaultPoint(config.faultPoint);
+    for (const extension of extensions) {
+      const started = await extension.start?.({ ...services, faultPoint });
+      if (started !== undefined) stack.use(started);
+    }
   }
   if (roles.has('runner')) await startRuns(stack, opened, common);
   if (roles.has('api')) {

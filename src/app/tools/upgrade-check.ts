@@ -13,6 +13,7 @@ import { RegistryClient } from '#adapters/event-log/registry/client.ts';
 import { incompatibilities } from '#adapters/event-log/schema-compatibility.ts';
 import { viewVersion } from '#control-plane/view-store.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
+import { addedTopics } from '#modules/extensions/registered.ts';
 import { deadLetterTables } from '#modules/operations/dead-letters/view.ts';
 import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
 import { stateStoreVersion } from '#modules/records/owner/state/state-store.ts';
@@ -185,7 +186,7 @@ export async function checkGateway({ url, accountKey }: Gateway): Promise<readon
 }
 
 const ownDocument = () =>
-  asyncapiDocument({ ...release(), ownedPartitions: 1, prefix: 'svc' }) as {
+  asyncapiDocument({ ...release(), ownedPartitions: 1, prefix: 'svc' }, addedTopics) as {
     readonly info: { readonly version: string; readonly 'x-data-floor'?: string };
     readonly components: {
       readonly messages: Readonly<

@@ -8,17 +8,16 @@ import type { Mailer } from '#ports/mailer.ts';
 import type { Metrics } from '#ports/metrics.ts';
 import type { ProjectionTables } from '#streams/projector/define.ts';
 import type { DeadLetters } from './dead-letters/view.ts';
-
-export interface DemoProvider {
-  readonly clientSecret: string;
-}
+import type { AddedTopics } from './topics/catalogue.ts';
 
 export interface OperationParts {
   readonly deadLetters: DeadLetters;
   /** Null: the operator has set no mail server. */
   readonly mailer: Mailer | null;
-  /** The demo provider; null in every gateway that others can reach. */
-  readonly demo: DemoProvider | null;
+  /** Names of the providers that optional parts have opened; none in a gateway that others can reach. */
+  readonly addedProviders: ReadonlySet<string>;
+  /** Of the optional parts. */
+  readonly addedTopics: readonly AddedTopics[];
   /** Every projection of the service. */
   readonly projections: readonly ProjectionTables[];
 }

@@ -6,14 +6,14 @@
 import { environmentByName } from '#modules/access/environments/queries.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
-import { functionRef } from '#modules/functions/functions/entity.ts';
-import { addressOf, topicOf } from '#modules/operations/typed-topics/names.ts';
+import { addressOf, topicOf } from '#modules/extensions/typed-topics/names.ts';
 import {
   typedProgressTopic,
   type TypedTopicProgress,
-} from '#modules/operations/typed-topics/progress.ts';
-import { typedTopicsGroup } from '#modules/operations/typed-topics/publishing/shared.ts';
-import { enableTypedTopic } from '#modules/operations/typed-topics/routes.ts';
+} from '#modules/extensions/typed-topics/progress.ts';
+import { typedTopicsGroup } from '#modules/extensions/typed-topics/publishing/shared.ts';
+import { enableTypedTopic } from '#modules/extensions/typed-topics/routes.ts';
+import { functionRef } from '#modules/functions/functions/entity.ts';
 import { recordsTopic } from '#modules/records/model/events.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
 import { aFunction } from '../fakes/a-function.ts';

@@ -12,6 +12,7 @@ import { createEnvironment } from '#modules/access/environments/handlers.ts';
 import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypt-for-call.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
+import { addedTopics } from '#modules/extensions/registered.ts';
 import { openDeadLetters } from '#modules/operations/dead-letters/view.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
 import { createConnectionFinder } from '#modules/webhooks/webhooks-in/find-connections.ts';
@@ -150,7 +151,8 @@ async function openNode(
     publisher,
     deadLetters,
     mailer: options.mailer ?? null,
-    demo: null,
+    addedProviders: new Set<string>(),
+    addedTopics,
     deliveries,
     incoming: stack.use(await openIncoming({ ...ports, logger: silent, file: ':memory:' })),
     connectionFinder: stack.use(createConnectionFinder({ control, vault })),

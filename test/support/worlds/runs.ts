@@ -14,6 +14,7 @@ import { importConnection } from '#modules/connections/connections/handlers.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
+import { addedTopics } from '#modules/extensions/registered.ts';
 import { functionRef, type FunctionEntity } from '#modules/functions/functions/entity.ts';
 import type { DeployedFunction, FunctionKind } from '#modules/functions/functions/function.ts';
 import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
@@ -197,7 +198,8 @@ export async function openRunWorld({
     vault,
     rootKeys: vault,
     providers: { find: () => provider, all: () => [provider] },
-    demo: null,
+    addedProviders: new Set<string>(),
+    addedTopics,
     coordination: node.coordination,
     http,
     logs,

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { addressOf, topicOf } from '#modules/operations/typed-topics/names.ts';
+import { addressOf, topicOf } from '#modules/extensions/typed-topics/names.ts';
 import { isPublicTopic, topics } from '#streams/topics.ts';
 
 const folder = new URL('../../../deploy/connect/', import.meta.url);

@@ -1,3 +1,4 @@
+import type { Fingerprints } from '#modules/access/vault/vault.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { definitionSchema } from '#modules/connections/providers/schema.ts';
 
@@ -6,6 +7,10 @@ export const demoNames = ['demo-oauth', 'demo-key'] as const;
 export type DemoName = (typeof demoNames)[number];
 
 export const demoClientId = 'svc-demo';
+
+export const demoClientSecret = (vault: Fingerprints): string =>
+  vault.fingerprint('demo-client', 'secret');
+
 /** Not secret: only processes of this machine reach the provider, and its contacts are made up. */
 export const demoApiKey = 'demo';
 

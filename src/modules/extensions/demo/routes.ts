@@ -11,18 +11,21 @@ import type { ProviderCatalogue } from '#modules/connections/providers/catalogue
 import { deployBody, type DeployBody } from '#modules/functions/functions/deploy-body.ts';
 import { deployWithSyncs } from '#modules/functions/functions/handlers.ts';
 import type { FindRecordReaders } from '#modules/functions/functions/record-readers.ts';
-import { defineRoute, type DemoProvider } from '#modules/operations/services.ts';
+import { defineRoute } from '#modules/operations/services.ts';
 import type { RecordAccess } from '#modules/records/services.ts';
 import type { Coordination } from '#ports/coordination.ts';
-import { demoClientId, demoNames, type DemoName } from './definitions.ts';
+import { demoClientId, demoClientSecret, demoNames, type DemoName } from './definitions.ts';
 
 interface Deps extends SealedEntities {
   readonly coordination: Coordination;
   readonly records: RecordAccess;
   readonly recordReaders: FindRecordReaders;
   readonly providers: ProviderCatalogue;
-  readonly demo: DemoProvider | null;
+  readonly addedProviders: ReadonlySet<string>;
 }
+
+const hasDemo = ({ addedProviders }: Pick<Deps, 'addedProviders'>): boolean =>
+  demoNames.every((name) => addedProviders.has(name));
 
 interface DemoIntegration {
   readonly unique_key: string;
@@ -40,8 +43,7 @@ async function setUpDemo(
   environmentUid: string,
   options: ExecuteOptions,
 ): Promise<readonly DemoIntegration[]> {
-  const { demo } = services;
-  if (demo === null) {
+  if (!hasDemo(services)) {
     const message =
       'The demo provider is only in a gateway on loopback with the embedded log, unless SVC_DEMO is no.';
     throw new GatewayError('not_found', { message });
@@ -67,7 +69,7 @@ async function integrate(
   name: DemoName,
   options: ExecuteOptions,
 ): Promise<void> {
-  const { control, providers, demo } = services;
+  const { control, providers, vault } = services;
   const existing = findIntegration(control, environmentUid, name);
   if (existing !== null) {
     if (existing.provider === name) return;
@@ -76,7 +78,7 @@ async function integrate(
   }
   const provider = providers.find(name);
   if (provider === null) throw new GatewayError('not_found');
-  const app = { type: 'OAUTH2', client_id: demoClientId, client_secret: demo?.clientSecret };
+  const app = { type: 'OAUTH2', client_id: demoClientId, client_secret: demoClientSecret(vault) };
   const credentials = provider.auth_mode === 'OAUTH2' ? { credentials: app } : {};
   const wanted = { environmentUid, uniqueKey: name, provider, ...credentials };
   await createIntegration(services, wanted, options);
@@ -130,7 +132,7 @@ const show = defineRoute({
   },
   errors: [],
   async handle({ services }) {
-    return { status: 200, body: { data: { is_available: services.demo !== null } } };
+    return { status: 200, body: { data: { is_available: hasDemo(services) } } };
   },
 });
 

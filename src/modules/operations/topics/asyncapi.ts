@@ -1,7 +1,13 @@
 import { recordsTopic } from '#modules/records/model/events.ts';
-import { partitionsOf, typedTopicCleanup, type Topic } from '#streams/topics.ts';
-import { typedSchema } from '../typed-topics/envelope.ts';
-import { ownTopics, settingsOf, typedTopicKey, type OwnTopic } from './catalogue.ts';
+import { partitionsOf, type Topic } from '#streams/topics.ts';
+import {
+  ownTopics,
+  settingsOf,
+  type AddedChannel,
+  type AddedTopics,
+  type Installation,
+  type OwnTopic,
+} from './catalogue.ts';
 import { headersSchema, type MessageKind } from './headers.ts';
 import { prefixed } from './prefix.ts';
 
@@ -11,20 +17,10 @@ const schemaFormat = 'application/vnd.apache.avro+json;version=1.9.0';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The values that depend on the installation. */
-export interface Installation {
-  readonly version: string;
-  /** The earliest release that can open what this one writes. */
-  readonly floor: string;
-  /** Number of partitions of the owned topics. */
-  readonly ownedPartitions: number;
-  /** Replaces the first word `svc` of topic names. */
-  readonly prefix: string;
-}
-
 /** The AsyncAPI 3.0 document of the public topics. */
-export function asyncapiDocument(info: Installation): Json {
+export function asyncapiDocument(info: Installation, added: readonly AddedTopics[]): Json {
   const all = ownTopics();
+  const channels = added.map((source) => source.channel(info));
   return {
     asyncapi: '3.0.0',
     info: {
@@ -39,13 +35,15 @@ export function asyncapiDocument(info: Installation): Json {
     defaultContentType: 'application/avro',
     channels: {
       ...byName(all, (topic) => channel(topic, info)),
-      [typedChannelName]: typedChannel(info),
+      ...byName(channels, (one) => addedChannel(one, info)),
     },
     operations: {
       ...byName(all, operation),
-      [typedChannelName]: sends(typedChannelName, Object.keys(typedMessages())),
+      ...byName(channels, (one) => sends(one.name, namesOf(one))),
     },
-    components: { messages: { ...Object.fromEntries(all.flatMap(messages)), ...typedMessages() } },
+    components: {
+      messages: Object.fromEntries([...all.flatMap(messages), ...channels.flatMap(addedMessages)]),
+    },
   };
 }
 
@@ -141,55 +139,38 @@ function messageOf(topic: Pick<Topic, 'key'>, kind: MessageKind): Json {
   };
 }
 
-/** Represents the topics that are created at run time, one per opted-in model. */
-const typedChannelName = 'typed';
-const typedTopic = { key: typedTopicKey };
+const namesOf = ({ messages: all }: AddedChannel): string[] => all.map(({ name }) => name);
 
-function typedChannel({ ownedPartitions, prefix }: Installation): Json {
-  const parameter = (description: string) => ({ description });
+function addedChannel(added: AddedChannel, { ownedPartitions }: Installation): Json {
+  const { address, title, description, parameters, cleanup } = added;
   return {
-    address: prefixed('svc.cdc.{environment}.{integration}.{model}.v{major}', prefix),
-    title: 'Typed topic of a model',
-    description:
-      'Changes of the records of one model that is opted in, as Debezium change events; in the order and on ' +
-      'the partition of the records topic.',
-    parameters: {
-      environment: parameter('Name of the environment, in lower case.'),
-      integration: parameter(
-        'Unique key of the integration, in lower case, - for what is no letter or digit.',
-      ),
-      model: parameter('Name of the model, likewise.'),
-      major: parameter('Grows when a change of the model forbids readers to follow.'),
-    },
-    messages: references(Object.keys(typedMessages())),
+    address,
+    title,
+    description,
+    parameters: Object.fromEntries(
+      Object.entries(parameters).map(([name, text]) => [name, { description: text }]),
+    ),
+    messages: references(namesOf(added)),
     bindings: {
       kafka: {
         partitions: ownedPartitions,
-        topicConfiguration: settingsOf(typedTopicCleanup),
+        topicConfiguration: settingsOf(cleanup),
         bindingVersion,
       },
     },
   };
 }
 
-function typedMessages(): Record<string, Json> {
-  const { definition } = typedSchema('svc.cdc.environment.integration.model', 'Model', null);
-  return {
-    Envelope: {
-      ...messageOf(typedTopic, 'record'),
-      name: 'Envelope',
-      title: 'Envelope',
-      summary:
-        'A change of a record. Value has a field for each of the model beside those shown here.',
-      contentType: 'application/avro',
-      payload: { schemaFormat, schema: definition },
+const addedMessages = ({ key, messages: all }: AddedChannel): [string, Json][] =>
+  all.map(({ kind, name, summary, schema }) => [
+    name,
+    {
+      ...messageOf({ key }, kind),
+      name,
+      title: name,
+      summary,
+      ...(schema === null
+        ? { payload: { type: 'null' } }
+        : { contentType: 'application/avro', payload: { schemaFormat, schema } }),
     },
-    EnvelopeGone: {
-      ...messageOf(typedTopic, 'record-tombstone'),
-      name: 'EnvelopeGone',
-      title: 'EnvelopeGone',
-      summary: 'A tombstone after each delete.',
-      payload: { type: 'null' },
-    },
-  };
-}
+  ]);

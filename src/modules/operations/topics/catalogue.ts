@@ -3,11 +3,7 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { recordsTopic } from '#modules/records/model/events.ts';
 import type { Cleanup } from '#ports/event-log.ts';
-import { isPublicTopic, topics, typedTopicCleanup, type Topic } from '#streams/topics.ts';
-import { typedSchema } from '../typed-topics/envelope.ts';
-import { topicOf } from '../typed-topics/names.ts';
-import { allTypedTopics, schemaOfModel } from '../typed-topics/queries.ts';
-import type { TypedTopic } from '../typed-topics/typed-topic.ts';
+import { isPublicTopic, topics, type Topic } from '#streams/topics.ts';
 import type { MessageKind } from './headers.ts';
 
 /** A topic of `streams/topics.ts` that is public, with the Avro schema of its values. */
@@ -41,7 +37,7 @@ export function settingsOf(cleanup: Cleanup): JsonObject {
   }
 }
 
-/** A topic that exists in the log of this installation, typed ones included. */
+/** A topic that exists in the log of this installation. */
 export interface CataloguedTopic {
   /** Not prefixed. */
   readonly name: string;
@@ -54,12 +50,53 @@ export interface CataloguedTopic {
   readonly schema: () => JsonObject;
 }
 
+/** The topics that an optional part makes at run time. */
+export interface AddedTopics {
+  /** Those that exist now. */
+  catalogued(control: ControlPlane): readonly CataloguedTopic[];
+  /** One channel of the AsyncAPI document, with parameters, that stands for all of them. */
+  channel(installation: Installation): AddedChannel;
+}
+
+/** The values of the AsyncAPI document that depend on the installation. */
+export interface Installation {
+  readonly version: string;
+  /** The earliest release that can open what this one writes. */
+  readonly floor: string;
+  /** Number of partitions of the owned topics. */
+  readonly ownedPartitions: number;
+  /** Replaces the first word `svc` of topic names. */
+  readonly prefix: string;
+}
+
+export interface AddedChannel {
+  readonly name: string;
+  readonly address: string;
+  readonly title: string;
+  readonly description: string;
+  /** What each parameter of the address is, by its name. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly cleanup: Cleanup;
+  /** The parts of the key of a message. */
+  readonly key: string;
+  readonly messages: readonly AddedMessage[];
+}
+
+export interface AddedMessage {
+  readonly kind: MessageKind;
+  readonly name: string;
+  readonly summary: string;
+  /** Avro schema of the value; null: a tombstone. */
+  readonly schema: JsonObject | null;
+}
+
 /** The public topics, by name. */
-export function cataloguedTopics(control: ControlPlane): CataloguedTopic[] {
-  const typed = allTypedTopics(control).filter(({ major }) => major > 0);
-  return [...ownTopics().map(ofOwn), ...typed.map((one) => ofTyped(control, one))].sort((a, b) =>
-    a.name < b.name ? -1 : 1,
-  );
+export function cataloguedTopics(
+  control: ControlPlane,
+  added: readonly AddedTopics[],
+): CataloguedTopic[] {
+  const all = [...ownTopics().map(ofOwn), ...added.flatMap((source) => source.catalogued(control))];
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 const ofOwn = ({ name, why, key, cleanup, avro }: OwnTopic): CataloguedTopic => ({
@@ -70,20 +107,3 @@ const ofOwn = ({ name, why, key, cleanup, avro }: OwnTopic): CataloguedTopic => 
   kind: name === recordsTopic ? 'record' : 'event',
   schema: () => avro,
 });
-
-function ofTyped(control: ControlPlane, typed: TypedTopic): CataloguedTopic {
-  const { address, major, environmentUid, integrationKey, model } = typed;
-  return {
-    name: topicOf(address, major),
-    purpose: `Changes of the records of ${model} of the integration ${integrationKey}, as Debezium change events.`,
-    key: typedTopicKey,
-    cleanup: typedTopicCleanup,
-    kind: 'record',
-    schema: () => {
-      const models = schemaOfModel(control, environmentUid, integrationKey, model);
-      return typedSchema(address, model, models).definition as JsonObject;
-    },
-  };
-}
-
-export const typedTopicKey = 'connection uid/variant/record';

@@ -16,7 +16,7 @@ import {
   type ConsumerGroupName,
 } from '#streams/consumer-groups.ts';
 import { positionsIn, rangesOf, type PartitionRange } from '../consumer-groups/positions.ts';
-import { cataloguedTopics, type CataloguedTopic } from './catalogue.ts';
+import { cataloguedTopics, type AddedTopics, type CataloguedTopic } from './catalogue.ts';
 import { partitionOfKey } from './key-partition.ts';
 import {
   newestMessages,
@@ -90,6 +90,7 @@ const isFields = (value: Json): value is Readonly<Record<string, Json>> =>
 
 interface Deps extends LogPorts {
   readonly control: ControlPlane;
+  readonly addedTopics: readonly AddedTopics[];
 }
 
 export interface GroupLag {
@@ -105,7 +106,9 @@ export interface TopicFacts extends CataloguedTopic {
 
 export async function listTopics(deps: Deps): Promise<TopicFacts[]> {
   await deps.control.view.caughtUp();
-  return Promise.all(cataloguedTopics(deps.control).map((topic) => factsOf(deps, topic)));
+  return Promise.all(
+    cataloguedTopics(deps.control, deps.addedTopics).map((topic) => factsOf(deps, topic)),
+  );
 }
 
 /** @throws GatewayError `not_found` */
@@ -114,9 +117,12 @@ export async function findTopic(deps: Deps, name: string): Promise<TopicFacts> {
 }
 
 /** Topics under `svc.internal.` do not exist here. */
-async function requireTopic({ control }: Deps, name: string): Promise<CataloguedTopic> {
+async function requireTopic(
+  { control, addedTopics }: Deps,
+  name: string,
+): Promise<CataloguedTopic> {
   await control.view.caughtUp();
-  const found = cataloguedTopics(control).find((topic) => topic.name === name);
+  const found = cataloguedTopics(control, addedTopics).find((topic) => topic.name === name);
   if (found !== undefined) return found;
   throw new GatewayError('not_found', {
     message: `No public topic ${name}: GET /topics lists them.`,

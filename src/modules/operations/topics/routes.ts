@@ -130,7 +130,8 @@ const asyncapi = defineRoute({
   errors: [],
   async handle({ services }) {
     const { version, floor, partitions: ownedPartitions, topicPrefix: prefix } = services.settings;
-    return { status: 200, body: asyncapiDocument({ version, floor, ownedPartitions, prefix }) };
+    const installation = { version, floor, ownedPartitions, prefix };
+    return { status: 200, body: asyncapiDocument(installation, services.addedTopics) };
   },
 });
 

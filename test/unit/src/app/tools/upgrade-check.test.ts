@@ -14,6 +14,7 @@ import { loadConfig } from '#app/config/config.ts';
 import { release } from '#app/config/version.ts';
 import { projections } from '#app/process/projections.ts';
 import { checkGateway, checkInstallation } from '#app/tools/upgrade-check.ts';
+import { addedTopics } from '#modules/extensions/registered.ts';
 import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
 
 const run = promisify(execFile);
@@ -149,7 +150,9 @@ async function answering<T>(
 }
 
 const documentOf = (version: string, floor: string) =>
-  structuredClone(asyncapiDocument({ version, floor, ownedPartitions: 4, prefix: 'svc' }));
+  structuredClone(
+    asyncapiDocument({ version, floor, ownedPartitions: 4, prefix: 'svc' }, addedTopics),
+  );
 
 describe('a running gateway', () => {
   const { version } = release();

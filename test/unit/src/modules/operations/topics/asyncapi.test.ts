@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { Ajv } from 'ajv';
 import avro, { type Schema } from 'avsc';
 import { describe, expect, it } from 'vitest';
+import { addedTopics } from '#modules/extensions/registered.ts';
 import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
 import { isPublicTopic, topics, type Topic } from '#streams/topics.ts';
 import { draft7 } from '#test/support/judges/json-schema.ts';
@@ -16,12 +17,15 @@ interface Document {
   readonly components: { readonly messages: Readonly<Record<string, Message>> };
 }
 
-const document = asyncapiDocument({
-  version: '1.2.3',
-  floor: '1.0.0',
-  ownedPartitions: 24,
-  prefix: 'svc',
-});
+const document = asyncapiDocument(
+  {
+    version: '1.2.3',
+    floor: '1.0.0',
+    ownedPartitions: 24,
+    prefix: 'svc',
+  },
+  addedTopics,
+);
 const { channels, components } = document as unknown as Document;
 const require = createRequire(import.meta.url);
 
@@ -80,12 +84,15 @@ describe('the AsyncAPI document', () => {
   it.each([1, 4, 24])(
     'has the partitions of the definitions where owned topics have %i',
     (owned) => {
-      const made = asyncapiDocument({
-        version: '1.2.3',
-        floor: '1.0.0',
-        ownedPartitions: owned,
-        prefix: 'svc',
-      });
+      const made = asyncapiDocument(
+        {
+          version: '1.2.3',
+          floor: '1.0.0',
+          ownedPartitions: owned,
+          prefix: 'svc',
+        },
+        addedTopics,
+      );
       const expected = Object.entries<Topic>(topics)
         .filter(([name]) => isPublicTopic(name))
         .map(([name, { partitions }]) => {
@@ -100,12 +107,15 @@ describe('the AsyncAPI document', () => {
   );
 
   it('names topics as the installation has them', () => {
-    const own = asyncapiDocument({
-      version: '1.2.3',
-      floor: '1.0.0',
-      ownedPartitions: 4,
-      prefix: 'gateway-eu',
-    });
+    const own = asyncapiDocument(
+      {
+        version: '1.2.3',
+        floor: '1.0.0',
+        ownedPartitions: 4,
+        prefix: 'gateway-eu',
+      },
+      addedTopics,
+    );
     const { channels: named } = own as unknown as { channels: Record<string, { address: string }> };
     expect(named['svc.runs.v1']?.address).toBe('gateway-eu.runs.v1');
     expect(named['typed']?.address).toMatch(/^gateway-eu\.cdc\./);

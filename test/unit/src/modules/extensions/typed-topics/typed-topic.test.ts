@@ -4,7 +4,7 @@ import {
   typedTopic,
   type EnableTypedTopic,
   type TypedTopic,
-} from '#modules/operations/typed-topics/typed-topic.ts';
+} from '#modules/extensions/typed-topics/typed-topic.ts';
 import { given } from '#test/support/judges/given.ts';
 
 const day = 86_400_000;

@@ -3,11 +3,11 @@ import { request } from 'node:http';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEgressPolicy } from '#adapters/http-client/egress.ts';
-import { loadConfig } from '#app/config/config.ts';
-import { openDemo } from '#app/roles/open-demo.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { definitionProblems } from '#modules/connections/providers/load-catalogue.ts';
 import { definitionSchema } from '#modules/connections/providers/schema.ts';
+import { demoClientSecret } from '#modules/extensions/demo/definitions.ts';
+import { openDemo } from '#modules/extensions/demo/open.ts';
 
 const stack = new AsyncDisposableStack();
 afterAll(() => stack.disposeAsync());
@@ -21,36 +21,15 @@ const vault = {
   fingerprint: (purpose: string, text: string) =>
     createHmac('sha256', 'root').update(`${purpose} ${text}`).digest('hex'),
 } as unknown as Vault;
-const none = { find: () => null, all: () => [] };
 
-const open = (env: Readonly<Record<string, string>>) =>
-  openDemo(
-    stack,
-    { config: loadConfig(env), clock: clock as never, logger },
-    { vault, providers: none, gatewayUrl: () => gatewayUrl },
-  );
-
-const servers = {
-  SVC_LOG_URL: 'kafka://broker:9092',
-  SVC_REGISTRY_URL: 'http://registry:8080',
-  SVC_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
-};
-
-it.each([
-  ['it listens on every address', { SVC_HOST: '0.0.0.0' }],
-  ['it has a public URL', { SVC_PUBLIC_URL: 'http://127.0.0.1:3003' }],
-  ['its log is in Kafka', servers],
-  ['it has no API', { SVC_ROLES: 'owner,projector' }],
-  ['the setting says so', { SVC_DEMO: 'no' }],
-])('a gateway has no demo provider if %s', async (_why, env) => {
-  expect(await open(env)).toEqual({ demo: null, providers: none, allow: [] });
-});
+const open = () =>
+  openDemo(stack, { vault, clock: clock as never, logger, gatewayUrl: () => gatewayUrl });
 
 describe('the demo provider', () => {
   let opened: Awaited<ReturnType<typeof open>>;
   let host: string;
   beforeAll(async () => {
-    opened = await open({});
+    opened = await open();
     [host = ''] = opened.allow;
   });
 
@@ -96,7 +75,7 @@ describe('the demo provider', () => {
       method: 'POST',
       body: new URLSearchParams({
         client_id: 'svc-demo',
-        client_secret: opened.demo?.clientSecret ?? '',
+        client_secret: demoClientSecret(vault),
         ...form,
       }).toString(),
     });
@@ -110,10 +89,10 @@ describe('the demo provider', () => {
     JSON.parse(text) as { access_token: string; refresh_token: string };
 
   it('has valid definitions', () => {
-    for (const { name, ...definition } of opened.providers.all()) {
+    for (const { name, ...definition } of opened.definitions) {
       expect(definitionProblems(definitionSchema.parse(definition)), name).toEqual([]);
     }
-    expect(opened.providers.all().map(({ name }) => name)).toEqual(['demo-key', 'demo-oauth']);
+    expect(opened.definitions.map(({ name }) => name)).toEqual(['demo-oauth', 'demo-key']);
   });
 
   it('opens the egress guard for its own host and port alone', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { incompatibilities } from '#adapters/event-log/schema-compatibility.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { typedSchema } from '#modules/operations/typed-topics/envelope.ts';
+import { typedSchema } from '#modules/extensions/typed-topics/envelope.ts';
 
 const address = 'svc.cdc.dev.crm.contact';
 const of = { recordId: 'c-1', connectionId: 'ada', variant: 'base' };

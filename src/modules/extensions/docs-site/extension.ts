@@ -1,0 +1,4 @@
+import type { Extension } from '../extension.ts';
+import { docsSiteRoutes } from './routes.ts';
+
+export const docsSite: Extension = { routes: docsSiteRoutes };
