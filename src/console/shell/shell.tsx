@@ -45,8 +45,13 @@ const environmentPages: readonly NavigationItem[] = [
   },
   { page: '/runs', label: 'Runs', icon: 'play', scope: 'environment:logs:read' },
   { page: '/logs', label: 'Logs', icon: 'list', scope: 'environment:logs:read' },
-  { page: '/webhooks-out', label: 'Webhooks out', icon: 'send', scope: 'environment:*' },
-  { page: '/webhooks-in', label: 'Webhooks in', icon: 'inbox', scope: 'environment:*' },
+  {
+    page: '/webhooks-out',
+    label: 'Webhooks out',
+    icon: 'send',
+    scope: 'environment:webhooks:read',
+  },
+  { page: '/webhooks-in', label: 'Webhooks in', icon: 'inbox', scope: 'environment:webhooks:read' },
   {
     page: '/playground',
     label: 'Playground',
@@ -54,7 +59,7 @@ const environmentPages: readonly NavigationItem[] = [
     scope: 'environment:actions:execute',
   },
   { page: '/variables', label: 'Variables', icon: 'gear', scope: 'environment:variables:read' },
-  { page: '/alerts', label: 'Alerts', icon: 'bell', scope: 'environment:*' },
+  { page: '/alerts', label: 'Alerts', icon: 'bell', scope: 'environment:alerts:read' },
 ];
 
 const accountPages: readonly NavigationItem[] = [

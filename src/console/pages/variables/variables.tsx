@@ -16,7 +16,7 @@ export function Variables(): JSX.Element {
   const { can } = useAccess();
   const [isAdding, setAdding] = useState(false);
   const query = useRead('GET /environment-variables', {});
-  const canChange = can('environment:*');
+  const canChange = can('environment:variables:write');
   return (
     <Page
       title="Variables"

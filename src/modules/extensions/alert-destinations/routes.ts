@@ -41,7 +41,7 @@ const destinationShape = shown.schema.meta({ id: 'AlertDestination' });
 const oneDestinationShape = data(destinationShape);
 const destinationsShape = data(z.array(destinationShape));
 
-const scopes = ['environment:*'];
+const scopes = { read: ['environment:alerts:read'], write: ['environment:alerts:write'] };
 const path = z.strictObject({ id: z.uuid().describe('Id of the destination.') });
 
 const settings = {
@@ -64,7 +64,7 @@ const list = defineRoute({
   method: 'GET',
   path: '/alert-destinations',
   credential: 'environment',
-  scopes,
+  scopes: scopes.read,
   summary: 'List the alert destinations, oldest first.',
   description: 'URLs are shown without their paths, which may be secret.',
   answers: { 200: json('All of them.', destinationsShape) },
@@ -79,7 +79,7 @@ const create = defineRoute({
   method: 'POST',
   path: '/alert-destinations',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Create an alert destination.',
   description: 'A URL, an incoming webhook of Slack, or an e-mail address.',
   body: z.strictObject({
@@ -112,7 +112,7 @@ const patch = defineRoute({
   method: 'PATCH',
   path: '/alert-destinations/{id}',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Update an alert destination.',
   description: 'Absent fields keep their value.',
   params: path,
@@ -138,7 +138,7 @@ const remove = defineRoute({
   method: 'DELETE',
   path: '/alert-destinations/{id}',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Delete an alert destination.',
   params: path,
   answers: succeeded,

@@ -62,13 +62,11 @@ const result = representation<SendResult>()({
 const presentResult = result.of;
 const testedShape = data(result.schema);
 
-const scopes = ['environment:*'];
-
 const list = defineRoute({
   method: 'GET',
   path: '/alerts',
   credential: 'environment',
-  scopes,
+  scopes: ['environment:alerts:read'],
   summary: 'List the alerts with their state.',
   description: 'They are observed while the environment has an alert destination.',
   answers: { 200: json('Every kind.', alertsShape) },
@@ -86,7 +84,7 @@ const test = defineRoute({
   method: 'POST',
   path: '/alert-destinations/{id}/test',
   credential: 'environment',
-  scopes,
+  scopes: ['environment:alerts:write'],
   summary: 'Send a test to an alert destination.',
   description: 'Returns the outcome of the delivery; a few per minute.',
   params: z.strictObject({ id: z.uuid().describe('Id of the destination.') }),

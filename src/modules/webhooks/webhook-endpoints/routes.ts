@@ -143,7 +143,10 @@ const endpointShape = shown.schema.meta({ id: 'WebhookEndpoint' });
 const oneEndpointShape = data(endpointShape);
 const endpointsShape = data(z.array(endpointShape));
 
-const scopes = ['environment:*'];
+const scopes = {
+  read: ['environment:webhook_endpoints:read'],
+  write: ['environment:webhook_endpoints:write'],
+};
 const path = z.strictObject({ id: z.uuid().describe('Id of the endpoint.') });
 const kinds = z
   .array(z.enum(webhookKinds))
@@ -191,7 +194,7 @@ const list = defineRoute({
   method: 'GET',
   path: '/webhook-endpoints',
   credential: 'environment',
-  scopes,
+  scopes: scopes.read,
   summary: 'List the webhook endpoints.',
   description: 'The addresses of the environment first, then the endpoints, oldest first.',
   answers: { 200: json('All of them.', endpointsShape) },
@@ -211,7 +214,7 @@ const create = defineRoute({
   method: 'POST',
   path: '/webhook-endpoints',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Create a webhook endpoint.',
   description: 'For webhooks of every kind, or of some.',
   body: z.strictObject({
@@ -243,7 +246,7 @@ const patch = defineRoute({
   method: 'PATCH',
   path: '/webhook-endpoints/{id}',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Update a webhook endpoint.',
   description: 'Absent fields keep their value; null removes a filter.',
   params: path,
@@ -271,7 +274,7 @@ const remove = defineRoute({
   method: 'DELETE',
   path: '/webhook-endpoints/{id}',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Delete a webhook endpoint.',
   description: 'Webhooks that wait for it are cancelled.',
   params: path,
@@ -289,7 +292,7 @@ const testSend = defineRoute({
   method: 'POST',
   path: '/webhook-endpoints/{id}/test',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Send a test webhook to an endpoint.',
   params: z.strictObject({
     id: z

@@ -61,7 +61,7 @@ const incomingWithBodyShape = data(
   }),
 );
 
-const scopes = ['environment:*'];
+const scopes = { read: ['environment:webhooks:read'], write: ['environment:webhooks:resend'] };
 const pageSizeDefault = 100;
 const path = z.strictObject({ id: z.uuid().describe('Id of the webhook.') });
 const timestamp = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
@@ -70,7 +70,7 @@ const list = defineRoute({
   method: 'GET',
   path: '/webhook-deliveries',
   credential: 'environment',
-  scopes,
+  scopes: scopes.read,
   summary: 'List webhooks of providers, newest first.',
   description: 'Rejected ones, too.',
   query: z.strictObject({
@@ -123,7 +123,7 @@ const get = defineRoute({
   method: 'GET',
   path: '/webhook-deliveries/{id}',
   credential: 'environment',
-  scopes,
+  scopes: scopes.read,
   summary: 'Get a webhook of a provider.',
   params: path,
   answers: { 200: json('The webhook.', incomingWithBodyShape) },
@@ -143,7 +143,7 @@ const process = defineRoute({
   method: 'POST',
   path: '/webhook-deliveries/{id}/process',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Process a webhook of a provider again.',
   description: 'It is verified and routed once more, after the cause of its rejection was fixed.',
   params: path,

@@ -101,7 +101,7 @@ const replayedShape = data(
   }),
 );
 
-const scopes = ['environment:*'];
+const scopes = { read: ['environment:webhooks:read'], write: ['environment:webhooks:resend'] };
 const pageSizeDefault = 100;
 const replayLimitDefault = 1_000;
 const replayLimitMax = 10_000;
@@ -143,7 +143,7 @@ const list = defineRoute({
   method: 'GET',
   path: '/webhook-messages',
   credential: 'environment',
-  scopes,
+  scopes: scopes.read,
   summary: 'List webhook messages, newest first.',
   description: 'One entry for each message and endpoint.',
   query: conditionsShape.extend({
@@ -186,7 +186,7 @@ const get = defineRoute({
   method: 'GET',
   path: '/webhook-messages/{id}',
   credential: 'environment',
-  scopes,
+  scopes: scopes.read,
   summary: 'Get a webhook message.',
   description: 'With its body, and its attempts at each endpoint.',
   params: path,
@@ -210,7 +210,7 @@ const resend = defineRoute({
   method: 'POST',
   path: '/webhook-messages/{id}/resend',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Resend a webhook message.',
   description: 'To all endpoints that it went to, or to one of them.',
   params: path,
@@ -247,7 +247,7 @@ const recover = defineRoute({
   method: 'POST',
   path: '/webhook-messages/recover',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Resend failed webhook messages.',
   description:
     'Those that failed since a time and were not recovered yet; repeat with `last_created_at` while `has_more`.',
@@ -269,7 +269,7 @@ const replay = defineRoute({
   method: 'POST',
   path: '/webhook-messages/replay',
   credential: 'environment',
-  scopes,
+  scopes: scopes.write,
   summary: 'Replay webhook messages.',
   description: 'Those with the `ids`, or those that match the filter from a time on.',
   body: z
