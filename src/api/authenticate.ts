@@ -16,14 +16,18 @@ import {
 import { isKeyFormat } from '#modules/access/api-keys/key-format.ts';
 import { holdsScope } from '#modules/access/api-keys/scopes.ts';
 import { ipPrefix } from '#modules/access/audit/audited.ts';
+import type { ConsoleSession } from '#modules/access/console-sessions/console-session.ts';
 import { tokenOf } from '#modules/access/console-sessions/cookie.ts';
 import {
   checkCsrf,
   createSessionUseNoter,
   findSession,
   findSessionKey,
+  findSessionPerson,
 } from '#modules/access/console-sessions/handlers.ts';
 import { environmentEntity, environmentRef } from '#modules/access/environments/entity.ts';
+import { personCaller } from '#modules/access/people/caller.ts';
+import { openPeopleChanges, type PeopleChanges } from '#modules/access/people/handlers.ts';
 import { isConnectToken, sessionOf } from '#modules/connections/connect-sessions/handlers.ts';
 import type { Services } from './services.ts';
 
@@ -67,7 +71,9 @@ interface CachedCaller extends OpenedKey {
  * empties the cache.
  */
 export async function openAuthenticator(services: Services): Promise<Authenticator> {
-  const revocations = await openRevocations(services.coordination);
+  await using stack = new AsyncDisposableStack();
+  const revocations = stack.use(await openRevocations(services.coordination));
+  const people = stack.use(await openPeopleChanges(services.coordination, services.control));
   const cached = new LRUCache<string, CachedCaller>({ max: cachedMax });
   /** A caller that was looked up before a change must not be cached after it. */
   let changes = 0;
@@ -89,7 +95,7 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
   };
   const isRevoked = ({ key, hash }: OpenedKey): boolean =>
     revocations.has(key.id) || revocations.has(hash);
-  const consoleCallers = createConsoleCallers(services, revocations);
+  const consoleCallers = createConsoleCallers(services, { revocations, people });
   const knownCaller = (header: string | undefined, address: string): Caller | null => {
     const existing = header === undefined ? undefined : cached.get(header);
     if (existing === undefined || isRevoked(existing)) return null;
@@ -98,6 +104,7 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
     if (uses.isDue(existing)) void note(existing, address);
     return existing.caller;
   };
+  const opened = stack.move();
   return {
     knownCaller,
     async callerOf(header, address) {
@@ -116,15 +123,16 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
     sessionCallerOf: (token) => sessionCaller(token, services),
     consoleCallerOf(request, route, address) {
       return (
-        consoleCallers.find(request, route)?.then(({ key, sessionId }) => {
-          void note({ key, hash: key.hash }, address);
-          return { ...callerOf(key), consoleSessionId: sessionId };
+        consoleCallers.find(request, route)?.then((found) => {
+          if ('caller' in found) return found.caller;
+          void note({ key: found.key, hash: found.key.hash }, address);
+          return { ...callerOf(found.key), consoleSessionId: found.sessionId };
         }) ?? null
       );
     },
     async [Symbol.asyncDispose]() {
       stop();
-      await revocations[Symbol.asyncDispose]();
+      await opened.disposeAsync();
     },
   };
 }
@@ -181,39 +189,79 @@ interface ConsoleKey {
   readonly sessionId: string;
 }
 
+/** The person who acts for a request of the console, in one environment or the account. */
+interface ConsolePerson {
+  readonly caller: Caller;
+}
+
 interface ConsoleCallers {
   /**
-   * The key that the console names in a request with its cookie, which counts only without an `Authorization` header,
-   * from a page of this origin, on routes that take it; null: the request is not such a one.
-   * @throws GatewayError `unknown_console_session`, `invalid_csrf_token`
+   * The key that the console names in a request with its cookie, or the person who is signed in. The cookie counts only
+   * without an `Authorization` header, from a page of this origin, on routes that take it; null: the request is not such
+   * a one.
+   * @throws GatewayError `unknown_console_session`, `invalid_csrf_token`, `forbidden`
    */
-  find(request: IncomingMessage, route: RouteGuards): Promise<ConsoleKey> | null;
+  find(request: IncomingMessage, route: RouteGuards): Promise<ConsoleKey | ConsolePerson> | null;
 }
 
 /** The header that names the key of the session by its id. */
 const keyHeader = 'svc-console-key';
+/** The header that names where a person acts: the UUID of an environment, or `account`. */
+const environmentHeader = 'svc-console-environment';
 const csrfHeader = 'svc-csrf-token';
 
-function createConsoleCallers(services: Services, revocations: Revocations): ConsoleCallers {
+interface Notified {
+  readonly revocations: Revocations;
+  readonly people: PeopleChanges;
+}
+
+function createConsoleCallers(
+  services: Services,
+  { revocations, people }: Notified,
+): ConsoleCallers {
   const noteUse = createSessionUseNoter(services);
-  const find = async (token: string, { headers }: IncomingMessage): Promise<ConsoleKey> => {
-    checkCsrf(services.vault, token, headers[csrfHeader]?.toString());
-    const session = await findSession(services, token);
-    const name = session?.keys.find(({ id }) => id === headers[keyHeader]);
+  const ofKey = (session: ConsoleSession, keyId: string | undefined): ConsoleKey => {
+    const name = session.keys.find(({ id }) => id === keyId);
     const found = name === undefined ? null : findSessionKey(services, name);
-    const isOver = session === null || revocations.has(session.id);
-    if (isOver || found === null || revocations.has(found.key.id)) {
+    if (found === null || revocations.has(found.key.id)) {
       throw new GatewayError('unknown_console_session');
     }
+    return { key: found.key, sessionId: session.id };
+  };
+  const ofPerson = async (
+    session: ConsoleSession,
+    personId: string,
+    where: string | undefined,
+  ): Promise<ConsolePerson> => {
+    await people.applied(personId);
+    const person = findSessionPerson(services, session);
+    if (person === null) throw new GatewayError('unknown_console_session');
+    return { caller: personCaller(services, person, { where, sessionId: session.id }) };
+  };
+  const find = async (
+    token: string,
+    { headers }: IncomingMessage,
+  ): Promise<ConsoleKey | ConsolePerson> => {
+    checkCsrf(services.vault, token, headers[csrfHeader]?.toString());
+    const session = await findSession(services, token);
+    if (session === null || revocations.has(session.id)) {
+      throw new GatewayError('unknown_console_session');
+    }
+    const { personId } = session;
+    const found =
+      personId === undefined
+        ? ofKey(session, headers[keyHeader]?.toString())
+        : await ofPerson(session, personId, headers[environmentHeader]?.toString());
     void noteUse(session).catch((error: unknown) => {
       services.logger.debug({ err: error }, 'the use of a console session was not noted');
     });
-    return { key: found.key, sessionId: session.id };
+    return found;
   };
   return {
     find(request, route) {
       const { headers, method = 'GET' } = request;
-      if (headers.authorization !== undefined || headers[keyHeader] === undefined) return null;
+      const names = headers[keyHeader] ?? headers[environmentHeader];
+      if (headers.authorization !== undefined || names === undefined) return null;
       if (!takesConsoleCookie(route)) return null;
       const browser = { ...headers, 'sec-fetch-site': headers['sec-fetch-site']?.toString() };
       const isChange = method !== 'GET' && method !== 'HEAD';

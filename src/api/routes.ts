@@ -6,6 +6,7 @@ import { auditExportRoute, auditRoutes } from '#modules/access/audit/routes.ts';
 import { consoleCodeRoutes } from '#modules/access/console-codes/routes.ts';
 import { consoleSessionRoutes } from '#modules/access/console-sessions/routes.ts';
 import { environmentRoutes } from '#modules/access/environments/routes.ts';
+import { peopleRoutes } from '#modules/access/people/routes.ts';
 import { rootKeyRoutes } from '#modules/access/root-keys/routes.ts';
 import { formRoutes } from '#modules/connections/authorizations/form-routes.ts';
 import { redirectRoutes } from '#modules/connections/authorizations/redirect-routes.ts';
@@ -150,6 +151,11 @@ const tags: readonly Tag[] = [
     paths: ['/console', '/connect/ui/', '/connect/embed.js'],
   },
   {
+    name: 'People',
+    description: 'Who signs in to the console, with which roles, and in which browsers.',
+    paths: ['/people', '/account/sessions'],
+  },
+  {
     name: 'Audit',
     description: 'Who did what to which thing, in chains of hashes that show a change.',
     paths: ['/audit'],
@@ -222,6 +228,7 @@ export const routes: readonly AnyRoute[] = [
   ...apiKeyRoutes,
   ...consoleSessionRoutes,
   ...consoleCodeRoutes,
+  ...peopleRoutes,
   ...variableRoutes,
   ...recordRoutes,
   ...functionRoutes,

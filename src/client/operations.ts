@@ -40,9 +40,17 @@ export type PreviousSecret = { readonly secret: string; readonly valid_until: st
 
 export type ApiKeyWithSecret = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly expires_at: string | null; readonly created_at: string };
 
-export type ConsoleSession = { readonly csrf_token: string; readonly expires_at: string; readonly keys: readonly ({ readonly id: string; readonly name: string; readonly kind: 'account' | 'environment'; readonly environment: { readonly id: number; readonly name: string } | null; readonly scopes: readonly string[]; readonly expires_at: string | null })[] };
+export type ConsoleSession = { readonly csrf_token: string; readonly expires_at: string; readonly keys: readonly ({ readonly id: string; readonly name: string; readonly kind: 'account' | 'environment'; readonly environment: { readonly id: number; readonly name: string } | null; readonly scopes: readonly string[]; readonly expires_at: string | null })[]; readonly person: { readonly id: string; readonly email: string; readonly display_name: string } | null; readonly access: readonly ({ readonly environment: { readonly uid: string; readonly id: number; readonly name: string } | null; readonly roles: readonly ('owner' | 'developer' | 'support' | 'read_only')[]; readonly scopes: readonly string[] })[] };
+
+export type ListedConsoleSession = { readonly id: string; readonly person: { readonly id: string; readonly email: string; readonly display_name: string } | null; readonly keys: readonly string[]; readonly browser: string | null; readonly ip_prefix: string | null; readonly created_at: string; readonly last_used_at: string; readonly expires_at: string; readonly is_current: boolean };
 
 export type ConsoleCode = { readonly code: string; readonly expires_at: string; readonly url: string };
+
+export type Person = { readonly id: string; readonly email: string; readonly display_name: string; readonly roles: readonly PersonRole[]; readonly issuer: string | null; readonly is_active: boolean; readonly created_at: string; readonly last_sign_in_at: string | null };
+
+export type PersonRole = { readonly environment: string; readonly role: 'owner' | 'developer' | 'support' | 'read_only'; readonly from: 'owner' | 'groups' };
+
+export type RoleGrant = { readonly environment: string; readonly role: 'owner' | 'developer' | 'support' | 'read_only' };
 
 export type Variable = { readonly name: string; readonly value: string };
 
@@ -102,7 +110,7 @@ export type LogOperation = { readonly id: string; readonly operation: { readonly
 
 export type LogMessage = { readonly id: string; readonly parentId: string; readonly source: string; readonly level: string; readonly type: 'log' | 'http'; readonly message: string; readonly context?: 'script' | 'proxy' | 'webhook' | 'auth'; readonly state?: string; readonly error?: { readonly name: string; readonly message: string }; readonly request?: { readonly method: string; readonly url: string; readonly headers: {  } }; readonly response?: { readonly code: number; readonly headers: {  } }; readonly retry?: { readonly attempt: number }; readonly meta?: unknown; readonly durationMs?: number; readonly createdAt: string };
 
-export type AuditEvent = { readonly environment: string; readonly seq: number; readonly at: string; readonly actor: string; readonly action: string; readonly target: string; readonly outcome: string; readonly ip_prefix: string | null; readonly details: { readonly [name: string]: unknown } | null; readonly chain_hash: string };
+export type AuditEvent = { readonly environment: string; readonly seq: number; readonly at: string; readonly actor: string; readonly actor_name: string | null; readonly action: string; readonly target: string; readonly outcome: string; readonly ip_prefix: string | null; readonly details: { readonly [name: string]: unknown } | null; readonly chain_hash: string };
 
 export type Statistics = { readonly step_seconds: number; readonly times: readonly number[]; readonly series: { readonly sync_runs_succeeded: readonly number[]; readonly sync_runs_failed: readonly number[]; readonly action_runs_succeeded: readonly number[]; readonly action_runs_failed: readonly number[]; readonly records_changed: readonly number[]; readonly proxy_requests: readonly number[]; readonly proxy_failed: readonly number[]; readonly webhooks_delivered: readonly number[]; readonly webhooks_failed: readonly number[]; readonly webhooks_received: readonly number[]; readonly authorizations_succeeded: readonly number[]; readonly authorizations_failed: readonly number[] }; readonly totals: { readonly connections: number; readonly failing_connections: number } };
 
@@ -513,7 +521,7 @@ export interface Operations {
   };
   /** Sign a browser in to the console. */
   'POST /console/session': {
-    readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string };
+    readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string; readonly 'user-agent'?: string };
     readonly body: { readonly key?: string; readonly code?: string };
     readonly answer: ConsoleSession;
   };
@@ -533,9 +541,55 @@ export interface Operations {
     readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string; readonly 'svc-csrf-token'?: string };
     readonly answer: undefined;
   };
+  /** List the sessions of the person who is signed in, newest first. */
+  'GET /console/sessions': {
+    readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string };
+    readonly answer: { readonly data: readonly ListedConsoleSession[] };
+  };
+  /** End a session of the person who is signed in. */
+  'DELETE /console/sessions/{id}': {
+    readonly params: { readonly id: string };
+    readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string; readonly 'svc-csrf-token'?: string };
+    readonly answer: undefined;
+  };
+  /** List the sessions of the console, newest first. */
+  'GET /account/sessions': {
+    readonly query?: { readonly person_id?: string };
+    readonly answer: { readonly data: readonly ListedConsoleSession[] };
+  };
+  /** End a session of the console. */
+  'DELETE /account/sessions/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: Success;
+  };
   /** Create a link that signs a browser in to the console. */
   'POST /console/codes': {
     readonly answer: { readonly data: ConsoleCode };
+  };
+  /** List the people, by e-mail address. */
+  'GET /people': {
+    readonly answer: { readonly data: readonly Person[] };
+  };
+  /** Invite a person. */
+  'POST /people': {
+    readonly body: { readonly email: string; readonly display_name: string; readonly roles: readonly RoleGrant[] };
+    readonly answer: { readonly data: { readonly person: Person; readonly link: { readonly url: string; readonly expires_at: string }; readonly is_mailed: boolean } };
+  };
+  /** Change the name or roles of a person, or whether the person may sign in. */
+  'PATCH /people/{id}': {
+    readonly params: { readonly id: string };
+    readonly body?: { readonly display_name?: string; readonly roles?: readonly RoleGrant[]; readonly is_active?: boolean };
+    readonly answer: { readonly data: Person };
+  };
+  /** Make a link that signs a person in once. */
+  'POST /people/{id}/sign-in-links': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: { readonly person: Person; readonly link: { readonly url: string; readonly expires_at: string }; readonly is_mailed: boolean } };
+  };
+  /** End all sessions of a person. */
+  'DELETE /people/{id}/sessions': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: { readonly ended: number } };
   };
   /** List the variables of the environment. */
   'GET /environment-variables': {

@@ -20,7 +20,7 @@ export function checkScope(route: RouteGuards, caller: Caller): void {
   }
   if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;
   const message = `The key lacks the scope ${route.scopes.join(' or ')}.`;
-  throw new GatewayError('forbidden', { message });
+  throw new GatewayError('forbidden', caller.explainMissing?.(route.scopes) ?? { message });
 }
 
 const wantedBy = {

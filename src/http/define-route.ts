@@ -21,7 +21,10 @@ export interface Caller {
   readonly credential: Exclude<Credential, 'key'>;
   /** Empty for account keys and unauthenticated routes. */
   readonly environmentUid: string;
+  /** Id of the key, of the connect session, or of the person. */
   readonly keyId: string;
+  /** The person who acts through the console. */
+  readonly personId?: string;
   readonly scopes: readonly string[];
   /** Present for the credential `connect`. */
   readonly session?: CallerSession;
@@ -29,10 +32,12 @@ export interface Caller {
   readonly secretHash?: string;
   /** The session of the console in whose name the key acts. */
   readonly consoleSessionId?: string;
-  /** `key:<id>`, or `user:session-<id>` of a connect session; for events and the audit trail. */
+  /** `key:<id>`, `user:<id>` of a person, or `user:session-<id>` of a connect session; for events and the audit trail. */
   readonly actor: string;
   /** Whether the key holds the scope (wildcards as in docs/reference/http.md#scopes). */
   has(scope: string): boolean;
+  /** Why the caller has none of the scopes, and what helps; absent for a key. */
+  explainMissing?(scopes: readonly string[]): { readonly message: string; readonly fix: string };
 }
 
 /** Identifies a repeated request: the client's key, and a keyed hash of the request. */

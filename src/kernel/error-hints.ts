@@ -135,7 +135,16 @@ export const errorHints = {
   invalid_connect_session_token_format: 'Send the complete token of POST /connect/sessions.',
   unknown_connect_session_token: 'Create another session, which is valid for 30 minutes.',
   unknown_console_session: 'Sign in to the console with a key or a new code.',
-  unknown_console_code: 'Make a new code with POST /console/codes, which works once for 5 minutes.',
+  unknown_console_code:
+    'Make a new code with POST /console/codes, which works once for 5 minutes, or ask the sender of the link for a new one.',
+  person_deactivated: 'Ask an owner of the account to give you access again.',
+  no_role:
+    'Ask an owner of the account to invite you, or the operator to give one of your groups a role.',
+  sign_in_refused: 'Ask an owner of the account for access.',
+  sign_in_expired: 'Start the sign-in again in this browser.',
+  sign_in_failed: 'Start the sign-in again; if it fails again, check the settings SVC_OIDC_*.',
+  identity_provider_unavailable:
+    'Try again later; if it goes on, check SVC_OIDC_ISSUER and that this service may reach it.',
   missing_public_key: 'Add connect_session_token=<token> to the query.',
   deprecated_authentication:
     'Create a connect session and send its token as connect_session_token.',

@@ -156,6 +156,15 @@ export const limits = {
   consoleSessionNotedMs: 5 * 60_000,
   consoleSessionKeysMax: 50,
   consoleCodeMs: 5 * 60_000,
+  /** Until the first sign-in. */
+  invitationMs: 7 * dayMs,
+  /** After it. */
+  signInLinkMs: 15 * 60_000,
+  /** From the start of a sign-in with the identity provider to its return. */
+  identitySignInMs: 10 * 60_000,
+  peopleMax: 5_000,
+  /** Of one person. */
+  grantsMax: 200,
   /** Of one address, successful ones included. */
   consoleSignInsPerMinute: 60,
   /** In Kafka, a segment of wrapped keys stays open at most this long; then destroyed keys are compacted away. */

@@ -50,6 +50,8 @@ describe('signing in', () => {
           expires_at: null,
         },
       ],
+      person: null,
+      access: [],
     });
     expect(came.headers.get('set-cookie')).toMatch(
       /^svc_console_[0-9a-f]{16}=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+$/,

@@ -5,6 +5,7 @@ import { consoleCodeEntity } from '#modules/access/console-codes/entity.ts';
 import { consoleSessionEntity } from '#modules/access/console-sessions/entity.ts';
 import { environmentEntity } from '#modules/access/environments/entity.ts';
 import { idempotentRequestEntity } from '#modules/access/idempotent-requests/entity.ts';
+import { personEntity } from '#modules/access/people/entity.ts';
 import { rewrapEntity } from '#modules/access/root-keys/entity.ts';
 import { authorizationEntity } from '#modules/connections/authorizations/entity.ts';
 import { connectSessionEntity } from '#modules/connections/connect-sessions/entity.ts';
@@ -30,6 +31,7 @@ export const definitions = {
   'api-key': apiKeyEntity,
   'console-code': consoleCodeEntity,
   'console-session': consoleSessionEntity,
+  person: personEntity,
   variable: variableEntity,
   integration: integrationEntity,
   connection: connectionEntity,

@@ -3,6 +3,7 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { Ports } from '#control-plane/ports.ts';
 import { routesWith } from '#http/define-route.ts';
 import type { Coordination } from '#ports/coordination.ts';
+import type { Mailer } from '#ports/mailer.ts';
 import type { RowQueries } from '#ports/projection-store.ts';
 import type { AuditRecorder } from './audit/recorder.ts';
 import type { EnvironmentDependents } from './environments/dependents.ts';
@@ -33,6 +34,8 @@ export type CommonServices = Ports & SealedEntities & EntityQueries & SharedValu
 export interface AccessParts {
   readonly rootKeys: RootKeyRing;
   readonly audit: AuditRecorder;
+  /** Null without a mail server. */
+  readonly mailer: Mailer | null;
   /** The state of other wings in environments, in the order of deletion. */
   readonly environmentDependents: readonly EnvironmentDependents[];
 }

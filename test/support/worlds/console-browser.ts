@@ -16,11 +16,20 @@ interface SessionKey {
   readonly name: string;
 }
 
+/** Where a person may act. */
+interface SessionAccess {
+  readonly environment: { readonly uid: string; readonly name: string } | null;
+  readonly roles: readonly string[];
+  readonly scopes: readonly string[];
+}
+
 /** A body that the console reads: a session, or a refusal. */
 interface Body {
   readonly csrf_token: string;
   readonly keys: readonly SessionKey[];
-  readonly error?: { readonly code: string };
+  readonly person: { readonly id: string; readonly email: string } | null;
+  readonly access: readonly SessionAccess[];
+  readonly error?: { readonly code: string; readonly message: string; readonly fix: string };
 }
 
 export interface Came {
@@ -37,8 +46,11 @@ export interface Browser {
   readonly cookie: string;
   readonly csrf: string;
   readonly keys: readonly SessionKey[];
+  readonly access: readonly SessionAccess[];
   /** What the console sends with each request. */
   as(keyId: string): Record<string, string>;
+  /** What it sends for a person, in an environment by name or in `account`. */
+  at(environment: string): Record<string, string>;
 }
 
 export const cookieIn = ({ headers }: Came): string =>
@@ -85,17 +97,19 @@ async function signIn(
   const sent = { body, headers: { ...samePage, ...headers } };
   const came = await send(api, 'POST', '/console/session', sent);
   expect(outcome(came)).toBe('201 ');
-  const { csrf_token: csrf = '', keys = [] } = came.body ?? {};
+  const { csrf_token: csrf = '', keys = [], access = [] } = came.body ?? {};
   const cookie = cookieIn(came);
+  const common = { ...samePage, cookie, 'svc-csrf-token': csrf };
   return {
     cookie,
     csrf,
     keys,
-    as: (keyId) => ({
-      ...samePage,
-      cookie,
-      'svc-csrf-token': csrf,
-      'svc-console-key': keyId,
+    access,
+    as: (keyId) => ({ ...common, 'svc-console-key': keyId }),
+    at: (name) => ({
+      ...common,
+      'svc-console-environment':
+        access.find(({ environment }) => environment?.name === name)?.environment?.uid ?? name,
     }),
   };
 }

@@ -16,8 +16,8 @@ export const profiles = {
 export type Profile = keyof typeof profiles;
 export const profileNames = Object.keys(profiles) as [Profile, ...Profile[]];
 
-/** The scopes within an environment (docs/reference/http.md#endpoints-by-scope), without `environment:`. */
-const existing = [
+/** The scopes within an environment (docs/reference/http.md#endpoints-by-scope). */
+export const environmentScopes: readonly string[] = [
   'integrations:list',
   'integrations:list_credentials',
   'integrations:list_functions',
@@ -68,8 +68,8 @@ const existing = [
 /** Unknown scopes are refused: a key with a mistyped scope would fail only when it is used. */
 function isKnown(scope: string): boolean {
   return scope.endsWith(':*')
-    ? existing.some((name) => name.startsWith(scope.slice(0, -1)))
-    : existing.includes(scope);
+    ? environmentScopes.some((name) => name.startsWith(scope.slice(0, -1)))
+    : environmentScopes.includes(scope);
 }
 
 /**

@@ -153,6 +153,20 @@ const rules: Readonly<Record<string, AuditRule>> = {
     target: ({ caller }) => caller.environmentUid,
   },
   'POST /console/codes': { action: 'console_code.create', target: ({ caller }) => caller.keyId },
+  'POST /people': { action: 'person.invite', target: made('display_name') },
+  'PATCH /people/{id}': { action: 'person.change', target: ({ params }) => field(params, 'id') },
+  'POST /people/{id}/sign-in-links': {
+    action: 'person.create_sign_in_link',
+    target: ({ params }) => field(params, 'id'),
+  },
+  'DELETE /people/{id}/sessions': {
+    action: 'person.end_sessions',
+    target: ({ params }) => field(params, 'id'),
+  },
+  'DELETE /account/sessions/{id}': {
+    action: 'console_session.end',
+    target: ({ params }) => field(params, 'id'),
+  },
   'POST /root-keys/rewrap': { action: 'root_key.rewrap', target: () => '*' },
   'POST /demo': { action: 'demo.set_up', target: () => '*' },
   'POST /functions/deployments/bundle': { action: 'function.deploy', target: () => '*' },

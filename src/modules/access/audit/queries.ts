@@ -1,8 +1,10 @@
-import type { ControlView } from '#control-plane/control-plane.ts';
+import type { ControlPlane, ControlView } from '#control-plane/control-plane.ts';
 import type { Micros } from '#kernel/time.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
 import { micros, timestamp, where } from '#tables/where.ts';
+import { accountKeyEntity, apiKeyEntity } from '../api-keys/entity.ts';
 import { environmentRef } from '../environments/entity.ts';
+import { personRef } from '../people/entity.ts';
 import type { EntityQueries } from '../services.ts';
 import { auditChainEntity } from './entity.ts';
 import { audit } from './projection.ts';
@@ -87,6 +89,24 @@ export async function chainFrom(
     heavy,
   );
 }
+
+/** Names actors: people by name and address, keys by name; null: it is gone, or the actor is none of them. */
+export function actorNames({ view }: Pick<ControlPlane, 'view'>): (actor: string) => string | null {
+  const keys = new Map<string, string>();
+  for (const kind of [accountKeyEntity, apiKeyEntity]) {
+    for (const { state } of view.list(kind, [])) keys.set(`key:${state.id}`, state.displayName);
+  }
+  return (actor) => {
+    const key = keys.get(actor);
+    if (key !== undefined) return key;
+    const person = actor.startsWith(personActor)
+      ? view.find(personRef(actor.slice(personActor.length)))
+      : null;
+    return person === null ? null : `${person.displayName} <${person.email}>`;
+  };
+}
+
+const personActor = 'user:';
 
 /** The end of each chain, as its owner keeps it. */
 export function chainsOf(view: ControlView) {

@@ -11,14 +11,31 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { microsOf, isoMicros } from '#kernel/time.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
-import { chainsOf, findEvents, type AuditPlace, chainFrom, type AuditRow } from './queries.ts';
+import {
+  actorNames,
+  chainsOf,
+  findEvents,
+  type AuditPlace,
+  chainFrom,
+  type AuditRow,
+} from './queries.ts';
 
 /** An event for people. */
-const event = representation<ChainedEntry & { readonly hash: string }>()({
+const event = representation<
+  ChainedEntry & { readonly hash: string; readonly actorName: string | null }
+>()({
   environment: z.string().describe('UUID of the environment, or `account`.'),
   seq: z.int().describe('Number of the event in its chain, from 1.'),
   at: [timestamp, ({ occurred_at: at }) => isoMicros(at)],
   actor: z.string().meta({ examples: ['key:0198c1a2-7d30-7000-8000-000000000001'] }),
+  actor_name: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'Name and e-mail address of the person, or name of the key, as it is now; null where unknown.',
+      examples: ['Ada Lovelace <ada@example.com>'],
+    }),
   action: z
     .string()
     .meta({ description: 'The action, as noun and verb.', examples: ['api_key.create'] }),
@@ -43,7 +60,8 @@ const event = representation<ChainedEntry & { readonly hash: string }>()({
   ],
 });
 
-const presentEvent = (row: AuditRow) => event.of({ ...entryOf(row), hash: row.chain_hash });
+const presentEvent = (row: AuditRow, actorName: string | null) =>
+  event.of({ ...entryOf(row), hash: row.chain_hash, actorName });
 
 const eventsShape = z.strictObject({
   data: z.array(event.schema.meta({ id: 'AuditEvent' })),
@@ -161,7 +179,9 @@ const list = defineRoute({
     const last = rows.length > limit ? page.at(-1) : undefined;
     const next =
       last && cursorOf({ at: +last.happened, environment: last.environment_id, seq: +last.seq });
-    return { status: 200, body: { data: page.map(presentEvent), next_cursor: next ?? null } };
+    const nameOf = actorNames(services.control);
+    const events = page.map((row) => presentEvent(row, nameOf(row.actor)));
+    return { status: 200, body: { data: events, next_cursor: next ?? null } };
   },
 });
 

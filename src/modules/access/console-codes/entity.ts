@@ -11,7 +11,7 @@ export interface ConsoleCodeEntity {
   readonly state: ConsoleCode;
   readonly command: ConsoleCodeCommand;
   readonly event: ConsoleCodeEvent;
-  readonly index: 'hash';
+  readonly index: 'hash' | 'person';
 }
 
 export const consoleCodeRef = (id: string): EntityRef<ConsoleCodeEntity> => ({
@@ -23,7 +23,7 @@ export const consoleCodeRef = (id: string): EntityRef<ConsoleCodeEntity> => ({
 /** Not published on a public topic: who signs in is in the audit. */
 export const consoleCodeEntity: EntityDefinition<ConsoleCodeEntity> = {
   kind: 'console-code',
-  indexes: { hash: ({ hash }) => hash },
+  indexes: { hash: ({ hash }) => hash, person: ({ personId }) => personId ?? null },
   decider: consoleCode,
   publish: () => [],
   dueAt: ({ expiresAt }) => expiresAt,

@@ -4,7 +4,7 @@ import {
   findCaughtUp,
   type ControlPlane,
 } from '#control-plane/control-plane.ts';
-import type { CommandOf } from '#control-plane/entity.ts';
+import { commandTo, type CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
 import { isExpired } from '../api-keys/api-key.ts';
@@ -12,7 +12,7 @@ import { listKeys } from '../api-keys/queries.ts';
 import { defaultKeyName } from '../environments/handlers.ts';
 import { listEnvironments } from '../environments/queries.ts';
 import type { SealedEntities } from '../services.ts';
-import type { KeyName } from './console-code.ts';
+import type { ConsoleCode, KeyName } from './console-code.ts';
 import { consoleCodeRef, consoleCodeEntity, type ConsoleCodeEntity } from './entity.ts';
 
 /** Text of a code: 192 random bits. */
@@ -31,28 +31,57 @@ export async function createCode(
   keys: readonly KeyName[],
   options: Pick<ExecuteOptions, 'actor'>,
 ): Promise<MadeCode> {
-  const code = randomBytes(codeBytes).toString('base64url');
-  const id = randomUUID();
-  const body: CommandOf<ConsoleCodeEntity> = {
-    type: 'Create',
-    id,
-    hash: hashOf(vault, code),
-    keys,
-  };
+  const { code, id, hash } = newCode(vault);
+  const body: CommandOf<ConsoleCodeEntity> = { type: 'Create', id, hash, keys };
   const made = await control.execute(consoleCodeRef(id), body, options);
   if (made === null) throw new GatewayError('server_error');
   return { code, expiresAt: made.expiresAt };
 }
 
 /**
+ * Creates a code that signs in once as the person; earlier ones of the person stop working.
+ * @throws GatewayError as `ControlPlane.execute`
+ */
+export async function createPersonCode(
+  { control, vault }: SealedEntities,
+  { personId, lifetimeMs }: { readonly personId: string; readonly lifetimeMs: number },
+  options: Pick<ExecuteOptions, 'actor'>,
+): Promise<MadeCode> {
+  const { code, id, hash } = newCode(vault);
+  const create = commandTo(consoleCodeRef(id), {
+    type: 'Create',
+    id,
+    hash,
+    keys: [],
+    personId,
+    lifetimeMs,
+  });
+  await control.view.caughtUp();
+  const [made] = await control.askAll([create, ...withdrawalsOf(control, personId)], options);
+  if (made === null) throw new GatewayError('server_error');
+  return { code, expiresAt: made.expiresAt };
+}
+
+/** Commands that take the unused codes of a person out of use. */
+export const withdrawalsOf = ({ view }: ControlPlane, personId: string) =>
+  view
+    .listBy(consoleCodeEntity, 'person', personId)
+    .map(({ state }) => commandTo(consoleCodeRef(state.id), { type: 'Withdraw' }));
+
+function newCode(vault: SealedEntities['vault']) {
+  const code = randomBytes(codeBytes).toString('base64url');
+  return { code, id: randomUUID(), hash: hashOf(vault, code) };
+}
+
+/**
  * Uses the code up, from any node.
- * @returns the keys that it stands for
+ * @returns what it stands for
  * @throws GatewayError `unknown_console_code`: never made, used before, or expired
  */
 export async function useCode(
   { control, vault }: SealedEntities,
   code: string,
-): Promise<readonly KeyName[]> {
+): Promise<Pick<ConsoleCode, 'keys' | 'personId'>> {
   const { view } = control;
   const hash = hashOf(vault, code);
   const existing = codePattern.test(code)
@@ -60,7 +89,7 @@ export async function useCode(
     : null;
   if (existing === null) throw new GatewayError('unknown_console_code');
   await control.execute(consoleCodeRef(existing.state.id), { type: 'Use' }, { actor: 'anonymous' });
-  return existing.state.keys;
+  return existing.state;
 }
 
 /** The keys with which a newcomer starts: the account's oldest, and of each environment the one it was made with. */
@@ -80,6 +109,10 @@ export function defaultKeys({
   const keys = [...(account === undefined ? [] : [account]), ...ofEnvironments];
   return keys.map(({ environmentUid, id }) => ({ environmentUid, id }));
 }
+
+/** The console's address that accepts an invitation, as `signInUrl`. */
+export const invitationUrl = (publicUrl: string, code: string): string =>
+  `${publicUrl}/console#invitation=${code}`;
 
 /** The console's address that signs in: a fragment is sent to no server and stands in no log. */
 export const signInUrl = (publicUrl: string, code: string): string =>

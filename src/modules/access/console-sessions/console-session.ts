@@ -11,8 +11,12 @@ import type { KeyName } from '../console-codes/console-code.ts';
 export interface ConsoleSession {
   readonly id: string;
   readonly hash: string;
-  /** At most one of the account. */
+  /** At most one of the account; none in the session of a person. */
   readonly keys: readonly SessionKeyName[];
+  /** Id of the person who is signed in; absent in a session of keys. */
+  readonly personId?: string;
+  /** Absent in sessions of earlier releases. */
+  readonly browser?: BrowserSummary;
   readonly createdAt: Instant;
   /** Its last use as noted: every `limits.consoleSessionNotedMs`. */
   readonly usedAt: Instant;
@@ -22,6 +26,14 @@ export interface ConsoleSession {
 export interface SessionKeyName extends KeyName {
   /** When the session got it; absent in sessions of before the rotation of keys. */
   readonly addedAt?: Instant;
+}
+
+/** By what people recognize their sessions. */
+export interface BrowserSummary {
+  /** `Firefox on Linux`; null: not known. */
+  readonly name: string | null;
+  /** Network of the sign-in: /24 of IPv4, /48 of IPv6. */
+  readonly ipPrefix: string | null;
 }
 
 export type ConsoleSessionEvent =
@@ -42,6 +54,9 @@ export type ConsoleSessionCommand =
       readonly id: string;
       readonly hash: string;
       readonly keys: readonly KeyName[];
+      /** Id of the person who signs in, without keys. */
+      readonly personId?: string | undefined;
+      readonly browser?: BrowserSummary | undefined;
       /** Id of the session that the browser has. */
       readonly replaces?: string | undefined;
       readonly at: Instant;
@@ -59,17 +74,7 @@ export const consoleSession: Decider<
   initial: null,
 
   decide(command, state) {
-    if (command.type === 'Create') {
-      if (state !== null) throw new GatewayError('conflict');
-      const { id, hash, at } = command;
-      const replaced =
-        command.replaced !== null && at < endOf(command.replaced) ? command.replaced : null;
-      const added = command.keys.map((key) => ({ ...key, addedAt: at }));
-      const keys = bounded(withKeys(replaced?.keys ?? [], added));
-      // Its keys do not outlive the time that their own sign-in gave them.
-      const createdAt = replaced?.createdAt ?? at;
-      return [{ type: 'SessionCreated', session: { id, hash, keys, createdAt, usedAt: at } }];
-    }
+    if (command.type === 'Create') return created(command, state);
     if (state === null) return [];
     switch (command.type) {
       case 'RemoveKey': {
@@ -96,6 +101,36 @@ export const consoleSession: Decider<
     return { ...state, keys: event.keys, usedAt: Math.max(state.usedAt, event.at) };
   },
 };
+
+function created(
+  command: Extract<ConsoleSessionCommand, { type: 'Create' }>,
+  state: ConsoleSession | null,
+): ConsoleSessionEvent[] {
+  if (state !== null) throw new GatewayError('conflict');
+  const { id, hash, at, personId, browser } = command;
+  const shown = browser === undefined ? {} : { browser };
+  if (personId !== undefined) {
+    // A person does not take over what others were signed in with.
+    const session = { id, hash, keys: [], personId, ...shown, createdAt: at, usedAt: at };
+    return [{ type: 'SessionCreated', session }];
+  }
+  const replaced = takenOver(command);
+  const added = command.keys.map((key) => ({ ...key, addedAt: at }));
+  const keys = bounded(withKeys(replaced?.keys ?? [], added));
+  // Its keys do not outlive the time that their own sign-in gave them.
+  const createdAt = replaced?.createdAt ?? at;
+  const session = { id, hash, keys, ...shown, createdAt, usedAt: at };
+  return [{ type: 'SessionCreated', session }];
+}
+
+/** The session of keys that goes over into the new one; null: none that lives. */
+function takenOver({
+  replaced,
+  at,
+}: Extract<ConsoleSessionCommand, { type: 'Create' }>): ConsoleSession | null {
+  if (replaced === null || replaced.personId !== undefined) return null;
+  return at < endOf(replaced) ? replaced : null;
+}
 
 /** @throws GatewayError `resource_capped` */
 function bounded(keys: readonly SessionKeyName[]): readonly SessionKeyName[] {

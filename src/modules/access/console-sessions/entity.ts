@@ -14,7 +14,7 @@ export interface ConsoleSessionEntity {
   readonly command: ConsoleSessionCommand;
   readonly event: ConsoleSessionEvent;
   readonly facts: CreateFacts;
-  readonly index: 'hash';
+  readonly index: 'hash' | 'person';
 }
 
 export const consoleSessionRef = (id: string): EntityRef<ConsoleSessionEntity> => ({
@@ -26,7 +26,7 @@ export const consoleSessionRef = (id: string): EntityRef<ConsoleSessionEntity> =
 /** Not published on a public topic: who signs in is in the audit. */
 export const consoleSessionEntity: EntityDefinition<ConsoleSessionEntity> = {
   kind: 'console-session',
-  indexes: { hash: ({ hash }) => hash },
+  indexes: { hash: ({ hash }) => hash, person: ({ personId }) => personId ?? null },
   decider: consoleSession,
   facts: (command, _ref, siblings) => {
     if (command.type !== 'Create') return {};

@@ -17,8 +17,16 @@ import { findKey } from '../api-keys/queries.ts';
 import type { KeyName } from '../console-codes/console-code.ts';
 import { environmentRef } from '../environments/entity.ts';
 import type { Environment } from '../environments/environment.ts';
+import { personRef } from '../people/entity.ts';
+import type { Person } from '../people/person.ts';
+import { accessIn } from '../people/queries.ts';
 import type { SealedEntities, SharedValues } from '../services.ts';
-import { endOf, type ConsoleSession, type SessionKeyName } from './console-session.ts';
+import {
+  endOf,
+  type BrowserSummary,
+  type ConsoleSession,
+  type SessionKeyName,
+} from './console-session.ts';
 import { consoleSessionRef, consoleSessionEntity, type ConsoleSessionEntity } from './entity.ts';
 
 interface Deps extends SealedEntities {
@@ -39,16 +47,22 @@ export interface SessionKey {
 /**
  * Signs a browser in: always as a new session with a new token. The session that the browser had ends in the same decision,
  * and its keys go over: a token that was planted in the browser opens nothing that is added to it.
- * @param replaces the session of the browser; null without one
  * @throws GatewayError `resource_capped`: the browser keeps the session that it had
  */
 export async function createSession(
   services: SealedEntities & SharedValues,
-  input: { readonly keys: readonly KeyName[]; readonly replaces: ConsoleSession | null },
+  input: {
+    readonly keys: readonly KeyName[];
+    /** Signs in as the person, without keys. */
+    readonly personId?: string;
+    readonly browser: BrowserSummary;
+    /** Id of the session of the browser; null without one. */
+    readonly replacesId: string | null;
+  },
   options: ExecuteOptions,
 ): Promise<{ readonly session: ConsoleSession; readonly token: string }> {
   const { control, vault } = services;
-  const { keys, replaces } = input;
+  const { keys, personId, browser, replacesId } = input;
   const token = randomBytes(32).toString('base64url');
   const id = randomUUID();
   const hash = hashOf(vault, token);
@@ -57,12 +71,15 @@ export async function createSession(
     id,
     hash,
     keys,
-    replaces: replaces?.id,
+    personId,
+    browser,
+    replaces: replacesId ?? undefined,
   });
-  const end = replaces === null ? [] : [commandTo(consoleSessionRef(replaces.id), { type: 'End' })];
+  const end =
+    replacesId === null ? [] : [commandTo(consoleSessionRef(replacesId), { type: 'End' })];
   const [session] = await control.askAll([create, ...end], options);
   if (session === null) throw new GatewayError('server_error');
-  if (replaces !== null) await notifyEnded(services, replaces);
+  if (replacesId !== null) await notifyEnded(services, replacesId);
   return { session, token };
 }
 
@@ -87,12 +104,13 @@ export async function endSession(
   options: ExecuteOptions,
 ): Promise<void> {
   await services.control.execute(consoleSessionRef(session.id), { type: 'End' }, options);
-  await notifyEnded(services, session);
+  await notifyEnded(services, session.id);
 }
 
-async function notifyEnded(
+/** Every node refuses the session at once. */
+export async function notifyEnded(
   { coordination, logger }: SharedValues,
-  { id }: ConsoleSession,
+  id: string,
 ): Promise<void> {
   await notifyRevoked(coordination, id).catch((err: unknown) => {
     logger.warn({ err }, 'the other nodes hear of an ended console session from the log alone');
@@ -114,21 +132,69 @@ export async function findSession(
 
 /**
  * Whether the key of the caller, with the secret that it has sent, and the session of the console in whose name it acts,
- * are valid in the view of this node: for responses that outlast their authorization.
+ * are valid in the view of this node, or the person has the same scopes as before: for responses that outlast their
+ * authorization.
  */
-export function isStillAuthorized(
-  services: TimedEntities,
-  { environmentUid, keyId, secretHash, consoleSessionId }: Caller,
-): boolean {
+export function isStillAuthorized(services: TimedEntities, caller: Caller): boolean {
   const { control, clock } = services;
+  const { environmentUid, keyId, secretHash, personId, consoleSessionId } = caller;
   if (consoleSessionId === undefined) {
     const key = findKey(control, environmentUid, keyId);
     return key !== null && opensKey(key, secretHash, clock.now());
   }
   const session = control.view.find(consoleSessionRef(consoleSessionId));
   if (session === null || clock.now() >= endOf(session)) return false;
-  return keysOf(services, session).some(({ key }) => key.id === keyId);
+  if (personId === undefined) return keysOf(services, session).some(({ key }) => key.id === keyId);
+  return session.personId === personId && hasSameScopes(control, caller, personId);
 }
+
+function hasSameScopes(control: ControlPlane, caller: Caller, personId: string): boolean {
+  const person = control.view.find(personRef(personId));
+  if (person === null || person.deactivatedAt !== null) return false;
+  const environment = control.view.find(environmentRef(caller.environmentUid));
+  if (environment === null || environment.isDeleting) return false;
+  const { scopes } = accessIn(person, environment);
+  return (
+    scopes.length === caller.scopes.length && caller.scopes.every((one) => scopes.includes(one))
+  );
+}
+
+/** The person of a session; null: it is one of keys, or the person may not sign in any more. */
+export function findSessionPerson(
+  { control }: { readonly control: ControlPlane },
+  { personId }: Pick<ConsoleSession, 'personId'>,
+): Person | null {
+  const person = personId === undefined ? null : control.view.find(personRef(personId));
+  return person === null || person.deactivatedAt !== null ? null : person;
+}
+
+/** Sessions of a person that live, newest first. */
+export function sessionsOfPerson(
+  { control, clock }: { readonly control: ControlPlane; readonly clock: Clock },
+  personId: string,
+): readonly ConsoleSession[] {
+  return livingOf(control.view.listBy(consoleSessionEntity, 'person', personId), clock);
+}
+
+/** All sessions that live, newest first. */
+export function listSessions({
+  control,
+  clock,
+}: {
+  readonly control: ControlPlane;
+  readonly clock: Clock;
+}): readonly ConsoleSession[] {
+  return livingOf(control.view.list(consoleSessionEntity, []), clock);
+}
+
+const livingOf = (
+  found: readonly { readonly state: ConsoleSession }[],
+  clock: Clock,
+): readonly ConsoleSession[] =>
+  found
+    .map(({ state }) => state)
+    .filter((session) => clock.now() < endOf(session))
+    .sort((left, right) => right.createdAt - left.createdAt);
 
 /** The text that the console sends with each request beside its cookie; readable only by a page of this origin. */
 export const csrfTokenOf = (vault: Deps['vault'], token: string): string =>

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
+import { repeatableOptions } from '#http/options.ts';
 import { takeQuota } from '#http/rate-limit.ts';
 import { representation } from '#http/representation.ts';
-import { json, nothing, timestamp } from '#http/responses.ts';
+import { data, json, nothing, succeeded, timestamp } from '#http/responses.ts';
 import { browserHeaders, isSameOrigin, type BrowserHeaders } from '#http/same-origin.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
@@ -12,7 +13,12 @@ import { isKeyFormat } from '../api-keys/key-format.ts';
 import { ipPrefix } from '../audit/audited.ts';
 import type { KeyName } from '../console-codes/console-code.ts';
 import { useCode } from '../console-codes/handlers.ts';
+import { signInPerson } from '../people/handlers.ts';
+import type { Person } from '../people/person.ts';
+import { accessesOf, type PersonAccess } from '../people/queries.ts';
+import { roleNames } from '../people/roles.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
+import { browserSummary } from './browser.ts';
 import { type ConsoleSession, endOf } from './console-session.ts';
 import { cookieFor, tokenOf } from './cookie.ts';
 import {
@@ -22,10 +28,14 @@ import {
   endSession,
   findSession,
   findSessionKey,
+  findSessionPerson,
   keysOf,
+  listSessions,
   removeKey,
+  sessionsOfPerson,
   type SessionKey,
 } from './handlers.ts';
+import { auditSession, secondsOf, startPersonSession, type SignInRequest } from './start.ts';
 
 const key = representation<SessionKey>()({
   id: [z.uuid().describe('Id of the key.'), ({ key }) => key.id],
@@ -57,13 +67,41 @@ const key = representation<SessionKey>()({
   ],
 });
 
+const personShape = z
+  .strictObject({
+    id: z.uuid().describe('Id of the person.'),
+    email: z.string().describe('E-mail address of the person.'),
+    display_name: z.string().describe('Name of the person.'),
+  })
+  .nullable()
+  .describe('Who is signed in; null in a session of keys.');
+
+const access = representation<PersonAccess>()({
+  environment: [
+    z
+      .strictObject({
+        uid: z.uuid().describe('UUID of the environment, for `Svc-Console-Environment`.'),
+        id: z.int().describe('Number of the environment.'),
+        name: z.string().describe('Name of the environment.'),
+      })
+      .nullable()
+      .describe('The environment; null: the account.'),
+    ({ environment }) =>
+      environment && { uid: environment.uid, id: environment.id, name: environment.name },
+  ],
+  roles: z.array(z.enum(roleNames)).describe('Roles there, the greatest first.'),
+  scopes: z.array(z.string().meta({ examples: ['environment:records:read'] })),
+});
+
 interface ShownSession {
   readonly session: ConsoleSession;
   readonly keys: readonly SessionKey[];
+  readonly person: Person | null;
+  readonly accesses: readonly PersonAccess[];
   readonly csrfToken: string;
 }
 
-/** A session for the console: its keys by id, without their secrets. */
+/** A session for the console: its keys by id, without their secrets, or its person. */
 const shownSession = representation<ShownSession>()({
   csrf_token: [
     z.string().describe('Value of the header `Svc-Csrf-Token` in further requests.'),
@@ -74,12 +112,24 @@ const shownSession = representation<ShownSession>()({
     z.array(key.schema).describe('The keys that the session holds.'),
     ({ keys }) => keys.map(key.of),
   ],
+  person: [
+    personShape,
+    ({ person }) =>
+      person && { id: person.id, email: person.email, display_name: person.displayName },
+  ],
+  access: [
+    z.array(access.schema).describe('Where the person has a role; empty in a session of keys.'),
+    ({ accesses }) => accesses.map(access.of),
+  ],
 });
 
 const presentSession = shownSession.of;
 const sessionShape = shownSession.schema.meta({ id: 'ConsoleSession' });
 
 const noStore = { 'cache-control': 'no-store' };
+const signInHeaders = browserHeaders.extend({
+  'user-agent': z.string().optional().describe('The browser, which the list of sessions names.'),
+});
 const changeHeaders = browserHeaders.extend({ 'svc-csrf-token': z.string().optional() });
 
 const signIn = defineRoute({
@@ -89,8 +139,8 @@ const signIn = defineRoute({
   scopes: [],
   summary: 'Sign a browser in to the console.',
   description:
-    'With a key or a one-time code. A browser that is signed in gets a new session with the keys of the one before, which ends.',
-  headers: browserHeaders,
+    'With a key, or with the one-time code of a link. A browser that is signed in gets a new session with the keys of the one before, which ends.',
+  headers: signInHeaders,
   body: z
     .strictObject({
       key: z.string().max(255).optional().describe('Secret of an API key; either this or `code`.'),
@@ -98,7 +148,9 @@ const signIn = defineRoute({
         .string()
         .max(255)
         .optional()
-        .describe('One-time code of `POST /console/codes`; either this or `key`.'),
+        .describe(
+          'One-time code of `POST /console/codes`, or of the link of a person; either this or `key`.',
+        ),
     })
     .superRefine(({ key, code }, context) => {
       if ((key === undefined) !== (code === undefined)) return;
@@ -113,27 +165,26 @@ const signIn = defineRoute({
     'unknown_account',
     'expired_api_key',
     'unknown_console_code',
+    'person_deactivated',
+    'not_found',
     'resource_capped',
   ],
   async handle({ body, headers, services, address }) {
     requireSameOrigin(services, headers, true);
     await countSignIn(services, address);
     const { key, code } = body;
-    const named =
-      code === undefined ? await keyOf(services, key ?? '') : await useCode(services, code);
-    const addedAt = services.clock.now();
-    const added = keysOf(services, { keys: named.map((name) => ({ ...name, addedAt })) });
-    const names = added.map(({ key: { environmentUid, id } }) => ({ environmentUid, id }));
-    const [first] = added;
-    if (first === undefined) throw new GatewayError('unknown_console_code');
-    const options = { actor: `key:${first.key.id}` };
+    const { keys: named, personId } =
+      code === undefined
+        ? { keys: await keyOf(services, key ?? ''), personId: undefined }
+        : await useCode(services, code);
     const existing = await current(services, headers);
-    const input = { keys: names, replaces: existing?.session ?? null };
-    const { session, token } = await createSession(services, input, options);
-    await auditKeys(services, added, { action: 'console_session.create', session, address });
-    const seconds = Math.ceil(
-      (session.createdAt + limits.consoleSessionMs - services.clock.now()) / 1000,
-    );
+    const browser = browserSummary(headers['user-agent'], address);
+    const request = { browser, address, replacesId: existing?.session.id ?? null };
+    const { session, token } =
+      personId === undefined
+        ? await signInKeys(services, named, request)
+        : await startPersonSession(services, await signInPerson(services, personId), request);
+    const seconds = secondsOf(services, session);
     return {
       status: 201,
       body: shown(services, { session, token }),
@@ -174,8 +225,10 @@ const signOut = defineRoute({
       const { session, token } = existing;
       checkCsrf(services.vault, token, headers['svc-csrf-token']);
       await endSession(services, session, { actor: actorOf(session) });
-      const keys = keysOf(services, session);
-      await auditKeys(services, keys, { action: 'console_session.delete', session, address });
+      const action = 'console_session.delete';
+      if (session.personId === undefined) {
+        await auditKeys(services, keysOf(services, session), { action, session, address });
+      } else await auditSession(services, { action, session, address });
     }
     const cleared = cookieFor(services.vault, headers, '', 0);
     return { status: 204, headers: { ...noStore, 'set-cookie': cleared } };
@@ -201,6 +254,176 @@ const removeOne = defineRoute({
     const keys = keysOf(services, session).filter(({ key }) => key.id === params.keyId);
     await auditKeys(services, keys, { action: 'console_session.remove_key', session, address });
     return { status: 204, headers: noStore };
+  },
+});
+
+/** @throws GatewayError `unknown_console_code`: none of the keys exists */
+async function signInKeys(
+  services: AccessServices,
+  named: readonly KeyName[],
+  { browser, address, replacesId }: SignInRequest,
+): Promise<CurrentSession> {
+  const addedAt = services.clock.now();
+  const added = keysOf(services, { keys: named.map((name) => ({ ...name, addedAt })) });
+  const keys = added.map(({ key: { environmentUid, id } }) => ({ environmentUid, id }));
+  const [first] = added;
+  if (first === undefined) throw new GatewayError('unknown_console_code');
+  const options = { actor: `key:${first.key.id}` };
+  const made = await createSession(services, { keys, browser, replacesId }, options);
+  const { session } = made;
+  await auditKeys(services, added, { action: 'console_session.create', session, address });
+  return made;
+}
+
+/** A session in a list. */
+const listed = representation<ListedSession>()({
+  id: [z.uuid().describe('Id of the session.'), ({ session }) => session.id],
+  person: [
+    personShape,
+    ({ person }) =>
+      person && { id: person.id, email: person.email, display_name: person.displayName },
+  ],
+  keys: [
+    z.array(z.string()).describe('Names of the keys of a session of keys.'),
+    ({ keys }) =>
+      keys.map(({ key, environment }) =>
+        environment === null ? key.displayName : `${key.displayName} (${environment.name})`,
+      ),
+  ],
+  browser: [
+    z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Browser and system of the sign-in; null where unknown.',
+        examples: ['Firefox on Linux'],
+      }),
+    ({ session }) => session.browser?.name ?? null,
+  ],
+  ip_prefix: [
+    z.string().nullable().describe('Network of the sign-in: /24 of IPv4, /48 of IPv6.'),
+    ({ session }) => session.browser?.ipPrefix ?? null,
+  ],
+  created_at: [timestamp, ({ session }) => isoMillis(session.createdAt)],
+  last_used_at: [timestamp, ({ session }) => isoMillis(session.usedAt)],
+  expires_at: [timestamp, ({ session }) => isoMillis(endOf(session))],
+  is_current: z.boolean().describe('Whether it is the session of this browser.'),
+});
+
+interface ListedSession {
+  readonly session: ConsoleSession;
+  readonly person: Person | null;
+  readonly keys: readonly SessionKey[];
+  readonly isCurrent: boolean;
+}
+
+const sessionsShape = data(z.array(listed.schema.meta({ id: 'ListedConsoleSession' })));
+
+/** Those that still let in: of a person who is active, or of a key that exists. */
+function presentSessions(
+  services: AccessServices,
+  sessions: readonly ConsoleSession[],
+  currentId: string | undefined,
+) {
+  return sessions.flatMap((session) => {
+    const person = findSessionPerson(services, session);
+    const keys = keysOf(services, session);
+    if (person === null && keys.length === 0) return [];
+    return [listed.of({ session, person, keys, isCurrent: session.id === currentId })];
+  });
+}
+
+const sessionPath = z.strictObject({ id: z.uuid().describe('Id of the session.') });
+
+const listOwn = defineRoute({
+  method: 'GET',
+  path: '/console/sessions',
+  credential: 'none',
+  scopes: [],
+  summary: 'List the sessions of the person who is signed in, newest first.',
+  description: 'A session of keys lists itself alone.',
+  headers: browserHeaders,
+  answers: { 200: json('The sessions.', sessionsShape) },
+  errors: ['foreign_origin', 'unknown_console_session'],
+  async handle({ headers, services }) {
+    requireSameOrigin(services, headers, false);
+    const { session } = await requireCurrent(services, headers);
+    const sessions = ownSessions(services, session);
+    return {
+      status: 200,
+      body: { data: presentSessions(services, sessions, session.id) },
+      headers: noStore,
+    };
+  },
+});
+
+const ownSessions = (services: AccessServices, session: ConsoleSession) =>
+  session.personId === undefined ? [session] : sessionsOfPerson(services, session.personId);
+
+const endOwn = defineRoute({
+  method: 'DELETE',
+  path: '/console/sessions/{id}',
+  credential: 'none',
+  scopes: [],
+  summary: 'End a session of the person who is signed in.',
+  params: sessionPath,
+  headers: changeHeaders,
+  answers: { 204: nothing('The session has ended.') },
+  errors: ['foreign_origin', 'invalid_csrf_token', 'unknown_console_session', 'not_found'],
+  async handle({ headers, params, services, address }) {
+    requireSameOrigin(services, headers, true);
+    const { session, token } = await requireCurrent(services, headers);
+    checkCsrf(services.vault, token, headers['svc-csrf-token']);
+    const ended = ownSessions(services, session).find(({ id }) => id === params.id);
+    if (ended === undefined) throw noSession(params.id);
+    await endSession(services, ended, { actor: actorOf(session) });
+    const entry = { action: 'console_session.end', session: ended, address };
+    await auditSession(services, entry);
+    return { status: 204, headers: noStore };
+  },
+});
+
+const noSession = (id: string): GatewayError =>
+  new GatewayError('not_found', { message: `There is no session with the id ${id}.` });
+
+const listAll = defineRoute({
+  method: 'GET',
+  path: '/account/sessions',
+  credential: 'account',
+  scopes: ['account:people:read'],
+  summary: 'List the sessions of the console, newest first.',
+  query: z.strictObject({
+    person_id: z.uuid().optional().describe('Only sessions of this person.'),
+  }),
+  answers: { 200: json('The sessions.', sessionsShape) },
+  errors: [],
+  async handle({ query, caller, services }) {
+    await services.control.view.caughtUp();
+    const { person_id: personId } = query;
+    const sessions =
+      personId === undefined ? listSessions(services) : sessionsOfPerson(services, personId);
+    const shownSessions = presentSessions(services, sessions, caller.consoleSessionId);
+    return { status: 200, body: { data: shownSessions }, headers: noStore };
+  },
+});
+
+const endOne = defineRoute({
+  method: 'DELETE',
+  path: '/account/sessions/{id}',
+  credential: 'account',
+  scopes: ['account:people:write'],
+  summary: 'End a session of the console.',
+  description: 'Its browser is signed out at once, on every node.',
+  params: sessionPath,
+  answers: succeeded,
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, services } = input;
+    await services.control.view.caughtUp();
+    const ended = listSessions(services).find(({ id }) => id === params.id);
+    if (ended === undefined) throw noSession(params.id);
+    await endSession(services, ended, repeatableOptions(input));
+    return { status: 200, body: { success: true } };
   },
 });
 
@@ -236,15 +459,19 @@ interface CurrentSession {
   readonly token: string;
 }
 
-/** The session of the cookie, while one of its keys exists. */
+/** The session of the cookie, while one of its keys exists, or its person is active. */
 async function current(
   services: AccessServices,
   headers: BrowserHeaders,
 ): Promise<CurrentSession | null> {
   const token = tokenOf(services.vault, headers);
   const session = token === null ? null : await findSession(services, token);
-  if (token === null || session === null || keysOf(services, session).length === 0) return null;
-  return { session, token };
+  if (token === null || session === null) return null;
+  const isOver =
+    session.personId === undefined
+      ? keysOf(services, session).length === 0
+      : findSessionPerson(services, session) === null;
+  return isOver ? null : { session, token };
 }
 
 /** @throws GatewayError `unknown_console_session` */
@@ -257,15 +484,20 @@ async function requireCurrent(
   return found;
 }
 
-const shown = (services: AccessServices, { session, token }: CurrentSession) =>
-  presentSession({
+function shown(services: AccessServices, { session, token }: CurrentSession) {
+  const person = findSessionPerson(services, session);
+  return presentSession({
     session,
     keys: keysOf(services, session),
+    person,
+    accesses: person === null ? [] : accessesOf(services, person),
     csrfToken: csrfTokenOf(services.vault, token),
   });
+}
 
-/** The first key acts for the session as a whole. */
-const actorOf = ({ keys: [first] }: ConsoleSession): string => `key:${first?.id ?? ''}`;
+/** The person, or the first key, which acts for the session as a whole. */
+const actorOf = ({ personId, keys: [first] }: ConsoleSession): string =>
+  personId === undefined ? `key:${first?.id ?? ''}` : `user:${personId}`;
 
 /** One event for each key, in the chain of its environment or of the account. */
 async function auditKeys(
@@ -291,4 +523,13 @@ async function auditKeys(
   await Promise.all(sent);
 }
 
-export const consoleSessionRoutes: readonly AnyRoute[] = [signIn, show, signOut, removeOne];
+export const consoleSessionRoutes: readonly AnyRoute[] = [
+  signIn,
+  show,
+  signOut,
+  removeOne,
+  listOwn,
+  endOwn,
+  listAll,
+  endOne,
+];

@@ -66,6 +66,25 @@ const keyRows: readonly Row[] = [
   })),
 ];
 
+const personRows: readonly Row[] = [
+  row('GET /people', A('people:read'), 200),
+  row('POST /people', A('people:write'), 400, () => ({ body: {} })),
+  row('PATCH /people/{id}', A('people:write'), 404, () => ({
+    path: `/people/${randomUUID()}`,
+    body: {},
+  })),
+  row('POST /people/{id}/sign-in-links', A('people:write'), 404, () => ({
+    path: `/people/${randomUUID()}/sign-in-links`,
+  })),
+  row('DELETE /people/{id}/sessions', A('people:write'), 404, () => ({
+    path: `/people/${randomUUID()}/sessions`,
+  })),
+  row('GET /account/sessions', A('people:read'), 200),
+  row('DELETE /account/sessions/{id}', A('people:write'), 404, () => ({
+    path: `/account/sessions/${randomUUID()}`,
+  })),
+];
+
 const projection = (rest = '') => ({ path: `/projections/none${rest}`, body: {} });
 
 /** For operators. */
@@ -117,4 +136,9 @@ const operatorRows: readonly Row[] = [
   })),
 ];
 
-export const accountRows: readonly Row[] = [...environmentRows, ...keyRows, ...operatorRows];
+export const accountRows: readonly Row[] = [
+  ...environmentRows,
+  ...keyRows,
+  ...personRows,
+  ...operatorRows,
+];

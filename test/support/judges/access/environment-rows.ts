@@ -116,11 +116,16 @@ const recordRows: readonly Row[] = [
     headers: headersOf(names),
     body: { model: 'Contact', until_cursor: names.cursor, limit: 1 },
   })),
-  row('GET /typed-topics', K('*'), 200),
+  row('GET /typed-topics', K('typed_topics:read'), 200),
   ...['PUT', 'DELETE'].map((method) =>
-    changing(`${method} /typed-topics/{integration}/{model}`, K('*'), 404, ({ integration }) => ({
-      path: `/typed-topics/${integration}/Contact`,
-    })),
+    changing(
+      `${method} /typed-topics/{integration}/{model}`,
+      K('typed_topics:write'),
+      404,
+      ({ integration }) => ({
+        path: `/typed-topics/${integration}/Contact`,
+      }),
+    ),
   ),
 ];
 
@@ -233,11 +238,11 @@ const runRows: readonly Row[] = [
 
 const settingRows: readonly Row[] = [
   row('GET /environment-variables', K('variables:read'), 200),
-  creating('PUT /environment-variables/{name}', K('*'), 200, ({ variable }) => ({
+  creating('PUT /environment-variables/{name}', K('variables:write'), 200, ({ variable }) => ({
     path: `/environment-variables/${variable}`,
     body: { value: 'of whoever sends it' },
   })),
-  changing('DELETE /environment-variables/{name}', K('*'), 404, ({ variable }) => ({
+  changing('DELETE /environment-variables/{name}', K('variables:write'), 404, ({ variable }) => ({
     path: `/environment-variables/${variable}`,
   })),
   row('GET /environment/webhook-signing-key', K('webhook_signing_key:read'), 200),
@@ -253,58 +258,58 @@ const settingRows: readonly Row[] = [
 const nowhere = '0198c1a2-7d30-4000-8000-0000000000aa';
 
 const alertRows: readonly Row[] = [
-  row('GET /alerts', K('*'), 200),
-  row('GET /alert-destinations', K('*'), 200),
-  row('POST /alert-destinations', K('*'), 400, () => ({
+  row('GET /alerts', K('alerts:read'), 200),
+  row('GET /alert-destinations', K('alerts:read'), 200),
+  row('POST /alert-destinations', K('alerts:write'), 400, () => ({
     body: { type: 'email', target: 'not an address' },
   })),
-  changing('PATCH /alert-destinations/{id}', K('*'), 404, () => ({
+  changing('PATCH /alert-destinations/{id}', K('alerts:write'), 404, () => ({
     path: `/alert-destinations/${nowhere}`,
     body: { enabled: false },
   })),
-  changing('DELETE /alert-destinations/{id}', K('*'), 404, () => ({
+  changing('DELETE /alert-destinations/{id}', K('alerts:write'), 404, () => ({
     path: `/alert-destinations/${nowhere}`,
   })),
-  changing('POST /alert-destinations/{id}/test', K('*'), 404, () => ({
+  changing('POST /alert-destinations/{id}/test', K('alerts:write'), 404, () => ({
     path: `/alert-destinations/${nowhere}/test`,
   })),
 ];
 
 /** Webhooks both ways. */
 const webhookRows: readonly Row[] = [
-  row('GET /webhook-endpoints', K('*'), 200),
-  row('POST /webhook-endpoints', K('*'), 400, () => ({
+  row('GET /webhook-endpoints', K('webhook_endpoints:read'), 200),
+  row('POST /webhook-endpoints', K('webhook_endpoints:write'), 400, () => ({
     body: { url: 'https://hooks.example', connection_id: 'of no integration' },
   })),
-  changing('PATCH /webhook-endpoints/{id}', K('*'), 404, () => ({
+  changing('PATCH /webhook-endpoints/{id}', K('webhook_endpoints:write'), 404, () => ({
     path: `/webhook-endpoints/${nowhere}`,
     body: { enabled: false },
   })),
-  changing('DELETE /webhook-endpoints/{id}', K('*'), 404, () => ({
+  changing('DELETE /webhook-endpoints/{id}', K('webhook_endpoints:write'), 404, () => ({
     path: `/webhook-endpoints/${nowhere}`,
   })),
-  changing('POST /webhook-endpoints/{id}/test', K('*'), 404, () => ({
+  changing('POST /webhook-endpoints/{id}/test', K('webhook_endpoints:write'), 404, () => ({
     path: `/webhook-endpoints/${nowhere}/test`,
   })),
-  row('GET /webhook-messages', K('*'), 200),
-  changing('GET /webhook-messages/{id}', K('*'), 404, () => ({
+  row('GET /webhook-messages', K('webhooks:read'), 200),
+  changing('GET /webhook-messages/{id}', K('webhooks:read'), 404, () => ({
     path: `/webhook-messages/${nowhere}`,
   })),
-  changing('POST /webhook-messages/{id}/resend', K('*'), 404, () => ({
+  changing('POST /webhook-messages/{id}/resend', K('webhooks:resend'), 404, () => ({
     path: `/webhook-messages/${nowhere}/resend`,
     body: {},
   })),
-  row('POST /webhook-messages/recover', K('*'), 200, () => ({
+  row('POST /webhook-messages/recover', K('webhooks:resend'), 200, () => ({
     body: { since: '2026-01-01T00:00:00Z', dry_run: true },
   })),
-  row('POST /webhook-messages/replay', K('*'), 200, () => ({
+  row('POST /webhook-messages/replay', K('webhooks:resend'), 200, () => ({
     body: { ids: [nowhere], dry_run: true },
   })),
-  row('GET /webhook-deliveries', K('*'), 200),
-  changing('GET /webhook-deliveries/{id}', K('*'), 404, () => ({
+  row('GET /webhook-deliveries', K('webhooks:read'), 200),
+  changing('GET /webhook-deliveries/{id}', K('webhooks:read'), 404, () => ({
     path: `/webhook-deliveries/${nowhere}`,
   })),
-  changing('POST /webhook-deliveries/{id}/process', K('*'), 404, () => ({
+  changing('POST /webhook-deliveries/{id}/process', K('webhooks:resend'), 404, () => ({
     path: `/webhook-deliveries/${nowhere}/process`,
   })),
 ];

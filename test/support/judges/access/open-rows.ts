@@ -81,6 +81,8 @@ const consoleRows: readonly Row[] = [
   row('DELETE /console/session/keys/{keyId}', open, 400, () => ({
     path: '/console/session/keys/none',
   })),
+  row('GET /console/sessions', open, 400, () => ({ path: '/console/sessions?none=1' })),
+  row('DELETE /console/sessions/{id}', open, 400, () => ({ path: '/console/sessions/none' })),
   row('GET /console', open, 200),
   row('GET /console/assets/{file}', open, 404, () => ({ path: '/console/assets/none.js' })),
   row('GET /console/{page}', open, 200, () => ({ path: '/console/env/dev/connections' })),

@@ -26,7 +26,9 @@ export const environmentScopes: readonly string[] = [
   'deploy',
   ...['list', 'read', 'delete', 'compile', 'dryrun'].map((word) => `functions:${word}`),
   ...['records:read', 'records:write', 'logs:read', 'actions:execute', 'proxy', 'variables:read'],
-  ...['webhook_signing_key:read', 'webhook_signing_key:rotate', 'mcp'],
+  ...['webhook_signing_key:read', 'webhook_signing_key:rotate', 'mcp', 'variables:write'],
+  ...['webhook_endpoints:read', 'webhook_endpoints:write', 'webhooks:read', 'webhooks:resend'],
+  ...['alerts:read', 'alerts:write', 'typed_topics:read', 'typed_topics:write'],
 ];
 
 function inIntegrations(word: string): string {

@@ -40,6 +40,8 @@ const open = new Set([
   'GET /console/session',
   'DELETE /console/session',
   'DELETE /console/session/keys/{keyId}',
+  'GET /console/sessions',
+  'DELETE /console/sessions/{id}',
 ]);
 
 describe('the route table', () => {
