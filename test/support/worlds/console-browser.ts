@@ -50,7 +50,7 @@ export interface Browser {
   /** What the console sends with each request. */
   as(keyId: string): Record<string, string>;
   /** What it sends for a person, in an environment by name or in `account`. */
-  at(environment: string): Record<string, string>;
+  readonly at: (environment: string) => Record<string, string>;
 }
 
 export const cookieIn = ({ headers }: Came): string =>

@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
-import { repeatableOptions } from '#http/options.ts';
-import { takeQuota } from '#http/rate-limit.ts';
 import { representation } from '#http/representation.ts';
-import { data, json, nothing, succeeded, timestamp } from '#http/responses.ts';
-import { browserHeaders, isSameOrigin, type BrowserHeaders } from '#http/same-origin.ts';
+import { json, nothing, timestamp } from '#http/responses.ts';
+import { browserHeaders } from '#http/same-origin.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { limits } from '#kernel/limits.ts';
 import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import { authenticate } from '../api-keys/handlers.ts';
 import { isKeyFormat } from '../api-keys/key-format.ts';
@@ -20,21 +17,28 @@ import { roleNames } from '../people/roles.ts';
 import { defineRoute, type AccessServices } from '../services.ts';
 import { browserSummary } from './browser.ts';
 import { type ConsoleSession, endOf } from './console-session.ts';
-import { cookieFor, tokenOf } from './cookie.ts';
+import { cookieFor } from './cookie.ts';
+import {
+  actorOf,
+  changeHeaders,
+  countSignIn,
+  current,
+  requireCurrent,
+  requireSameOrigin,
+  type CurrentSession,
+} from './current.ts';
 import {
   checkCsrf,
   createSession,
   csrfTokenOf,
   endSession,
-  findSession,
   findSessionKey,
   findSessionPerson,
   keysOf,
-  listSessions,
   removeKey,
-  sessionsOfPerson,
   type SessionKey,
 } from './handlers.ts';
+import { personShape, presentSessionPerson, sessionListRoutes } from './list-routes.ts';
 import { auditSession, secondsOf, startPersonSession, type SignInRequest } from './start.ts';
 
 const key = representation<SessionKey>()({
@@ -66,15 +70,6 @@ const key = representation<SessionKey>()({
     ({ key }) => isoMillisOrNull(key.expiresAt ?? null),
   ],
 });
-
-const personShape = z
-  .strictObject({
-    id: z.uuid().describe('Id of the person.'),
-    email: z.string().describe('E-mail address of the person.'),
-    display_name: z.string().describe('Name of the person.'),
-  })
-  .nullable()
-  .describe('Who is signed in; null in a session of keys.');
 
 const access = representation<PersonAccess>()({
   environment: [
@@ -112,11 +107,7 @@ const shownSession = representation<ShownSession>()({
     z.array(key.schema).describe('The keys that the session holds.'),
     ({ keys }) => keys.map(key.of),
   ],
-  person: [
-    personShape,
-    ({ person }) =>
-      person && { id: person.id, email: person.email, display_name: person.displayName },
-  ],
+  person: [personShape, ({ person }) => presentSessionPerson(person)],
   access: [
     z.array(access.schema).describe('Where the person has a role; empty in a session of keys.'),
     ({ accesses }) => accesses.map(access.of),
@@ -130,8 +121,6 @@ const noStore = { 'cache-control': 'no-store' };
 const signInHeaders = browserHeaders.extend({
   'user-agent': z.string().optional().describe('The browser, which the list of sessions names.'),
 });
-const changeHeaders = browserHeaders.extend({ 'svc-csrf-token': z.string().optional() });
-
 const signIn = defineRoute({
   method: 'POST',
   path: '/console/session',
@@ -275,174 +264,6 @@ async function signInKeys(
   return made;
 }
 
-/** A session in a list. */
-const listed = representation<ListedSession>()({
-  id: [z.uuid().describe('Id of the session.'), ({ session }) => session.id],
-  person: [
-    personShape,
-    ({ person }) =>
-      person && { id: person.id, email: person.email, display_name: person.displayName },
-  ],
-  keys: [
-    z.array(z.string()).describe('Names of the keys of a session of keys.'),
-    ({ keys }) =>
-      keys.map(({ key, environment }) =>
-        environment === null ? key.displayName : `${key.displayName} (${environment.name})`,
-      ),
-  ],
-  browser: [
-    z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Browser and system of the sign-in; null where unknown.',
-        examples: ['Firefox on Linux'],
-      }),
-    ({ session }) => session.browser?.name ?? null,
-  ],
-  ip_prefix: [
-    z.string().nullable().describe('Network of the sign-in: /24 of IPv4, /48 of IPv6.'),
-    ({ session }) => session.browser?.ipPrefix ?? null,
-  ],
-  created_at: [timestamp, ({ session }) => isoMillis(session.createdAt)],
-  last_used_at: [timestamp, ({ session }) => isoMillis(session.usedAt)],
-  expires_at: [timestamp, ({ session }) => isoMillis(endOf(session))],
-  is_current: z.boolean().describe('Whether it is the session of this browser.'),
-});
-
-interface ListedSession {
-  readonly session: ConsoleSession;
-  readonly person: Person | null;
-  readonly keys: readonly SessionKey[];
-  readonly isCurrent: boolean;
-}
-
-const sessionsShape = data(z.array(listed.schema.meta({ id: 'ListedConsoleSession' })));
-
-/** Those that still let in: of a person who is active, or of a key that exists. */
-function presentSessions(
-  services: AccessServices,
-  sessions: readonly ConsoleSession[],
-  currentId: string | undefined,
-) {
-  return sessions.flatMap((session) => {
-    const person = findSessionPerson(services, session);
-    const keys = keysOf(services, session);
-    if (person === null && keys.length === 0) return [];
-    return [listed.of({ session, person, keys, isCurrent: session.id === currentId })];
-  });
-}
-
-const sessionPath = z.strictObject({ id: z.uuid().describe('Id of the session.') });
-
-const listOwn = defineRoute({
-  method: 'GET',
-  path: '/console/sessions',
-  credential: 'none',
-  scopes: [],
-  summary: 'List the sessions of the person who is signed in, newest first.',
-  description: 'A session of keys lists itself alone.',
-  headers: browserHeaders,
-  answers: { 200: json('The sessions.', sessionsShape) },
-  errors: ['foreign_origin', 'unknown_console_session'],
-  async handle({ headers, services }) {
-    requireSameOrigin(services, headers, false);
-    const { session } = await requireCurrent(services, headers);
-    const sessions = ownSessions(services, session);
-    return {
-      status: 200,
-      body: { data: presentSessions(services, sessions, session.id) },
-      headers: noStore,
-    };
-  },
-});
-
-const ownSessions = (services: AccessServices, session: ConsoleSession) =>
-  session.personId === undefined ? [session] : sessionsOfPerson(services, session.personId);
-
-const endOwn = defineRoute({
-  method: 'DELETE',
-  path: '/console/sessions/{id}',
-  credential: 'none',
-  scopes: [],
-  summary: 'End a session of the person who is signed in.',
-  params: sessionPath,
-  headers: changeHeaders,
-  answers: { 204: nothing('The session has ended.') },
-  errors: ['foreign_origin', 'invalid_csrf_token', 'unknown_console_session', 'not_found'],
-  async handle({ headers, params, services, address }) {
-    requireSameOrigin(services, headers, true);
-    const { session, token } = await requireCurrent(services, headers);
-    checkCsrf(services.vault, token, headers['svc-csrf-token']);
-    const ended = ownSessions(services, session).find(({ id }) => id === params.id);
-    if (ended === undefined) throw noSession(params.id);
-    await endSession(services, ended, { actor: actorOf(session) });
-    const entry = { action: 'console_session.end', session: ended, address };
-    await auditSession(services, entry);
-    return { status: 204, headers: noStore };
-  },
-});
-
-const noSession = (id: string): GatewayError =>
-  new GatewayError('not_found', { message: `There is no session with the id ${id}.` });
-
-const listAll = defineRoute({
-  method: 'GET',
-  path: '/account/sessions',
-  credential: 'account',
-  scopes: ['account:people:read'],
-  summary: 'List the sessions of the console, newest first.',
-  query: z.strictObject({
-    person_id: z.uuid().optional().describe('Only sessions of this person.'),
-  }),
-  answers: { 200: json('The sessions.', sessionsShape) },
-  errors: [],
-  async handle({ query, caller, services }) {
-    await services.control.view.caughtUp();
-    const { person_id: personId } = query;
-    const sessions =
-      personId === undefined ? listSessions(services) : sessionsOfPerson(services, personId);
-    const shownSessions = presentSessions(services, sessions, caller.consoleSessionId);
-    return { status: 200, body: { data: shownSessions }, headers: noStore };
-  },
-});
-
-const endOne = defineRoute({
-  method: 'DELETE',
-  path: '/account/sessions/{id}',
-  credential: 'account',
-  scopes: ['account:people:write'],
-  summary: 'End a session of the console.',
-  description: 'Its browser is signed out at once, on every node.',
-  params: sessionPath,
-  answers: succeeded,
-  errors: ['not_found'],
-  async handle(input) {
-    const { params, services } = input;
-    await services.control.view.caughtUp();
-    const ended = listSessions(services).find(({ id }) => id === params.id);
-    if (ended === undefined) throw noSession(params.id);
-    await endSession(services, ended, repeatableOptions(input));
-    return { status: 200, body: { success: true } };
-  },
-});
-
-/** @throws GatewayError `foreign_origin` */
-function requireSameOrigin(
-  { settings: { publicUrl } }: AccessServices,
-  headers: BrowserHeaders,
-  isChange: boolean,
-): void {
-  if (!isSameOrigin(headers, { publicUrl, isChange })) throw new GatewayError('foreign_origin');
-}
-
-/** Attempts are counted by address, successful ones too. @throws GatewayError `too_many_request` */
-async function countSignIn(services: AccessServices, address: string): Promise<void> {
-  const limit = limits.consoleSignInsPerMinute;
-  const { refusal } = await takeQuota(services, `console-sign-in:${address}`, { cost: 1, limit });
-  if (refusal !== null) throw refusal;
-}
-
 /** @throws GatewayError `invalid_secret_key_format`, `unknown_account`, `expired_api_key` */
 async function keyOf(services: AccessServices, secret: string): Promise<readonly KeyName[]> {
   if (!isKeyFormat(secret)) throw new GatewayError('invalid_secret_key_format');
@@ -452,36 +273,6 @@ async function keyOf(services: AccessServices, secret: string): Promise<readonly
     throw new GatewayError('unknown_account');
   }
   return [{ environmentUid: key.environmentUid, id: key.id }];
-}
-
-interface CurrentSession {
-  readonly session: ConsoleSession;
-  readonly token: string;
-}
-
-/** The session of the cookie, while one of its keys exists, or its person is active. */
-async function current(
-  services: AccessServices,
-  headers: BrowserHeaders,
-): Promise<CurrentSession | null> {
-  const token = tokenOf(services.vault, headers);
-  const session = token === null ? null : await findSession(services, token);
-  if (token === null || session === null) return null;
-  const isOver =
-    session.personId === undefined
-      ? keysOf(services, session).length === 0
-      : findSessionPerson(services, session) === null;
-  return isOver ? null : { session, token };
-}
-
-/** @throws GatewayError `unknown_console_session` */
-async function requireCurrent(
-  services: AccessServices,
-  headers: BrowserHeaders,
-): Promise<CurrentSession> {
-  const found = await current(services, headers);
-  if (found === null) throw new GatewayError('unknown_console_session');
-  return found;
 }
 
 function shown(services: AccessServices, { session, token }: CurrentSession) {
@@ -494,10 +285,6 @@ function shown(services: AccessServices, { session, token }: CurrentSession) {
     csrfToken: csrfTokenOf(services.vault, token),
   });
 }
-
-/** The person, or the first key, which acts for the session as a whole. */
-const actorOf = ({ personId, keys: [first] }: ConsoleSession): string =>
-  personId === undefined ? `key:${first?.id ?? ''}` : `user:${personId}`;
 
 /** One event for each key, in the chain of its environment or of the account. */
 async function auditKeys(
@@ -528,8 +315,5 @@ export const consoleSessionRoutes: readonly AnyRoute[] = [
   show,
   signOut,
   removeOne,
-  listOwn,
-  endOwn,
-  listAll,
-  endOne,
+  ...sessionListRoutes,
 ];
