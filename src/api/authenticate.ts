@@ -121,15 +121,10 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
       return found.caller;
     },
     sessionCallerOf: (token) => sessionCaller(token, services),
-    consoleCallerOf(request, route, address) {
-      return (
-        consoleCallers.find(request, route)?.then((found) => {
-          if ('caller' in found) return found.caller;
-          void note({ key: found.key, hash: found.key.hash }, address);
-          return { ...callerOf(found.key), consoleSessionId: found.sessionId };
-        }) ?? null
-      );
-    },
+    consoleCallerOf: (request, route, address) =>
+      consoleCallers
+        .find(request, route)
+        ?.then((found) => callerOfConsole(found, (key) => void note(key, address))) ?? null,
     async [Symbol.asyncDispose]() {
       stop();
       await opened.disposeAsync();
@@ -194,6 +189,16 @@ interface ConsolePerson {
   readonly caller: Caller;
 }
 
+function callerOfConsole(
+  found: ConsoleKey | ConsolePerson,
+  noteUse: (opened: Pick<OpenedKey, 'key' | 'hash'>) => void,
+): Caller {
+  if ('caller' in found) return found.caller;
+  const { key, sessionId } = found;
+  noteUse({ key, hash: key.hash });
+  return { ...callerOf(key), consoleSessionId: sessionId };
+}
+
 interface ConsoleCallers {
   /**
    * The key that the console names in a request with its cookie, or the person who is signed in. The cookie counts only
@@ -210,14 +215,14 @@ const keyHeader = 'svc-console-key';
 const environmentHeader = 'svc-console-environment';
 const csrfHeader = 'svc-csrf-token';
 
-interface Notified {
+interface NodeNotifications {
   readonly revocations: Revocations;
   readonly people: PeopleChanges;
 }
 
 function createConsoleCallers(
   services: Services,
-  { revocations, people }: Notified,
+  { revocations, people }: NodeNotifications,
 ): ConsoleCallers {
   const noteUse = createSessionUseNoter(services);
   const ofKey = (session: ConsoleSession, keyId: string | undefined): ConsoleKey => {

@@ -52,7 +52,7 @@ describe('a person', () => {
     expect(third).toMatchObject({ ...profile('s1', 'owner'), grants, lastSignInAt: 4000 });
   });
 
-  it('keeps their account at the identity provider, whoever gets the address later', () => {
+  it('keeps their account at the identity provider when another gets the address', () => {
     const signedIn = { type: 'PersonSignedIn', at: 2000, profile: profile('s1', 'owner') } as const;
     given(person, created, signedIn)
       .when({ type: 'SignIn', profile: profile('s2', 'owner'), at: 3000 })
