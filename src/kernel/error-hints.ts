@@ -77,7 +77,8 @@ export const errorHints = {
   compilation_error: 'Fix the function at the position in the message.',
   integration_not_found:
     'Look the unique key up with GET /integrations, or create the integration.',
-  invalid_action_input: 'Send an input that matches the schema of the action.',
+  invalid_action_input:
+    'Send an input that matches the schema of the action, or set input_validation of the environment to warn.',
   invalid_action_output:
     'Change the action to return an output that matches its schema, then deploy it.',
   invalid_sync_record: 'Give every record a unique id: text, or a number up to 2^53 - 1.',

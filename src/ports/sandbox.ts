@@ -27,8 +27,10 @@ export interface RunContext {
   readonly loggerLevel: LogLevel | 'off';
   /** The provider's own settings of `paginate`; null = none. */
   readonly paginate: JsonObject | null;
-  /** Applies to inputs, outputs, records, written metadata and checkpoints. */
+  /** Applies to outputs, records, written metadata and checkpoints. */
   readonly validation: ValidationMode;
+  /** Applies to the input of an action. */
+  readonly inputValidation: ValidationMode;
 }
 
 /** Limits that end a run. Every value is per run. */

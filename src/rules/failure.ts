@@ -1,4 +1,5 @@
-import { GatewayError } from '#kernel/errors.ts';
+import { GatewayError, type Issue } from '#kernel/errors.ts';
+import { isJsonObject, objectOf, type Json } from '#kernel/stable-json.ts';
 import { invalidCodes, type RunFailure } from '#ports/sandbox.ts';
 import { placeText, type FailureDetail } from './failure-detail.ts';
 
@@ -20,7 +21,13 @@ export function callerError(failure: RunFailure, detail: FailureDetail): Gateway
       });
     case 'invalid': {
       const code = invalidCodes.find((one) => one === failure.code) ?? 'script_internal_error';
-      return new GatewayError(code, { message, payload: payload ?? {} });
+      const { violations, ...shown } = objectOf(payload ?? null);
+      const errors = issuesOf(violations);
+      return new GatewayError(code, {
+        message,
+        payload: errors.length === 0 ? shown : { ...shown, errors: errors.map(issueText) },
+        ...(errors.length === 0 ? {} : { errors }),
+      });
     }
     case 'error':
       return new GatewayError('script_internal_error', {
@@ -41,6 +48,20 @@ export function callerError(failure: RunFailure, detail: FailureDetail): Gateway
       return new GatewayError('run_interrupted');
   }
 }
+
+/** Of what a function reports: those of the expected shape. */
+function issuesOf(violations: Json | undefined): Issue[] {
+  if (!Array.isArray(violations)) return [];
+  return violations.flatMap((one: Json) => {
+    if (!isJsonObject(one)) return [];
+    const { code, message, path } = one;
+    if (typeof code !== 'string' || typeof message !== 'string' || !Array.isArray(path)) return [];
+    return [{ code, message, path: path.map(String) }];
+  });
+}
+
+const issueText = ({ path, message }: Issue): string =>
+  path.length === 0 ? message : `${path.join('.')}: ${message}`;
 
 function thrown({ name, code, message }: RunFailure, { frames }: FailureDetail): object {
   return {

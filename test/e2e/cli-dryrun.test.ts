@@ -188,7 +188,7 @@ describe('a dry run that fails', () => {
     ],
     [
       'a wrong input',
-      ['post-message', 'demo', '--validate', '--input', '{"channel":1}'],
+      ['post-message', 'demo', '--input', '{"channel":1}'],
       'invalid_action_input\n  text: required, expected string\n  channel: expected string, got number',
     ],
     [
@@ -226,6 +226,16 @@ describe('a dry run that fails', () => {
     const ended = await dryrun('odd', 'demo');
     expect(ended).toMatchObject({ exitCode: 0 });
     expect(ended.err).toContain('warn: Invalid record payload of Item: more: unknown field');
+  });
+
+  it('only warns of a wrong input where that is chosen', async () => {
+    const args = ['post-message', 'demo', '--input', '{"channel":"#general","text":5}'];
+    const ended = await dryrun(...args, '--input-validation', 'warn');
+    expect(ended.err).toContain('warn: invalid_action_input: text: expected string, got number');
+    expect(ended.err).not.toContain('An error occurred');
+    const refused = await dryrun(...args, '--input-validation', 'never');
+    expect(refused.exitCode).toBe(1);
+    expect(refused.err).toContain('--input-validation takes error or warn');
   });
 
   it('ends with 130 at Ctrl-C', async () => {

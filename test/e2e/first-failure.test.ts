@@ -272,19 +272,50 @@ describe('lines below the level of the log', () => {
   });
 });
 
+async function setEnvironment(body: Readonly<Record<string, unknown>>): Promise<void> {
+  const { accountKey: key } = world.gateway;
+  const path = `/environments/${world.environmentId}`;
+  succeeded(await world.gateway.call('PATCH', path, { key, body }));
+}
+
+describe('an input that does not fit the schema of an action', () => {
+  it('is refused with its path, what is expected and what was received', async () => {
+    const { status, body } = await crm.action('failing', { how: 7 });
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({
+      code: 'invalid_action_input',
+      message: expect.stringContaining('how: '),
+      errors: [
+        {
+          code: 'invalid_type',
+          message: 'Invalid input: expected string, received number',
+          path: ['how'],
+        },
+      ],
+      fix: expect.stringContaining('schema'),
+    });
+    const shown = await svc('runs', 'show', body.error.run_id as string);
+    expect(shown.out).toContain('how: Invalid input: expected string, received number');
+    expect(shown.out).toContain(`fix: ${body.error.fix as string}`);
+  });
+
+  it('reaches the function where the environment says so', async () => {
+    await setEnvironment({ input_validation: 'warn' });
+    const { status, body } = await crm.action('failing', { how: 7 });
+    await setEnvironment({ input_validation: 'error' });
+    expect([status, body]).toEqual([200, { done: true }]);
+    expect((await crm.action('failing', { how: 7 })).status).toBe(400);
+  });
+});
+
 describe('values that do not fit, where the environment refuses them', () => {
   it.each([
     ['an input', {}, 'invalid_action_input', 'how: '],
     ['an output', { how: 'output' }, 'invalid_action_output', 'done: '],
   ])('%s is named with its path, and what to do', async (_what, input, code, path) => {
-    const { accountKey: key } = world.gateway;
-    const validate = async (validation: string): Promise<void> => {
-      const path = `/environments/${world.environmentId}`;
-      succeeded(await world.gateway.call('PATCH', path, { key, body: { validation } }));
-    };
-    await validate('error');
+    await setEnvironment({ validation: 'error' });
     const { status, body } = await crm.action('failing', input);
-    await validate('warn');
+    await setEnvironment({ validation: 'warn' });
     expect([status, body.error.code]).toEqual([400, code]);
     expect(body.error.message).toContain(path);
     const shown = await svc('runs', 'show', body.error.run_id as string);

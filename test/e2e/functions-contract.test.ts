@@ -261,7 +261,9 @@ describe('§7.1 what does not fit its schema', () => {
     });
 
   it('§7.1 validation: passes with a warning, unless the environment refuses it', async () => {
-    expect(await run('row-typed', { n: 'x' })).toMatchObject({ status: 200, body: { n: 'one' } });
+    expect(await run('row-typed', { n: 2 })).toMatchObject({ status: 200, body: { n: 'one' } });
+    const refused = await run('row-typed', { n: 'x' });
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_action_input']);
     expect(await set('error')).toMatchObject({
       status: 200,
       body: { data: { validation: 'error' } },

@@ -100,7 +100,7 @@ const warmUp = `
   const { start, settle } = __svcStart(() => undefined, () => 'null');
   const order = (task, type, validation) => JSON.stringify({
     task, fileName: '', type, entry: 'exec', input: '{"id":"x","count":1}',
-    context: { models: ['Item'], loggerLevel: 'warn', paginate: null, validation, lastSyncDate: null },
+    context: { models: ['Item'], loggerLevel: 'warn', paginate: null, validation, inputValidation: validation, lastSyncDate: null },
   });
   const bundle = (type) => (exports, require) => {
     const { z } = require('zod');

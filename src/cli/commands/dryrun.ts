@@ -29,6 +29,10 @@ const options = {
   variant: ['--variant <name>', 'variant of the sync (base)'],
   validate: ['--validate', 'a schema violation ends the run'],
   validation: ['--validation', 'the same as --validate'],
+  'input-validation': [
+    '--input-validation <mode>',
+    'an input that does not fit ends the run (error), or is a warning (warn); error if absent',
+  ],
   save: ['--save', 'write <integration>/tests/<name>.test.json; implies --validate'],
   'save-responses': ['--save-responses', 'the same as --save'],
   replay: ['--replay', 'use the responses saved by --save; needs neither connection nor service'],
@@ -47,6 +51,7 @@ const notReplayed = [
   'variant',
   'validate',
   'validation',
+  'input-validation',
   'save',
   'save-responses',
   'diagnostics',
@@ -107,6 +112,7 @@ environment:proxy; environment:connections:read_credentials too if the function 
       journal: new Journal(),
       say: (level, message) => say(context, level, message),
       isValidated,
+      isInputValidated: isValidated || isRefusing(values['input-validation']),
       signal: stopping.signal,
     };
     try {
@@ -127,6 +133,14 @@ environment:proxy; environment:connections:read_credentials too if the function 
     }
   },
 });
+
+/** Whether an input that does not fit is refused. */
+function isRefusing(mode = 'error'): boolean {
+  if (mode !== 'error' && mode !== 'warn') {
+    throw usageError('--input-validation takes error or warn');
+  }
+  return mode === 'error';
+}
 
 interface DisplayOptions {
   readonly values: Values;

@@ -1,7 +1,7 @@
 import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { functionTypeOf } from '#modules/functions/functions/function.ts';
-import type { HostCalls, RunContext, RunFailure, Sandbox } from '#ports/sandbox.ts';
+import type { HostCalls, RunContext, RunFailure, Sandbox, ValidationMode } from '#ports/sandbox.ts';
 import { type FailureDetail } from '#rules/failure-detail.ts';
 import { locateFailure } from '#rules/locate-failure.ts';
 import { runLimits } from '#rules/run-limits.ts';
@@ -39,10 +39,16 @@ export interface LocatedFailure extends RunFailure {
 export async function runFunction(
   sandbox: Sandbox,
   { entry, bundle, models }: BuiltFunction,
-  run: { readonly input: Json | undefined; readonly facts: RunFacts; readonly signal: AbortSignal },
+  run: {
+    readonly input: Json | undefined;
+    readonly facts: RunFacts;
+    readonly signal: AbortSignal;
+    /** Absent: the host has checked the input. */
+    readonly inputValidation?: ValidationMode;
+  },
   calls: HostCalls,
 ): Promise<FunctionEnd> {
-  const { input, facts, signal } = run;
+  const { input, facts, signal, inputValidation = 'off' } = run;
   const fileName = `${entry.bundleName}.cjs`;
   const result = await sandbox.run(
     {
@@ -57,8 +63,9 @@ export async function runFunction(
         environmentId: 0,
         models,
         loggerLevel: 'debug',
-        // A host checks values against the schemas of the definition, if at all.
+        // A host checks other values against the schemas of the definition, if at all.
         validation: 'off',
+        inputValidation,
       },
       limits: { ...runLimits[entry.kind], graceMs },
       signal,

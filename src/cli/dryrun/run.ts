@@ -25,7 +25,13 @@ export async function dryRun(session: DryRunSession, order: DryRunRequest): Prom
   const { definition, entry } = fn;
   const name = { integrationKey: entry.integrationKey, connectionId };
   const connection = await session.connections.connection(name);
-  const refused = violationOf(session, 'invalid_action_input', definition.input, input, entry.kind);
+  const refused = violationOf(
+    { say: session.say, isValidated: session.isInputValidated },
+    'invalid_action_input',
+    definition.input,
+    input,
+    entry.kind,
+  );
   if (refused !== null) return { output: undefined, failure: null, violation: refused };
 
   const records = new DryRecords(session, name, definition, stubs);
@@ -56,7 +62,7 @@ export async function dryRun(session: DryRunSession, order: DryRunRequest): Prom
 
 /** Also null if a violation is only a warning. */
 function violationOf(
-  session: DryRunSession,
+  session: Pick<DryRunSession, 'isValidated' | 'say'>,
   code: Violation['code'],
   schema: JsonObject | null,
   value: Json | undefined,
@@ -69,6 +75,9 @@ function violationOf(
   session.say('warn', `${code}: ${lines.join('; ')}`);
   return null;
 }
+
+const violationError = ({ code, lines }: Violation): GatewayError =>
+  new GatewayError(code, { message: lines.join('; ') });
 
 /** Depth of actions that trigger one another before it counts as infinite recursion. */
 const depthMax = 10;
@@ -218,6 +227,7 @@ function otherRuns(
       stubs: { metadata: null, checkpoint: null, lastSyncDate: null, variant: 'base' },
       depth: scope.depth + 1,
     });
+    if (ended.violation !== null) throw violationError(ended.violation);
     if (ended.failure !== null) throw callerError(ended.failure, ended.failure.detail);
     return ended.output;
   };

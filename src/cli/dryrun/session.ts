@@ -20,6 +20,8 @@ export interface DryRunSession {
   readonly say: (level: LogLevel, message: string) => void;
   /** Whether a schema violation ends the run. */
   readonly isValidated: boolean;
+  /** Whether an input that does not fit ends it. */
+  readonly isInputValidated: boolean;
   readonly signal: AbortSignal;
 }
 

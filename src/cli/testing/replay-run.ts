@@ -21,9 +21,10 @@ export async function replayRun(
   const { connection_id: id } = mocks.svc.getConnection;
   const connectionId = typeof id === 'string' ? id : '';
   const facts = { ...mocks.run, connectionId, environmentName: 'test' };
+  const run = { input: mocks.input, facts, signal, inputValidation: 'error' } as const;
   return {
     ...result,
-    ...(await runFunction(sandbox, fn, { input: mocks.input, facts, signal }, calls)),
+    ...(await runFunction(sandbox, fn, run, calls)),
   };
 }
 

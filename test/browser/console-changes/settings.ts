@@ -164,7 +164,8 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
       await field('Webhook address').fill('https://hooks.example.com/svc');
       await field('A sync failed').uncheck();
       await field('Delete records after (days without a run)').fill('90');
-      await field('Validation of input, output and records').selectOption('error');
+      await field('Inputs of actions that do not fit').selectOption('warn');
+      await field('Values of functions that do not fit their schema').selectOption('error');
       await button('Save the settings').click();
       await seen('The settings were saved');
       expect((await readOfAccount(`/environments/${id}`)).data).toMatchObject({
@@ -172,6 +173,7 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
         on_sync_error: false,
         retention: { delete_after_days: 90 },
         validation: 'error',
+        input_validation: 'warn',
       });
       await button('Delete the environment…').click();
       await field('Type staging to confirm').fill('staging');

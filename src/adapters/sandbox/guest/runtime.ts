@@ -71,7 +71,7 @@ async function perform(bundle: Bundle, order: GuestOrder): Promise<string | unde
   startLogging(context.loggerLevel);
   try {
     const definition = definitionOf(load(bundle));
-    startValidation(context.validation, definition);
+    startValidation(context, definition);
     const called = definition[entry];
     if (typeof called !== 'function') {
       throw Object.assign(new Error(`The function has no ${entry}.`), { code: missingEntry });

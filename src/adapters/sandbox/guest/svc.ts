@@ -11,7 +11,7 @@ import { checkCheckpoint, checkMetadata, isValidating } from './validation.ts';
 /** The handle of a function: everything that it may use, without internals. */
 export function makeHandle(type: FunctionType, context: RunContext): object {
   const { models, loggerLevel: _level, paginate: _paginate, ...shown } = context;
-  const { lastSyncDate, validation: _validation, ...facts } = shown;
+  const { lastSyncDate, validation: _validation, inputValidation: _input, ...facts } = shown;
   return facade({
     ...facts,
     lastSyncDate: lastSyncDate === null ? undefined : new Date(lastSyncDate),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { protoKeysIn } from '#kernel/json-path.ts';
 import type { Json } from '#kernel/stable-json.ts';
-import type { InvalidCode, ValidationMode } from '#ports/sandbox.ts';
+import type { InvalidCode, RunContext, ValidationMode } from '#ports/sandbox.ts';
 import { schemaOf } from './definition.ts';
 import { invalidError } from './errors.ts';
 import { log } from './log.ts';
@@ -17,8 +17,14 @@ import { quicklyValid } from './quick-validate.ts';
 const pathsMax = 5;
 
 type Definition = Readonly<Record<string, unknown>>;
-/** Violations, as `path: why`; empty = none. */
-type Check = (value: Json) => readonly string[];
+/** A place of a value that does not fit. */
+interface Violation {
+  readonly code: string;
+  readonly message: string;
+  readonly path: readonly PropertyKey[];
+}
+/** Empty = none. */
+type Check = (value: Json) => readonly Violation[];
 
 interface Tally {
   readonly what: string;
@@ -28,11 +34,16 @@ interface Tally {
 }
 
 let mode: ValidationMode = 'off';
+let inputMode: ValidationMode = mode;
 let definition: Definition = {};
 let tallies = new Map<string, Tally>();
 
-export function startValidation(wanted: ValidationMode, validated: Definition): void {
-  mode = wanted;
+export function startValidation(
+  { validation, inputValidation }: Pick<RunContext, 'validation' | 'inputValidation'>,
+  validated: Definition,
+): void {
+  mode = validation;
+  inputMode = inputValidation;
   definition = validated;
   tallies = new Map();
 }
@@ -55,26 +66,16 @@ export function checkRecord(
   check({ what, schema, isPart, code: 'invalid_sync_record' }, stored());
 }
 
-/** @throws Error `invalid_action_input` */
-export const checkInput = (input: Json): void =>
-  check({ what: 'inputs', schema: definition['input'], code: 'invalid_action_input' }, input);
+/** A check against the schema of the definition that is named in the singular. @throws Error with the code */
+const checkBy =
+  (code: InvalidCode, what: string) =>
+  (value: Json, isPart = false): void =>
+    check({ what, schema: definition[what.replace(/s$/, '')], isPart, code }, value);
 
-/** @throws Error `invalid_action_output` */
-export const checkOutput = (output: Json): void =>
-  check({ what: 'outputs', schema: definition['output'], code: 'invalid_action_output' }, output);
-
-/** @throws Error `invalid_checkpoint` */
-export const checkCheckpoint = (value: Json): void =>
-  check(
-    { what: 'checkpoints', schema: definition['checkpoint'], code: 'invalid_checkpoint' },
-    value,
-  );
-
-/** @throws Error `invalid_metadata` */
-export function checkMetadata(metadata: Json, isPart: boolean): void {
-  const schema = definition['metadata'];
-  check({ what: 'metadata', schema, isPart, code: 'invalid_metadata' }, metadata);
-}
+export const checkInput = checkBy('invalid_action_input', 'inputs');
+export const checkOutput = checkBy('invalid_action_output', 'outputs');
+export const checkCheckpoint = checkBy('invalid_checkpoint', 'checkpoints');
+export const checkMetadata = checkBy('invalid_metadata', 'metadata');
 
 /** One line for each violation: its count and first path. */
 export async function reportValidation(): Promise<void> {
@@ -93,18 +94,22 @@ interface ValidationSubject {
 }
 
 function check(subject: ValidationSubject, value: Json): void {
+  const applied = subject.what === 'inputs' ? inputMode : mode;
   // A definition may omit schemas; a value that is no schema is not checked.
-  if (mode === 'off' || !(subject.schema instanceof z.ZodType)) return;
+  if (applied === 'off' || !(subject.schema instanceof z.ZodType)) return;
   if (quicklyValid(subject.schema, value)) return;
   const tally = tallyOf(subject);
   const wrong = tally.fits(value);
   if (wrong.length === 0) return;
-  if (mode === 'error') {
-    const message = `Invalid ${subject.what}: ${wrong.slice(0, pathsMax).join('; ')}`;
-    throw invalidError(subject.code, message, { value, errors: wrong.slice(0, pathsMax * 4) });
+  const lines = wrong.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,
+  );
+  if (applied === 'error') {
+    const message = `Invalid ${subject.what}: ${lines.slice(0, pathsMax).join('; ')}`;
+    throw invalidError(subject.code, message, { value, violations: wrong.slice(0, 20) });
   }
   tally.count += 1;
-  for (const one of wrong) if (tally.paths.size < pathsMax) tally.paths.add(one);
+  for (const one of lines) if (tally.paths.size < pathsMax) tally.paths.add(one);
 }
 
 function tallyOf({ what, schema, isPart = false }: ValidationSubject): Tally {
@@ -124,12 +129,8 @@ function checkOf(schema: unknown, what: string, isPart: boolean): Check {
   if (Object.keys(whole).length === 0) return () => [];
   const zod = z.fromJSONSchema(whole);
   return (value) => {
-    const unseen = protoKeysIn(value).map((path) => `${path}: This key cannot be checked.`);
-    const parsed = zod.safeParse(value);
-    if (parsed.success) return unseen;
-    const wrong = parsed.error.issues.map(({ path, message }) =>
-      path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,
-    );
-    return [...wrong, ...unseen];
+    const message = 'This key cannot be checked.';
+    const unseen = protoKeysIn(value).map((path) => ({ code: 'custom', message, path: [path] }));
+    return [...(zod.safeParse(value).error?.issues ?? []), ...unseen];
   };
 }

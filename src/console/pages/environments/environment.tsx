@@ -176,14 +176,22 @@ function Records({ environment, patch, set }: PartProps): JSX.Element {
         onInput={(days) => set({ retention: { ...retention, delete_after_days: Number(days) } })}
       />
       <Select
-        label="Validation of input, output and records"
+        label="Values of functions that do not fit their schema"
         value={patch.validation ?? environment.validation}
-        choices={['off', 'warn', 'error'].map((value) => ({ value, label: value }))}
+        choices={validations}
         onChange={(value) => {
           const validation = (['off', 'warn', 'error'] as const).find((one) => one === value);
           if (validation !== undefined) set({ validation });
         }}
       />
+      {(patch.validation ?? environment.validation) === 'warn' && (
+        <Select
+          label="Inputs of actions that do not fit"
+          value={patch.input_validation ?? environment.input_validation}
+          choices={inputValidations}
+          onChange={(value) => set({ input_validation: value === 'warn' ? 'warn' : 'error' })}
+        />
+      )}
       <Select
         label="Log lines of functions"
         value={keepsAll(environment, patch) ? 'all' : 'level'}
@@ -196,6 +204,16 @@ function Records({ environment, patch, set }: PartProps): JSX.Element {
     </div>
   );
 }
+
+const validations = [
+  { value: 'off', label: 'Not checked' },
+  { value: 'warn', label: 'Counted in the log' },
+  { value: 'error', label: 'Refused' },
+];
+const inputValidations = [
+  { value: 'error', label: 'Refused, with the path of what is wrong' },
+  { value: 'warn', label: 'Counted in the log' },
+];
 
 /** Whether functions keep lines of every level: as chosen here, else as it is. */
 function keepsAll(

@@ -71,5 +71,6 @@ function publicDocument(state: Environment): Record<string, unknown> {
     payload_mode: payloadMode,
     retention: presentRetention(retention),
     validation: state.validation ?? 'warn',
+    input_validation: state.inputValidation ?? 'error',
   };
 }

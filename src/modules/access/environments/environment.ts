@@ -44,6 +44,8 @@ export interface Environment {
   readonly retention?: Retention;
   /** Handling of values that do not match the schemas of a function. Absent until set: `warn`. */
   readonly validation?: 'off' | 'warn' | 'error';
+  /** The same of inputs, where `validation` is `warn`. Absent until set: each function as it was deployed. */
+  readonly inputValidation?: 'warn' | 'error';
   /** Until then functions keep lines of every level. Absent or past: the level applies. */
   readonly allLogsUntil?: Instant;
   /** Absent until set: the default look. */
@@ -68,6 +70,7 @@ export type EnvironmentSettings = Pick<
   | 'payloadMode'
   | 'retention'
   | 'validation'
+  | 'inputValidation'
   | 'allLogsUntil'
   | 'connectUi'
 >;

@@ -56,6 +56,12 @@ interface OpenedEnvironment extends Environment {
   readonly opened: { readonly primary: string | null; readonly secondary: string | null };
 }
 
+const inputValidation = z
+  .enum(['warn', 'error'])
+  .describe(
+    'Whether an input of an action that does not fit its schema is refused, or only logged.',
+  );
+
 /** An environment with its settings; the uuid is the one in webhook addresses. */
 const environment = representation<OpenedEnvironment>()({
   id: id.describe('Number of the environment.'),
@@ -86,6 +92,7 @@ const environment = representation<OpenedEnvironment>()({
   payload_mode: z.enum(['plain', 'sealed']),
   retention: [z.strictObject(periods), ({ retention }) => presentRetention(retention)],
   validation: [z.enum(['off', 'warn', 'error']), ({ validation }) => validation ?? 'warn'],
+  input_validation: [inputValidation, (one) => one.inputValidation ?? 'error'],
   keep_all_logs_until: [
     timestamp
       .nullable()
@@ -222,6 +229,7 @@ const settings = z.strictObject({
     .strictObject({ prune_after_days: days.optional(), delete_after_days: days.optional() })
     .optional(),
   validation: z.enum(['off', 'warn', 'error']).optional(),
+  input_validation: inputValidation.optional(),
   keep_all_logs_minutes: z
     .number()
     .int()
@@ -264,6 +272,7 @@ function changesOf(body: z.output<typeof settings>, existing: Environment, now: 
     isProduction: body.is_production,
     payloadMode: body.payload_mode,
     validation: body.validation,
+    inputValidation: body.input_validation,
     ...(body.keep_all_logs_minutes === undefined
       ? {}
       : { allLogsUntil: now + body.keep_all_logs_minutes * minuteMs }),

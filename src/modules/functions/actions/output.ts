@@ -19,11 +19,12 @@ export function outputJson(
   if ('output' in end) return end.output === undefined ? '{}' : `{"output":${end.output}}`;
   const { runId, detail } = end;
   const { code, details, message } = end.error;
-  const { payload, upstream } = details;
+  const { payload, upstream, errors } = details;
   return JSON.stringify({
     error: {
       code,
       message,
+      ...(errors === undefined ? {} : { errors }),
       ...(payload === undefined ? {} : { payload: bounded(payload) }),
       ...(upstream === undefined ? {} : { upstream: bounded(upstream) }),
       ...(runId === undefined ? {} : { runId }),
@@ -36,11 +37,12 @@ export function outputJson(
 export function readOutput(json: string): Json | undefined {
   const end = parseRawJson(json) as { output?: Json; error?: { code: string } & ErrorDetails };
   if (end.error === undefined) return end.output;
-  const { code, message, payload, upstream, runId, failure } = end.error;
+  const { code, message, errors, payload, upstream, runId, failure } = end.error;
   throw GatewayError.from({
     code,
     details: {
       ...(message === undefined ? {} : { message }),
+      ...(errors === undefined ? {} : { errors }),
       ...(payload === undefined ? {} : { payload }),
       ...(upstream === undefined ? {} : { upstream }),
       ...(runId === undefined ? {} : { runId }),

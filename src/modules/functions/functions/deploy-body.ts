@@ -203,7 +203,9 @@ export function deployedParts(
     ...(isStandalone === true ? { isStandalone } : {}),
   };
   const hash = createHash('sha256').update(stableJson(content)).digest('hex');
-  return { ...content, contentHash: hash };
+  // Beyond the hash: an unchanged function of an earlier release goes on as it did.
+  const validated = sent.type === 'action' ? ({ isInputValidated: true } as const) : {};
+  return { ...content, ...validated, contentHash: hash };
 }
 
 type KindParts = Omit<
@@ -217,6 +219,7 @@ type KindParts = Omit<
   | 'source'
   | 'contentHash'
   | 'isStandalone'
+  | 'isInputValidated'
 >;
 
 function flowParts(sent: Extract<SentFunction, { type: 'sync' | 'action' }>): KindParts {

@@ -41,6 +41,8 @@ export interface DeployedFunction {
   readonly event: string | null;
   /** Deployed from source and not part of a project. Absent: part of a project. */
   readonly isStandalone?: true;
+  /** Its input is refused where it does not fit. Absent: deployed before inputs were validated by default. */
+  readonly isInputValidated?: true;
   readonly deployedAt: Instant;
 }
 

@@ -295,6 +295,7 @@ function tried(
     syncType: 'full',
     webhookSubscriptions: [],
     event: null,
+    isInputValidated: true,
     deployedAt: 0,
   };
 }

@@ -3,6 +3,7 @@ import type { Mask } from '#kernel/mask.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { isoMillisOrNull, type Clock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import type { AddressSettings, SealedEntities } from '#modules/access/services.ts';
 import { writeMetadata } from '#modules/connections/connections/handlers.ts';
 import type { OpenedConnections } from '#modules/connections/connections/opened-connections.ts';
@@ -19,7 +20,7 @@ import type { Coordination } from '#ports/coordination.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import type { Metrics } from '#ports/metrics.ts';
 import { logLevels, type LoggerLevel, type Operation } from '#ports/operation-log.ts';
-import type { HostCalls, RunContext } from '#ports/sandbox.ts';
+import type { HostCalls, RunContext, ValidationMode } from '#ports/sandbox.ts';
 import { droppedText } from '#rules/dropped-lines.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
 import type { RunCalls } from '../../services.ts';
@@ -209,7 +210,18 @@ function contextOf(
     loggerLevel: (environment?.allLogsUntil ?? 0) > clock.now() ? 'debug' : level,
     paginate: provider?.proxy?.paginate ?? null,
     validation: environment?.validation ?? 'warn',
+    inputValidation: inputValidationOf(environment, run.fn),
   };
+}
+
+/** `off` and `error` apply to all values; where values are only logged, inputs have a setting of their own. */
+export function inputValidationOf(
+  environment: Pick<Environment, 'validation' | 'inputValidation'> | null,
+  fn: Pick<DeployedFunction, 'isInputValidated'>,
+): ValidationMode {
+  const { validation = 'warn', inputValidation } = environment ?? {};
+  if (validation !== 'warn') return validation;
+  return inputValidation ?? (fn.isInputValidated === true ? 'error' : 'warn');
 }
 
 /** The environment's variable SVC_LOGGER_LEVEL, otherwise `warn`. An invalid value counts as absent. */

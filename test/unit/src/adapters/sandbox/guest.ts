@@ -32,6 +32,7 @@ const context: RunContext = {
   loggerLevel: 'debug',
   paginate: null,
   validation: 'off',
+  inputValidation: 'off',
 };
 
 export interface GuestOptions {

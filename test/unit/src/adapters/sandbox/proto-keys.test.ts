@@ -90,7 +90,7 @@ describe('a definition with a key __proto__', () => {
     const bundle = `const { z } = require('zod');
       exports.default = { type: 'action', input: ${schema}, exec: async (svc, input) => input };`;
     const given: unknown = JSON.parse(input);
-    const context = { validation: 'error' } as const;
+    const context = { inputValidation: 'error' } as const;
     const result = await runBundle(sandbox, bundle, { input: given, context });
     if (status === 'ok') expect(result).toEqual({ status: 'ok', output: input });
     else expect(result).toMatchObject({ error: { code: 'invalid_action_input' } });

@@ -15,12 +15,15 @@ const schemas = `
 interface Asked {
   readonly type?: FunctionType;
   readonly mode: ValidationMode;
+  /** As `mode` if absent. */
+  readonly inputMode?: ValidationMode;
   readonly input?: unknown;
 }
 
 /** How a function with these schemas ended, and the lines of its log. */
-async function runWith(exec: string, { type = 'sync', mode: validation, input }: Asked) {
-  const { host, asked } = recording({
+async function runWith(exec: string, asked: Asked) {
+  const { type = 'sync', mode: validation, inputMode: inputValidation = validation, input } = asked;
+  const { host, asked: calledHost } = recording({
     batchSave: null,
     batchUpdate: null,
     batchDelete: null,
@@ -31,11 +34,16 @@ async function runWith(exec: string, { type = 'sync', mode: validation, input }:
   });
   const bundle = `const { z } = require('zod');
     exports.default = { type: '${type}', ${schemas} exec: async (svc, input) => { ${exec} } };`;
-  const result = await runBundle(sandbox, bundle, { type, host, input, context: { validation } });
-  const lines = asked
+  const result = await runBundle(sandbox, bundle, {
+    type,
+    host,
+    input,
+    context: { validation, inputValidation },
+  });
+  const lines = calledHost
     .filter(({ method }) => method === 'log')
     .flatMap(({ args }) => (args as { lines: { level: string; message: string }[] }).lines);
-  const calls = asked.map(({ method }) => method).filter((method) => method !== 'log');
+  const calls = calledHost.map(({ method }) => method).filter((method) => method !== 'log');
   return { result, lines: lines.map(({ level, message }) => `${level}: ${message}`), calls };
 }
 
@@ -98,6 +106,25 @@ describe('inputs and outputs of actions', () => {
     expect(result.status === 'error' ? result.error.code : null).toBe(code);
     const lenient = await runWith(exec, { type: 'action', mode: 'warn', input });
     expect([lenient.result.status, lenient.lines.length]).toEqual(['ok', code === null ? 0 : 1]);
+  });
+});
+
+describe('an input that is refused where other values are only logged', () => {
+  it('is named by path, with what is expected, and the output is still only logged', async () => {
+    const modes = { type: 'action', mode: 'warn', inputMode: 'error' } as const;
+    const refused = await runWith(`return { at: 5 };`, { ...modes, input: { name: 1 } });
+    expect(refused.result).toMatchObject({
+      error: {
+        code: 'invalid_action_input',
+        message: 'Invalid inputs: name: Invalid input: expected string, received number',
+        payload: { violations: [{ code: 'invalid_type', path: ['name'] }] },
+      },
+    });
+    const { result, lines } = await runWith(`return { at: 5 };`, {
+      ...modes,
+      input: { name: 'a' },
+    });
+    expect([result.status, lines.length]).toEqual(['ok', 1]);
   });
 });
 
