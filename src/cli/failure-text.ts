@@ -1,6 +1,6 @@
 import { printable } from '#kernel/printable.ts';
+import { frameText } from '#rules/caller-error.ts';
 import type { ShownFailure } from '#rules/failure-detail.ts';
-import { frameText } from '#rules/failure.ts';
 import { markBelow } from './compiler/code-frame.ts';
 import type { Output } from './output.ts';
 

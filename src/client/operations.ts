@@ -355,13 +355,6 @@ export interface Operations {
     readonly body?: { readonly [name: string]: unknown };
     readonly answer: Connected;
   };
-  /** Create a connection that waits for an installation. */
-  'POST /auth/oauth-outbound/{providerConfigKey}': {
-    readonly params: { readonly providerConfigKey: string };
-    readonly query?: { readonly params?: { readonly [name: string]: string } };
-    readonly body?: { readonly [name: string]: unknown };
-    readonly answer: Connected;
-  };
   /** Create a connection with an API key. */
   'POST /api-auth/api-key/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
@@ -420,6 +413,13 @@ export interface Operations {
   };
   /** Create a connection with a key of the App Store. */
   'POST /app-store-auth/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Create a connection that waits for an installation. */
+  'POST /auth/oauth-outbound/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };

@@ -4,12 +4,26 @@ export type LoggerLevel = (typeof logLevels)[number];
 export type EntryLevel = Exclude<LoggerLevel, 'off'>;
 export type OperationState = 'running' | 'success' | 'failed' | 'cancelled' | 'timeout';
 
+/** What an operation does, as `POST /logs/operations` filters by it. */
+export type OperationType =
+  | 'auth:create_connection'
+  | 'auth:refresh_token'
+  | 'auth:connection_test'
+  | 'proxy:call'
+  | 'records:revert'
+  | 'sync:run'
+  | 'action:run'
+  | 'webhook:incoming'
+  /** A function that runs on the event. */
+  | `events:${string}`
+  /** A webhook to the application, of the kind. */
+  | `webhook:${string}`;
+
 /** The subject of a log operation. */
 export interface OperationOf {
   /** For a run, the run's id. */
   readonly operationId: string;
-  /** For example `sync:run`. */
-  readonly operationType: string;
+  readonly operationType: OperationType;
   readonly environmentUid: string;
   readonly integration: string;
   readonly connectionId: string;

@@ -1,7 +1,7 @@
 import type { JsonObject, Json } from '#kernel/stable-json.ts';
 import type { FunctionKind } from '#modules/functions/functions/function.ts';
+import { frameText } from '#rules/caller-error.ts';
 import { presentFailure } from '#rules/failure-detail.ts';
-import { frameText } from '#rules/failure.ts';
 import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { failureLines } from '../failure-text.ts';

@@ -11,15 +11,15 @@ import type {
 } from '#modules/connections/connections/opened-connections.ts';
 import type { Credentials } from '#modules/connections/connections/state.ts';
 import { authModeRules } from '#modules/connections/credentials/modes/registry.ts';
-import type { Provider } from '#modules/connections/providers/definition.ts';
-import { buildProviderRequest, needsWholeBody } from '#modules/connections/providers/inject.ts';
-import { prepareCalls, type PreparedCalls } from '#modules/connections/providers/prepared-calls.ts';
 import {
   isRetried,
   isRetriedHead,
   needsBody,
   retryWaitMs,
-} from '#modules/functions/runs/runtime/retry.ts';
+} from '#modules/connections/providers/call-retry.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import { buildProviderRequest, needsWholeBody } from '#modules/connections/providers/inject.ts';
+import { prepareCalls, type PreparedCalls } from '#modules/connections/providers/prepared-calls.ts';
 import {
   HttpFailure,
   mayPass,

@@ -113,7 +113,7 @@ function noteCall(
 ): void {
   const operation = {
     operationId: uuidV4(),
-    operationType: 'proxy:call',
+    operationType: 'proxy:call' as const,
     environmentUid: caller.environmentUid,
     integration,
     connectionId,

@@ -24,6 +24,7 @@ import { scrub } from '#kernel/scrub.ts';
 import { microsOf } from '#kernel/time.ts';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 import { callbackErrorIn } from '#modules/connections/authorizations/callback.ts';
+import { retryWaitMs } from '#modules/connections/providers/call-retry.ts';
 import { fieldProblem } from '#modules/connections/providers/field-check.ts';
 import {
   webhookRules,
@@ -31,7 +32,6 @@ import {
   type SignatureRule,
 } from '#modules/connections/providers/webhook-rules.ts';
 import { parseFrequency } from '#modules/functions/functions/frequency.ts';
-import { retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
 import { readCallHeaders } from '#modules/proxy/headers.ts';
 import { decodeCursor } from '#modules/records/model/cursor.ts';
 import { readFacts } from '#modules/webhooks/webhooks-in/facts.ts';

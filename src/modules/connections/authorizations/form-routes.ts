@@ -128,19 +128,20 @@ function submitted(attempt: Attempt, sent: JsonObject): ObtainCredentials {
   };
 }
 
-const ofMode = (
-  mode: AuthMode,
-  at: string,
-  what: string,
-  example: JsonObject,
-  ...errors: RouteError[]
-): FormEndpoint => ({
-  path: at,
-  example,
+interface FormOfMode {
+  readonly path: string;
+  readonly what: string;
+  readonly example: JsonObject;
+  readonly errors: readonly RouteError[];
+  readonly unknownStatus?: 400;
+}
+
+const endpointOf = (mode: AuthMode, { path, what, ...form }: FormOfMode): FormEndpoint => ({
+  ...form,
+  path,
   summary: `Create a connection with ${what}.`,
   description: `For the authentication mode \`${mode}\`. The fields of the body are those of the mode.`,
   isFor: ({ auth_mode }) => auth_mode === mode,
-  errors,
   obtain: submitted,
 });
 
@@ -163,13 +164,13 @@ const outbound: FormEndpoint = {
 const login = { username: 'ada', password: 'p-0123' };
 const tested: RouteError = 'connection_test_failed';
 
-export const formRoutes: readonly AnyRoute[] = [
-  {
-    ...ofMode(
-      'OAUTH2_CC',
-      '/oauth2/auth',
-      'client credentials',
-      { client_id: 'c-0123', client_secret: 's-0123' },
+/** The form of each mode; null: a connection comes about at the provider, by redirects or an installation. */
+const forms: Readonly<Record<AuthMode, FormOfMode | null>> = {
+  OAUTH2_CC: {
+    path: '/oauth2/auth',
+    what: 'client credentials',
+    example: { client_id: 'c-0123', client_secret: 's-0123' },
+    errors: [
       'missing_client_id',
       'missing_client_secret',
       'missing_client_private_key',
@@ -177,58 +178,67 @@ export const formRoutes: readonly AnyRoute[] = [
       'invalid_certificate_or_key_format',
       'missing_api_url',
       'client_credentials_fetch_error',
-    ),
+    ],
     unknownStatus: 400,
   },
+  API_KEY: {
+    path: '/api-auth/api-key',
+    what: 'an API key',
+    example: { apiKey: 'k-0123' },
+    errors: [tested],
+  },
+  BASIC: {
+    path: '/api-auth/basic',
+    what: 'user name and password',
+    example: login,
+    errors: [tested],
+  },
+  TBA: {
+    path: '/auth/tba',
+    what: 'a token of an account',
+    example: { token_id: 't-0123', token_secret: 's-0123' },
+    errors: [tested],
+  },
+  JWT: {
+    path: '/auth/jwt',
+    what: 'a key that signs tokens',
+    example: { privateKey: 'k-0123' },
+    errors: ['invalid_credentials', tested],
+  },
+  BILL: {
+    path: '/auth/bill',
+    what: 'a login that yields a session',
+    example: { ...login, organization_id: 'o-1', dev_key: 'k-0123' },
+    errors: ['invalid_credentials', 'missing_api_url'],
+  },
+  TWO_STEP: {
+    path: '/auth/two-step',
+    what: 'fields that yield a token',
+    example: login,
+    errors: ['two_step_credentials_fetch_error', 'invalid_credentials', 'missing_api_url'],
+  },
+  SIGNATURE: {
+    path: '/auth/signature',
+    what: 'credentials that sign requests',
+    example: { type: 'SIGNATURE', ...login },
+    errors: [tested],
+  },
+  NONE: { path: '/auth/unauthenticated', what: 'no credentials', example: {}, errors: [] },
+  APP_STORE: {
+    path: '/app-store-auth',
+    what: 'a key of the App Store',
+    example: { privateKeyId: 'K0123', issuerId: 'i-0123', privateKey: 'k-0123' },
+    errors: ['invalid_credentials', tested],
+  },
+  OAUTH1: null,
+  OAUTH2: null,
+  APP: null,
+  CUSTOM: null,
+};
+
+export const formRoutes: readonly AnyRoute[] = [
+  ...Object.entries(forms).flatMap(([mode, form]) =>
+    form === null ? [] : [endpointOf(mode as AuthMode, form)],
+  ),
   outbound,
-  ofMode('API_KEY', '/api-auth/api-key', 'an API key', { apiKey: 'k-0123' }, tested),
-  ofMode('BASIC', '/api-auth/basic', 'user name and password', login, tested),
-  ofMode(
-    'TBA',
-    '/auth/tba',
-    'a token of an account',
-    { token_id: 't-0123', token_secret: 's-0123' },
-    tested,
-  ),
-  ofMode(
-    'JWT',
-    '/auth/jwt',
-    'a key that signs tokens',
-    { privateKey: 'k-0123' },
-    'invalid_credentials',
-    tested,
-  ),
-  ofMode(
-    'BILL',
-    '/auth/bill',
-    'a login that yields a session',
-    { ...login, organization_id: 'o-1', dev_key: 'k-0123' },
-    'invalid_credentials',
-    'missing_api_url',
-  ),
-  ofMode(
-    'TWO_STEP',
-    '/auth/two-step',
-    'fields that yield a token',
-    login,
-    'two_step_credentials_fetch_error',
-    'invalid_credentials',
-    'missing_api_url',
-  ),
-  ofMode(
-    'SIGNATURE',
-    '/auth/signature',
-    'credentials that sign requests',
-    { type: 'SIGNATURE', ...login },
-    tested,
-  ),
-  ofMode('NONE', '/auth/unauthenticated', 'no credentials', {}),
-  ofMode(
-    'APP_STORE',
-    '/app-store-auth',
-    'a key of the App Store',
-    { privateKeyId: 'K0123', issuerId: 'i-0123', privateKey: 'k-0123' },
-    'invalid_credentials',
-    tested,
-  ),
 ].map(formRoute);

@@ -255,7 +255,7 @@ function beginOperation({ logs }: RefreshDeps, existing: Connection, operationId
   const { environmentUid, integrationKey: integration, connectionId } = existing;
   const operation = {
     operationId,
-    operationType: 'auth:refresh_token',
+    operationType: 'auth:refresh_token' as const,
     environmentUid,
     integration,
     connectionId,

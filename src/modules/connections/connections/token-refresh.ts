@@ -44,7 +44,10 @@ export async function reverifyCredentials(
   if (refusedWith === 'unknown') return;
   const refusal = refusedWith === null ? null : { ...refusedWith, logId: randomUUID() };
   if (refusal !== null) {
-    const operationFields = { operationId: refusal.logId, operationType: 'auth:connection_test' };
+    const operationFields = {
+      operationId: refusal.logId,
+      operationType: 'auth:connection_test' as const,
+    };
     const where = { environmentUid, integration: integrationKey, connectionId };
     const operation = deps.logs.begin(
       { ...operationFields, ...where },

@@ -5,8 +5,23 @@ export const callbackPath = '/oauth/callback';
 /** The setup URL of apps. */
 export const appSetupPath = '/app-auth/connect';
 
-const withCallback = new Set<AuthMode>(['OAUTH1', 'OAUTH2', 'CUSTOM']);
-const withInstallation = new Set<AuthMode>(['APP', 'CUSTOM']);
+/** Which addresses an app of the mode has at its provider. */
+const addressesOf: Readonly<Record<AuthMode, readonly ('callback' | 'installation')[]>> = {
+  OAUTH1: ['callback'],
+  OAUTH2: ['callback'],
+  CUSTOM: ['callback', 'installation'],
+  APP: ['installation'],
+  OAUTH2_CC: [],
+  BASIC: [],
+  API_KEY: [],
+  APP_STORE: [],
+  NONE: [],
+  TBA: [],
+  BILL: [],
+  SIGNATURE: [],
+  JWT: [],
+  TWO_STEP: [],
+};
 
 interface CallbackUrls {
   readonly callbackUrl: string | null;
@@ -18,9 +33,9 @@ export function callbackUrlsOf(
   { auth_mode: mode, installation }: Pick<Provider, 'auth_mode' | 'installation'>,
   publicUrl: string,
 ): CallbackUrls {
-  const isOutbound = installation === 'outbound';
+  const addresses = installation === 'outbound' ? [] : addressesOf[mode];
   return {
-    callbackUrl: withCallback.has(mode) && !isOutbound ? publicUrl + callbackPath : null,
-    appSetupUrl: withInstallation.has(mode) && !isOutbound ? publicUrl + appSetupPath : null,
+    callbackUrl: addresses.includes('callback') ? publicUrl + callbackPath : null,
+    appSetupUrl: addresses.includes('installation') ? publicUrl + appSetupPath : null,
   };
 }

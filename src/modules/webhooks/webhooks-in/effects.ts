@@ -139,7 +139,7 @@ export function beginLog(
 ) {
   const operation = {
     operationId: randomUUID(),
-    operationType: 'webhook:incoming',
+    operationType: 'webhook:incoming' as const,
     environmentUid: environment.uid,
     integration: integration.uniqueKey,
     connectionId: '',

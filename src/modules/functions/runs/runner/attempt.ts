@@ -17,8 +17,8 @@ import {
   type RunFailure,
   type Sandbox,
 } from '#ports/sandbox.ts';
+import { callerError } from '#rules/caller-error.ts';
 import { locationSuffix, type FailureDetail } from '#rules/failure-detail.ts';
-import { callerError } from '#rules/failure.ts';
 import { locateFailure, type FailedCode } from '#rules/locate-failure.ts';
 import { runLimits } from '#rules/run-limits.ts';
 import { functionRef } from '../../functions/entity.ts';

@@ -6,7 +6,7 @@ import { retrying } from '#kernel/retry.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { Stream } from '#modules/records/model/stream.ts';
-import type { Operation } from '#ports/operation-log.ts';
+import type { Operation, OperationType } from '#ports/operation-log.ts';
 import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
 import { outputJson } from '../../actions/output.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
@@ -135,7 +135,7 @@ async function instanceOf({ control: { view } }: RunDeps, attempt: Attempt): Pro
 }
 
 /** The name of its operation in the log that users read (docs/reference/http.md#logs-and-runs). */
-function operationTypeOf({ kind, trigger }: Attempt): string {
+function operationTypeOf({ kind, trigger }: Attempt): OperationType {
   if (kind === 'webhook') return 'webhook:incoming';
   return kind === 'on-event' ? `events:${(trigger ?? '').replaceAll('-', '_')}` : 'action:run';
 }

@@ -39,7 +39,7 @@ export async function runSync(
 ): Promise<void> {
   const { runId, actor, functionName, operationId } = attempt;
   const ref = refOfSync(attempt);
-  const sync = { operationId, operationType: 'sync:run', runId };
+  const sync = { operationId, operationType: 'sync:run' as const, runId };
   const where = { environmentUid: instance.environmentUid, integration: instance.integrationKey };
   const operation = deps.logs.begin(
     { ...sync, ...where, connectionId: instance.connectionId, functionName },

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
+import { isRetried, retryWaitMs } from '#modules/connections/providers/call-retry.ts';
 import {
   buildProviderRequest,
   type ProviderRequest,
@@ -13,7 +14,6 @@ import { parseArgs, shapes } from '#rules/arguments.ts';
 import { dataOf } from '#rules/body.ts';
 import { resolveEndpoint } from '#rules/endpoint.ts';
 import type { RunConnection, RunConnections, RuntimeDeps } from './deps.ts';
-import { isRetried, retryWaitMs } from './retry.ts';
 
 type Call = z.output<typeof shapes.http>;
 

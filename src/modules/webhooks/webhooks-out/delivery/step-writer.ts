@@ -115,7 +115,7 @@ export function noteAttempt(
   const { message_id, endpoint_id, integration, connection_id, run_id } = created;
   const operation = {
     operationId: `${message_id}.${endpoint_id}`,
-    operationType: `webhook:${sent?.operation ?? operationOf(created, null)}`,
+    operationType: `webhook:${sent?.operation ?? operationOf(created, null)}` as const,
     environmentUid: created.environment_id,
     integration: integration ?? '',
     connectionId: connection_id ?? '',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { isRetried, retryWaitMs } from '#modules/connections/providers/call-retry.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
-import { isRetried, retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
 
 const catalogue = loadCatalogue({ overlayPath: null });
 const now = Date.UTC(2026, 10, 26, 12);

@@ -7,7 +7,7 @@ import { silent } from '#test/support/worlds/control.ts';
 
 const of = {
   operationId: 'r1',
-  operationType: 'sync:run',
+  operationType: 'sync:run' as const,
   environmentUid: 'env',
   integration: 'crm',
   connectionId: 'acme',

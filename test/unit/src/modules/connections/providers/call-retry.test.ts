@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isRetried, isRetriedHead, retryWaitMs } from '#modules/functions/runs/runtime/retry.ts';
+import {
+  isRetried,
+  isRetriedHead,
+  retryWaitMs,
+} from '#modules/connections/providers/call-retry.ts';
 import type { HttpReply } from '#ports/http-client.ts';
 
 const now = Date.UTC(2026, 0, 1);

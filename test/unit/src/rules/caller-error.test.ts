@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FailureKind, RunFailure } from '#ports/sandbox.ts';
-import { callerError } from '#rules/failure.ts';
+import { callerError } from '#rules/caller-error.ts';
 import { locateFailure } from '#rules/locate-failure.ts';
 
 const failure = (kind: FailureKind, more: Partial<RunFailure> = {}): RunFailure => ({
