@@ -3,6 +3,8 @@ import { devId, showsPages } from './console-looks.ts';
 showsPages('the console, of the account', [
   ['/account/topics', 'Topics'],
   ['/account/topics/svc.config.v1', 'svc.config.v1'],
+  ['/account/topics/svc.runs.v1', 'svc.runs.v1'],
+  ['/account/topics/svc.config.v1/settings', 'svc.config.v1'],
   ['/account/topics/svc.config.v1/schema', 'svc.config.v1'],
   ['/account/projections', 'Projections'],
   ['/account/projections/records', 'records'],

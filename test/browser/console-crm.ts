@@ -30,9 +30,12 @@ async function poison(dataDir: string): Promise<void> {
   await embedded.log.append([{ topic: poisoned, partition: 1, messages }]);
 }
 
-export async function openCrmConsole(): Promise<CrmConsole> {
+/** @param options more providers, given the address of the fake that plays the CRM */
+export async function openCrmConsole(
+  options: { readonly played?: (url: string) => object } = {},
+): Promise<CrmConsole> {
   await using stack = new AsyncDisposableStack();
-  const world = stack.use(await openCrmWorld({ prepare: poison }));
+  const world = stack.use(await openCrmWorld({ prepare: poison, ...options }));
   const crm = await world.connect();
   crm.account.contacts = [{ id: 'c1', name: 'first name' }];
   await crm.run('contacts');

@@ -1,7 +1,6 @@
-import { showsPages } from './console-looks.ts';
-import { connectionId, integration } from './console-world.ts';
+import { connection, failedRun, operation, showsPages } from './console-looks.ts';
 
-const connection = `/connections/${integration}/${encodeURIComponent(connectionId)}`;
+const connectionPage = `/env/dev/connections/crm/${connection}`;
 
 showsPages('the console, in an environment', [
   ['/env/dev', 'dev'],
@@ -9,16 +8,20 @@ showsPages('the console, in an environment', [
   ['/env/dev/integrations/new?category=crm', 'Add an integration'],
   ['/env/dev/integrations/new/gmail', 'Set up Gmail'],
   ['/env/dev/integrations/new/github-app-oauth', 'Set up GitHub (app with user)'],
-  [`/env/dev/integrations/${integration}`, integration],
-  [`/env/dev/integrations/${integration}/functions`, integration],
+  ['/env/dev/integrations/crm', 'crm'],
+  ['/env/dev/integrations/crm/functions', 'crm'],
   ['/env/dev/connections', 'Connections'],
-  [`/env/dev${connection}`, connectionId],
-  [`/env/dev${connection}/syncs`, connectionId],
-  [`/env/dev${connection}/records`, connectionId],
-  [`/env/dev${connection}/settings`, connectionId],
+  ['/env/dev/connections?search=nothing', 'Connections'],
+  [connectionPage, connection],
+  [`${connectionPage}/syncs`, connection],
+  [`${connectionPage}/records`, connection],
+  [`${connectionPage}/runs`, connection],
+  [`${connectionPage}/settings`, connection],
   ['/env/dev/connect', 'Connect an account'],
   ['/env/dev/runs', 'Runs'],
+  [`/env/dev/runs/${failedRun}`, 'scripted'],
   ['/env/dev/logs', 'Logs'],
+  [`/env/dev/logs/${operation}`, 'sync run'],
   ['/env/dev/webhooks-out', 'Webhooks out'],
   ['/env/dev/webhooks-out/endpoints', 'Webhooks out'],
   ['/env/dev/webhooks-out/signing-key', 'Webhooks out'],

@@ -1,8 +1,26 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useRead } from '../data/read.ts';
 import type { UrlState } from '../data/url-state.ts';
+import { Button } from '../design/button.tsx';
 import { Select, TextField, type Choice } from '../design/field.tsx';
 import { useAccess } from '../session/context.tsx';
+
+interface FilterBarProps {
+  readonly filters: UrlState;
+  readonly children: ComponentChildren;
+}
+
+/** The filters of a list, and how to be rid of them. */
+export const FilterBar = ({ filters, children }: FilterBarProps): JSX.Element => (
+  <div class="filters" role="search">
+    {children}
+    {!filters.isEmpty && (
+      <Button tone="quiet" icon="close" onPress={filters.clear}>
+        Clear filters
+      </Button>
+    )}
+  </div>
+);
 
 interface FilterProps {
   readonly filters: UrlState;

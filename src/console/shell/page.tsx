@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import { withFilters } from '../data/url-state.ts';
 
 interface PageProps {
   readonly title: string;
@@ -24,7 +25,7 @@ export function Page({ title, about, crumbs = [], actions, children }: PageProps
             <nav class="crumbs" aria-label="Above this page">
               {crumbs.map(([text, href]) => (
                 <span key={href}>
-                  <Link href={href}>{text}</Link> /
+                  <Link href={withFilters(href)}>{text}</Link> /
                 </span>
               ))}
             </nav>

@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState, useEffect } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { failureOf } from '../data/failure.ts';
+import { withFilters } from '../data/url-state.ts';
 import { IconButton } from '../design/button.tsx';
 import { Icon, type IconName } from '../design/icon.tsx';
 import { Menu } from '../design/menu.tsx';
@@ -175,7 +176,10 @@ function Group({ label, sessionKey, pages }: GroupProps): JSX.Element {
           const isCurrent = location === href || (page !== '' && location.startsWith(`${href}/`));
           return (
             <li key={page}>
-              <Link href={href} aria-current={isCurrent ? 'page' : undefined}>
+              <Link
+                href={location === href ? href : withFilters(href)}
+                aria-current={isCurrent ? 'page' : undefined}
+              >
                 <Icon name={icon} />
                 {text}
               </Link>

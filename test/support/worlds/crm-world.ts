@@ -122,6 +122,8 @@ export async function openCrmWorld(
     readonly beside?: readonly Readonly<Record<string, string>>[];
     /** Definitions beside those of the fake provider, and the hosts that they lead to. */
     readonly definitions?: object;
+    /** Definitions of providers that the fake provider plays too, given its address. */
+    readonly played?: (url: string) => object;
     readonly hosts?: readonly string[];
     /** The program of an earlier release (`earlierRelease`), for the first start only. */
     readonly earlier?: string;
@@ -137,7 +139,11 @@ export async function openCrmWorld(
   const providers = join(folder, 'providers.json');
   await writeFile(
     providers,
-    JSON.stringify({ ...definitionsOf(provider), ...options.definitions }),
+    JSON.stringify({
+      ...definitionsOf(provider),
+      ...options.definitions,
+      ...options.played?.(provider.url),
+    }),
   );
   const dataDir = join(folder, 'data');
   const env = {

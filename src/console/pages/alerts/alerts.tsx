@@ -4,6 +4,7 @@ import type { Alert, AlertDestination } from '#client/index.ts';
 import { useRead, useChange } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { ChoiceSet, Select, TextField } from '../../design/field.tsx';
 import { Menu } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
@@ -67,6 +68,7 @@ const columnsOf = (isObserved: boolean): readonly Column<Alert>[] => [
   {
     title: 'State',
     fit: 'tight',
+    narrow: 'top end',
     cell: ({ firing: isFiring }) => {
       if (!isObserved) return <Badge>not observed</Badge>;
       return <Badge tone={isFiring ? 'bad' : 'good'}>{isFiring ? 'firing' : 'ok'}</Badge>;
@@ -75,13 +77,14 @@ const columnsOf = (isObserved: boolean): readonly Column<Alert>[] => [
   { title: 'Count', fit: 'end', cell: ({ count }) => count.toLocaleString('en') },
   {
     title: 'Of',
+    narrow: 'below',
     cell: ({ subjects }) => (
       <span class="clip" title={subjects.join(', ')}>
         {subjects.join(', ') || '–'}
       </span>
     ),
   },
-  { title: 'Since', fit: 'tight', cell: ({ since }) => <Time at={since} /> },
+  { title: 'Since', fit: 'tight', narrow: 'below end', cell: ({ since }) => <Time at={since} /> },
   { title: 'Notified', fit: 'tight', cell: ({ notified_at: at }) => <Time at={at} /> },
 ];
 
@@ -123,7 +126,7 @@ const columns: readonly Column<AlertDestination>[] = [
   {
     title: 'Destination',
     cell: (destination) => (
-      <span class="clip" title={destination.target}>
+      <span class="clip" title={nameOf(destination)}>
         {nameOf(destination)}
       </span>
     ),
@@ -131,15 +134,17 @@ const columns: readonly Column<AlertDestination>[] = [
   { title: 'Type', fit: 'tight', cell: ({ type }) => type },
   {
     title: 'Target',
-    cell: ({ target }) => <span class="clip mono">{target}</span>,
+    narrow: 'below',
+    cell: ({ target }) => <Clip text={target} isMono />,
   },
   {
     title: 'Alerts',
-    cell: ({ alerts }) => <span class="clip">{alerts?.map(labelOfAlert).join(', ') ?? 'all'}</span>,
+    cell: ({ alerts }) => <Clip text={alerts?.map(labelOfAlert).join(', ') ?? 'all'} />,
   },
   {
     title: 'State',
     fit: 'tight',
+    narrow: 'top end',
     cell: ({ enabled }) => (
       <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
     ),

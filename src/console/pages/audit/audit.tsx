@@ -3,9 +3,11 @@ import { useState } from 'preact/hooks';
 import type { AuditEvent, Answer, Client } from '#client/index.ts';
 import { useList, useChange, useRead } from '../../data/read.ts';
 import { useParts } from '../../data/route.ts';
+import { useSort } from '../../data/sort.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge, Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Json } from '../../design/code.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { Drawer } from '../../design/overlay.tsx';
@@ -14,7 +16,7 @@ import { Table, type Column } from '../../design/table.tsx';
 import { LinkTabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { FilterText } from '../../shell/filter.tsx';
+import { FilterBar, FilterText } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 
@@ -41,6 +43,7 @@ export function Audit(): JSX.Element {
 
 function Events(): JSX.Element {
   const filters = useUrlState();
+  const sort = useSort();
   const [open, setOpen] = useState<AuditEvent | null>(null);
   const list = useList(
     'GET /audit',
@@ -58,18 +61,20 @@ function Events(): JSX.Element {
   );
   return (
     <>
-      <div class="filters" role="search">
+      <FilterBar filters={filters}>
         <FilterText filters={filters} name="action" label="Action" type="search" />
         <FilterText filters={filters} name="actor" label="Actor" type="search" />
         <FilterText filters={filters} name="target" label="Target" type="search" isWide />
         <FilterText filters={filters} name="outcome" label="Outcome" type="search" />
         <FilterText filters={filters} name="environment" label="Environment" type="search" />
-      </div>
+      </FilterBar>
       <ListState list={list} empty={<Empty title="No event matches">Change a filter.</Empty>}>
         <Table
           label="Audit events"
           columns={columnsOf(setOpen)}
           rows={list.items}
+          onOpen={setOpen}
+          sort={list.hasMore ? undefined : sort}
           keyOf={({ environment, seq }) => `${environment} ${seq}`}
         />
       </ListState>
@@ -86,15 +91,18 @@ function Events(): JSX.Element {
 const shownActor = 12;
 
 const columnsOf = (show: (event: AuditEvent) => void): readonly Column<AuditEvent>[] => [
-  { title: 'Action', cell: ({ action }) => <span class="clip">{action}</span> },
-  { title: 'Outcome', fit: 'tight', cell: ({ outcome }) => <StateBadge state={outcome} /> },
+  { title: 'Action', sortBy: ({ action }) => action, cell: ({ action }) => <Clip text={action} /> },
+  {
+    title: 'Outcome',
+    fit: 'tight',
+    narrow: 'top end',
+    sortBy: ({ outcome }) => outcome,
+    cell: ({ outcome }) => <StateBadge state={outcome} />,
+  },
   {
     title: 'Target',
-    cell: ({ target }) => (
-      <span class="clip" title={target}>
-        {target}
-      </span>
-    ),
+    narrow: 'below',
+    cell: ({ target }) => <Clip text={target} />,
   },
   {
     title: 'Actor',
@@ -105,7 +113,13 @@ const columnsOf = (show: (event: AuditEvent) => void): readonly Column<AuditEven
     ),
   },
   { title: 'From', fit: 'tight', cell: ({ ip_prefix: prefix }) => prefix ?? '–' },
-  { title: 'At', fit: 'tight', cell: ({ at }) => <Time at={at} /> },
+  {
+    title: 'At',
+    fit: 'tight',
+    narrow: 'below end',
+    sortBy: ({ at }) => at,
+    cell: ({ at }) => <Time at={at} />,
+  },
   {
     title: '',
     fit: 'tight',
@@ -136,7 +150,12 @@ function Chains(): JSX.Element {
             keyOf={({ environment }) => environment}
             columns={[
               { title: 'Environment', cell: (chain) => nameOf(chain) },
-              { title: 'Events', fit: 'end', cell: ({ length }) => length.toLocaleString('en') },
+              {
+                title: 'Events',
+                fit: 'end',
+                narrow: 'below',
+                cell: ({ length }) => length.toLocaleString('en'),
+              },
               { title: '', fit: 'tight', cell: (chain) => <ChainActions chain={chain} /> },
               {
                 title: 'Last hash',

@@ -1,13 +1,15 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { Link } from 'wouter-preact';
+import type { LogOperation } from '#client/index.ts';
 import { dayMs } from '../../data/local-time.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { useParts, pathOf } from '../../data/route.ts';
 import { Badge, StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Empty } from '../../design/states.tsx';
-import { Table } from '../../design/table.tsx';
+import { Table, type Column } from '../../design/table.tsx';
 import { LinkTabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
@@ -201,26 +203,7 @@ function Refreshes({ name }: { readonly name: ConnectionName }): JSX.Element {
               label="Authorizations and refreshes"
               rows={data}
               keyOf={({ id }) => id}
-              columns={[
-                {
-                  title: 'What',
-                  cell: ({ id, operation }) => (
-                    <Link href={path(pathOf('logs', id))}>{operation.action}</Link>
-                  ),
-                },
-                {
-                  title: 'Outcome',
-                  fit: 'tight',
-                  cell: ({ state }) => <StateBadge state={state} />,
-                },
-                { title: 'Message', cell: ({ message }) => <span class="clip">{message}</span> },
-                {
-                  title: 'Trigger',
-                  fit: 'tight',
-                  cell: ({ operation }) => <Badge>{operation.type}</Badge>,
-                },
-                { title: 'At', fit: 'tight', cell: ({ createdAt }) => <Time at={createdAt} /> },
-              ]}
+              columns={columnsOf(path)}
             />
           )
         }
@@ -228,3 +211,32 @@ function Refreshes({ name }: { readonly name: ConnectionName }): JSX.Element {
     </>
   );
 }
+
+const columnsOf = (path: (page: string) => string): readonly Column<LogOperation>[] => [
+  {
+    title: 'What',
+    cell: ({ id, operation }) => <Link href={path(pathOf('logs', id))}>{operation.action}</Link>,
+  },
+  {
+    title: 'Outcome',
+    fit: 'tight',
+    narrow: 'top end',
+    cell: ({ state }) => <StateBadge state={state} />,
+  },
+  {
+    title: 'Message',
+    narrow: 'below',
+    cell: ({ message }) => <Clip text={message} />,
+  },
+  {
+    title: 'Trigger',
+    fit: 'tight',
+    cell: ({ operation }) => <Badge>{operation.type}</Badge>,
+  },
+  {
+    title: 'At',
+    fit: 'tight',
+    narrow: 'below end',
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
+];

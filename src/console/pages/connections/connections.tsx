@@ -6,9 +6,11 @@ import { membersOf } from '../../data/members.ts';
 import { useChange } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { useScrolledList } from '../../data/scrolled-list.ts';
+import { useSort } from '../../data/sort.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { Badge } from '../../design/badge.tsx';
 import { LinkButton } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { Select, TextField } from '../../design/field.tsx';
 import { Empty, Notice } from '../../design/states.tsx';
@@ -17,6 +19,7 @@ import { Time, exact } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import {
+  FilterBar,
   FilterSelect,
   FilterText,
   IntegrationFilter,
@@ -75,7 +78,7 @@ export function Connections(): JSX.Element {
 
 function Filters({ filters }: { readonly filters: UrlState }): JSX.Element {
   return (
-    <div class="filters" role="search">
+    <FilterBar filters={filters}>
       <FilterText
         filters={filters}
         name="search"
@@ -97,12 +100,13 @@ function Filters({ filters }: { readonly filters: UrlState }): JSX.Element {
         ]}
       />
       <FilterText filters={filters} name="tag" label="Tag" placeholder="name:value" />
-    </div>
+    </FilterBar>
   );
 }
 
 function ConnectionsTable({ filters }: { readonly filters: UrlState }): JSX.Element {
   const { path } = useAccess();
+  const sort = useSort();
   const list = useScrolledList(
     'GET /connections',
     { query: queryOf(filters) },
@@ -118,7 +122,13 @@ function ConnectionsTable({ filters }: { readonly filters: UrlState }): JSX.Elem
   );
   return (
     <ScrolledState list={list} noun="connection" empty={empty}>
-      <ScrolledTable label="Connections" columns={columnsOf(path)} source={list} keyOf={keyOf} />
+      <ScrolledTable
+        label="Connections"
+        columns={columnsOf(path)}
+        source={list}
+        keyOf={keyOf}
+        sort={sort}
+      />
     </ScrolledState>
   );
 }
@@ -126,22 +136,30 @@ function ConnectionsTable({ filters }: { readonly filters: UrlState }): JSX.Elem
 const columnsOf = (path: (page: string) => string): readonly Column<Connection>[] => [
   {
     title: 'Connection',
+    sortBy: ({ connection_id: id }) => id,
     cell: ({ connection_id: id, provider_config_key: integration }) => (
       <Link class="clip" title={id} href={path(pathOf('connections', integration, id))}>
         {id}
       </Link>
     ),
   },
-  { title: 'Integration', cell: (row) => <span class="clip">{row.provider_config_key}</span> },
+  {
+    title: 'Integration',
+    sortBy: (row) => row.provider_config_key,
+    narrow: 'below',
+    cell: (row) => <Clip text={row.provider_config_key} />,
+  },
   {
     title: 'End user',
     cell: ({ end_user: user }) => (
-      <span class="clip">{user?.display_name ?? user?.email ?? user?.id ?? '–'}</span>
+      <Clip text={user?.display_name ?? user?.email ?? user?.id ?? '–'} />
     ),
   },
   {
     title: 'State',
+    sortBy: ({ errors }) => errors.map(({ type }) => type).join(' '),
     fit: 'tight',
+    narrow: 'top end',
     cell: ({ errors }) =>
       errors.length === 0 ? (
         <Badge tone="good">ok</Badge>
@@ -151,7 +169,13 @@ const columnsOf = (path: (page: string) => string): readonly Column<Connection>[
         </Badge>
       ),
   },
-  { title: 'Created', fit: 'tight', cell: ({ created }) => <Time at={created} /> },
+  {
+    title: 'Created',
+    fit: 'tight',
+    narrow: 'below end',
+    sortBy: ({ created }) => created,
+    cell: ({ created }) => <Time at={created} />,
+  },
 ];
 
 /** Creates a connect session and opens the connect page. */

@@ -9,6 +9,7 @@ import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Json } from '../../design/code.tsx';
 import { Diff } from '../../design/diff.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
@@ -18,7 +19,7 @@ import { Table } from '../../design/table.tsx';
 import { Time, exact } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
-import { FilterSelect, FilterText } from '../../shell/filter.tsx';
+import { FilterBar, FilterSelect, FilterText } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { Revert } from '../runs/run-actions.tsx';
@@ -83,7 +84,7 @@ function Models({
           </Button>
         ))}
       </div>
-      <div class="filters" role="search">
+      <FilterBar filters={filters}>
         <FilterText
           filters={filters}
           name="ids"
@@ -104,7 +105,7 @@ function Models({
           label="As of (local time)"
           type="datetime-local"
         />
-      </div>
+      </FilterBar>
       <RecordList name={name} model={current} filters={filters} />
     </div>
   );
@@ -164,15 +165,18 @@ const columns = [
   {
     title: 'Last action',
     fit: 'tight' as const,
+    narrow: 'top end' as const,
     cell: ({ _svc_metadata: { last_action: action } }: Record_) => <StateBadge state={action} />,
   },
   {
     title: 'Payload',
-    cell: (row: Record_) => <span class="clip mono muted">{preview(row)}</span>,
+    narrow: 'below' as const,
+    cell: (row: Record_) => <Clip text={preview(row)} isMono />,
   },
   {
     title: 'Modified',
     fit: 'tight' as const,
+    narrow: 'below end' as const,
     cell: ({ _svc_metadata: { last_modified_at: at } }: Record_) => <Time at={at} />,
   },
 ];

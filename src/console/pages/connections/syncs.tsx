@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { SyncStatus as Sync } from '#client/index.ts';
+import { useSort } from '../../data/sort.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Json } from '../../design/code.tsx';
 import { Drawer } from '../../design/overlay.tsx';
@@ -16,6 +17,7 @@ import { useSyncs } from './use-syncs.ts';
 
 export function Syncs({ name }: { readonly name: ConnectionName }): JSX.Element {
   const [shown, setShown] = useState<Sync | null>(null);
+  const sort = useSort();
   const query = useSyncs(name, { isLive: true });
   return (
     <LoadedState query={query}>
@@ -30,6 +32,7 @@ export function Syncs({ name }: { readonly name: ConnectionName }): JSX.Element 
               label="Syncs"
               columns={columnsOf(name, setShown)}
               rows={syncs}
+              sort={sort}
               keyOf={({ id }) => id}
             />
             {shown !== null && (
@@ -48,10 +51,21 @@ const columnsOf = (
   name: ConnectionName,
   showCheckpoint: (sync: Sync) => void,
 ): readonly Column<Sync>[] => [
-  { title: 'Sync', cell: ({ name: sync, variant }) => nameOf(sync, variant) },
-  { title: 'State', fit: 'tight', cell: ({ status }) => <StateBadge state={status} /> },
+  {
+    title: 'Sync',
+    sortBy: ({ name: sync }) => sync,
+    cell: ({ name: sync, variant }) => nameOf(sync, variant),
+  },
+  {
+    title: 'State',
+    fit: 'tight',
+    narrow: 'top end',
+    sortBy: ({ status }) => status,
+    cell: ({ status }) => <StateBadge state={status} />,
+  },
   {
     title: 'Last run',
+    narrow: 'below',
     cell: (sync) => <LastRun name={name} sync={sync} />,
   },
   { title: 'Frequency', fit: 'tight', cell: ({ frequency }) => frequency },
@@ -65,7 +79,13 @@ const columnsOf = (
         </div>
       )),
   },
-  { title: 'Finished', fit: 'tight', cell: ({ finishedAt }) => <Time at={finishedAt} /> },
+  {
+    title: 'Finished',
+    fit: 'tight',
+    narrow: 'below end',
+    sortBy: ({ finishedAt }) => finishedAt ?? null,
+    cell: ({ finishedAt }) => <Time at={finishedAt} />,
+  },
   {
     title: 'Next start',
     fit: 'tight',

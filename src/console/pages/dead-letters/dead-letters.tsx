@@ -4,9 +4,11 @@ import type { DeadLetter, Input } from '#client/index.ts';
 import { counted } from '#kernel/counted.ts';
 import { membersOf } from '../../data/members.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
+import { useSort } from '../../data/sort.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Json } from '../../design/code.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Drawer } from '../../design/overlay.tsx';
@@ -15,7 +17,7 @@ import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
-import { FilterSelect, FilterText } from '../../shell/filter.tsx';
+import { FilterBar, FilterSelect, FilterText } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { Page } from '../../shell/page.tsx';
@@ -37,6 +39,7 @@ const useDeadLetters = (query: Query) =>
 export function DeadLetters(): JSX.Element {
   const { can } = useAccess();
   const filters = useUrlState();
+  const sort = useSort();
   const query: Query = { consumer: filters.sent('consumer'), topic: filters.sent('topic') };
   const state = states.find((one) => one === filters.get('state'));
   const list = useDeadLetters({ ...query, state });
@@ -48,11 +51,11 @@ export function DeadLetters(): JSX.Element {
       about="Messages that a consumer gave up after its attempts."
       actions={can('account:dead-letters:write') && hasParked && <Bulk query={query} />}
     >
-      <div class="filters" role="search">
+      <FilterBar filters={filters}>
         <FilterSelect filters={filters} name="state" label="State" values={states} />
         <FilterText filters={filters} name="consumer" label="Consumer" type="search" isWide />
         <FilterText filters={filters} name="topic" label="Topic" type="search" isWide />
-      </div>
+      </FilterBar>
       <ListState
         list={list}
         empty={
@@ -61,7 +64,13 @@ export function DeadLetters(): JSX.Element {
           </Empty>
         }
       >
-        <Table label="Dead letters" columns={columns} rows={list.items} keyOf={({ id }) => id} />
+        <Table
+          label="Dead letters"
+          columns={columns}
+          rows={list.items}
+          keyOf={({ id }) => id}
+          sort={list.hasMore ? undefined : sort}
+        />
       </ListState>
       {open !== undefined && <LetterDrawer id={open} onClose={() => filters.set({ id: '' })} />}
     </Page>
@@ -69,26 +78,42 @@ export function DeadLetters(): JSX.Element {
 }
 
 const columns: readonly Column<DeadLetter>[] = [
-  { title: 'Consumer', cell: ({ id, consumer }) => <OpenLink id={id} text={consumer} /> },
-  { title: 'State', fit: 'tight', cell: ({ state }) => <StateBadge state={state} /> },
+  {
+    title: 'Consumer',
+    sortBy: ({ consumer }) => consumer,
+    cell: ({ id, consumer }) => <OpenLink id={id} text={consumer} />,
+  },
+  {
+    title: 'State',
+    fit: 'tight',
+    narrow: 'top end',
+    sortBy: ({ state }) => state,
+    cell: ({ state }) => <StateBadge state={state} />,
+  },
   {
     title: 'Error',
-    cell: ({ error }) => (
-      <span class="clip" title={error?.message}>
-        {error === null ? '–' : `${error.code}: ${error.message}`}
-      </span>
-    ),
+    narrow: 'below',
+    cell: ({ error }) => <Clip text={error === null ? '–' : `${error.code}: ${error.message}`} />,
   },
   {
     title: 'Position',
     cell: ({ topic, partition, offset }) => (
-      <span class="clip mono">
-        {topic} {partition}/{offset}
-      </span>
+      <Clip text={`${topic} ${partition}/${offset}`} isMono />
     ),
   },
-  { title: 'Attempts', fit: 'end', cell: ({ attempts }) => attempts },
-  { title: 'Parked', fit: 'tight', cell: ({ parked_at: at }) => <Time at={at} /> },
+  {
+    title: 'Attempts',
+    fit: 'end',
+    sortBy: ({ attempts }) => attempts,
+    cell: ({ attempts }) => attempts,
+  },
+  {
+    title: 'Parked',
+    fit: 'tight',
+    narrow: 'below end',
+    sortBy: ({ parked_at: at }) => at,
+    cell: ({ parked_at: at }) => <Time at={at} />,
+  },
 ];
 
 const countedMax = 1000;

@@ -3,6 +3,7 @@ import { useState, useMemo } from 'preact/hooks';
 import { Badge, StateBadge } from '../../design/badge.tsx';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { Chart } from '../../design/chart.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Code, Json } from '../../design/code.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
@@ -198,14 +199,20 @@ function DataViews(): JSX.Element {
 const states = ['succeeded', 'failed', 'running'] as const;
 
 const columns: readonly Column<number>[] = [
-  { title: 'Name', cell: (row) => <span class="clip">{row === 1 ? long : `Row ${row}`}</span> },
+  { title: 'Name', cell: (row) => <Clip text={row === 1 ? long : `Row ${row}`} /> },
   {
     title: 'State',
     fit: 'tight',
+    narrow: 'top end',
     cell: (row) => <StateBadge state={states[row % 3] ?? 'failed'} />,
   },
   { title: 'Duration', fit: 'end', cell: (row) => duration(row * 617) },
-  { title: 'At', fit: 'tight', cell: () => <Time at="2026-01-01T00:00:00Z" /> },
+  {
+    title: 'At',
+    fit: 'tight',
+    narrow: 'below end',
+    cell: () => <Time at="2026-01-01T00:00:00Z" />,
+  },
 ];
 
 const coming = {

@@ -7,6 +7,7 @@ import { failureOf } from '../../data/failure.ts';
 import { useRead, useChange } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Check, Select, TextField } from '../../design/field.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { FailureNotice, Empty } from '../../design/states.tsx';
@@ -297,9 +298,7 @@ function Retention({ environment }: { readonly environment: EnvironmentState }):
                 {
                   title: 'Connection',
                   cell: ({ provider_config_key: integration, connection_id: id }) => (
-                    <span class="clip">
-                      {integration} / {id}
-                    </span>
+                    <Clip text={`${integration} / ${id}`} />
                   ),
                 },
                 { title: 'Model', cell: ({ model }) => model },

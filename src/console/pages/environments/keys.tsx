@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ApiKey } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { Select, TextField } from '../../design/field.tsx';
 import { Menu } from '../../design/menu.tsx';
@@ -178,18 +179,19 @@ function KeyForm({ environmentId, onSecret, onClose }: KeyFormProps): JSX.Elemen
 
 /** What is shown of a key of an environment or of the account. */
 export const keyColumns: readonly Column<ApiKey>[] = [
-  { title: 'Name', cell: ({ display_name: name }) => <span class="clip">{name}</span> },
-  { title: 'Key', cell: ({ secret }) => <span class="clip mono">{secret}</span> },
+  { title: 'Name', cell: ({ display_name: name }) => <Clip text={name} /> },
+  { title: 'Key', narrow: 'below', cell: ({ secret }) => <Clip text={secret} isMono /> },
   {
     title: 'Scopes',
-    cell: ({ scopes }) => (
-      <span class="clip" title={scopes.join(', ')}>
-        {scopes.join(', ')}
-      </span>
-    ),
+    cell: ({ scopes }) => <Clip text={scopes.join(', ')} />,
   },
   { title: 'Last used', fit: 'tight', cell: ({ last_used_at: at }) => <Time at={at} /> },
-  { title: 'Created', fit: 'tight', cell: ({ created_at: at }) => <Time at={at} /> },
+  {
+    title: 'Created',
+    fit: 'tight',
+    narrow: 'below end',
+    cell: ({ created_at: at }) => <Time at={at} />,
+  },
 ];
 
 interface KeySecretProps {

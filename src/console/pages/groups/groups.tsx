@@ -2,7 +2,9 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ConsumerGroup } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
+import { useSort } from '../../data/sort.ts';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Drawer } from '../../design/overlay.tsx';
 import { Table, type Column } from '../../design/table.tsx';
@@ -11,6 +13,7 @@ import { Page } from '../../shell/page.tsx';
 
 export function ConsumerGroups(): JSX.Element {
   const [open, setOpen] = useState<ConsumerGroup | null>(null);
+  const sort = useSort();
   const query = useRead('GET /consumer-groups', {}, { everyMs: 5_000 });
   return (
     <Page title="Consumer groups" about="Consumer groups of the topics, with their lag.">
@@ -20,6 +23,8 @@ export function ConsumerGroups(): JSX.Element {
             label="Consumer groups"
             columns={columnsOf(setOpen)}
             rows={data}
+            onOpen={setOpen}
+            sort={sort}
             keyOf={({ name }) => name}
           />
         )}
@@ -34,17 +39,24 @@ export function ConsumerGroups(): JSX.Element {
 }
 
 const columnsOf = (show: (group: ConsumerGroup) => void): readonly Column<ConsumerGroup>[] => [
-  { title: 'Group', cell: ({ name }) => <span class="clip mono">{name}</span> },
+  { title: 'Group', sortBy: ({ name }) => name, cell: ({ name }) => <Clip text={name} isMono /> },
   {
     title: 'Purpose',
-    cell: ({ why }) => (
-      <span class="clip" title={why}>
-        {why}
-      </span>
-    ),
+    narrow: 'below',
+    cell: ({ why }) => <Clip text={why} />,
   },
-  { title: 'Topic', cell: ({ topic }) => <span class="clip mono">{topic}</span> },
-  { title: 'Lag', fit: 'end', cell: ({ lag }) => lag.toLocaleString('en') },
+  {
+    title: 'Topic',
+    sortBy: ({ topic }) => topic,
+    cell: ({ topic }) => <Clip text={topic} isMono />,
+  },
+  {
+    title: 'Lag',
+    fit: 'end',
+    narrow: 'below end',
+    sortBy: ({ lag }) => lag,
+    cell: ({ lag }) => lag.toLocaleString('en'),
+  },
   {
     title: '',
     fit: 'tight',

@@ -11,7 +11,7 @@ import { Button } from '../../design/button.tsx';
 import type { Choice } from '../../design/field.tsx';
 import { Empty } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { FilterSelect, FilterText } from '../../shell/filter.tsx';
+import { FilterBar, FilterSelect, FilterText } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { categoryLabel, logoPath, modeLabels } from './provider-words.ts';
@@ -97,7 +97,7 @@ function Filters({ filters, providers }: FiltersProps): JSX.Element {
     (mode) => modeLabels[mode],
   );
   return (
-    <div class="filters" role="search">
+    <FilterBar filters={filters}>
       <FilterText
         filters={filters}
         name="search"
@@ -108,7 +108,7 @@ function Filters({ filters, providers }: FiltersProps): JSX.Element {
       />
       <FilterSelect filters={filters} name="category" label="Category" values={categories} />
       <FilterSelect filters={filters} name="mode" label="How users sign in" values={modes} />
-    </div>
+    </FilterBar>
   );
 }
 

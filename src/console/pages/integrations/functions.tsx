@@ -1,8 +1,10 @@
 import type { JSX } from 'preact';
 import type { Answer } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
+import { useSort } from '../../data/sort.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { Badge } from '../../design/badge.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Code, Json } from '../../design/code.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Drawer } from '../../design/overlay.tsx';
@@ -18,13 +20,14 @@ type Function_ = Answer<'GET /integrations/{uniqueKey}/functions'>['data'][numbe
 
 export function Functions({ integration }: { readonly integration: string }): JSX.Element {
   const filters = useUrlState();
+  const sort = useSort();
   const query = useRead('GET /integrations/{uniqueKey}/functions', {
     params: { uniqueKey: integration },
     query: { limit: 100 },
   });
   return (
     <LoadedState query={query}>
-      {({ data }) => {
+      {({ data, pagination }) => {
         if (data.length === 0)
           return (
             <Empty title="No functions" command="npx svc deploy <environment>">
@@ -38,6 +41,7 @@ export function Functions({ integration }: { readonly integration: string }): JS
               label="Functions"
               columns={columns}
               rows={data}
+              sort={pagination.total > data.length ? undefined : sort}
               keyOf={({ name, type }) => `${type} ${name}`}
             />
             {open !== undefined && (
@@ -57,26 +61,31 @@ export function Functions({ integration }: { readonly integration: string }): JS
 const columns: readonly Column<Function_>[] = [
   {
     title: 'Name',
+    sortBy: ({ name }) => name,
     cell: ({ name }) => <OpenLink name="function" id={name} text={name} />,
   },
-  { title: 'Type', fit: 'tight', cell: ({ type }) => type },
+  { title: 'Type', fit: 'tight', sortBy: ({ type }) => type, cell: ({ type }) => type },
   {
     title: 'State',
     fit: 'tight',
+    narrow: 'top end',
     cell: ({ enabled }) => (
       <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
     ),
   },
   {
     title: 'Description',
-    cell: ({ description = '' }) => (
-      <span class="clip" title={description}>
-        {description}
-      </span>
-    ),
+    narrow: 'below',
+    cell: ({ description = '' }) => <Clip text={description} />,
   },
   { title: 'Runs', fit: 'tight', cell: ({ runs }) => runs ?? '–' },
-  { title: 'Deployed', fit: 'tight', cell: ({ last_deployed: at }) => <Time at={at} /> },
+  {
+    title: 'Deployed',
+    fit: 'tight',
+    narrow: 'below end',
+    sortBy: ({ last_deployed: at }) => at,
+    cell: ({ last_deployed: at }) => <Time at={at} />,
+  },
 ];
 
 interface FunctionDrawerProps {

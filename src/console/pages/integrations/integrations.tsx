@@ -3,13 +3,15 @@ import { Link } from 'wouter-preact';
 import type { Answer } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
+import { useSort } from '../../data/sort.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { LinkButton } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { FilterText } from '../../shell/filter.tsx';
+import { FilterBar, FilterText } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { logoPath } from './provider-words.ts';
@@ -19,6 +21,7 @@ type Integration = Answer<'GET /integrations'>['data'][number];
 export function Integrations(): JSX.Element {
   const { can, path } = useAccess();
   const filters = useUrlState();
+  const sort = useSort();
   const query = useRead('GET /integrations', { query: { credentials: 'none' } });
   const search = filters.get('search').toLowerCase();
   return (
@@ -33,9 +36,9 @@ export function Integrations(): JSX.Element {
         )
       }
     >
-      <div class="filters" role="search">
+      <FilterBar filters={filters}>
         <FilterText filters={filters} name="search" label="Search" type="search" isWide />
-      </div>
+      </FilterBar>
       <LoadedState query={query}>
         {({ data }) => {
           const rows = data.filter(({ unique_key: key, display_name: name, provider }) =>
@@ -47,6 +50,7 @@ export function Integrations(): JSX.Element {
                 label="Integrations"
                 columns={columnsOf(path)}
                 rows={rows}
+                sort={sort}
                 keyOf={({ unique_key: key }) => key}
               />
             );
@@ -66,17 +70,31 @@ export function Integrations(): JSX.Element {
 const columnsOf = (path: (page: string) => string): readonly Column<Integration>[] => [
   {
     title: 'Integration',
+    sortBy: ({ display_name: name }) => name,
     cell: (row) => (
       <span class="row">
         <img src={logoPath(row.logo)} alt="" width={20} height={20} />
-        <Link href={path(pathOf('integrations', row.unique_key))} class="clip grow">
+        <Link
+          href={path(pathOf('integrations', row.unique_key))}
+          class="clip grow"
+          title={row.display_name}
+        >
           {row.display_name}
         </Link>
       </span>
     ),
   },
-  { title: 'Key', cell: ({ unique_key: key }) => <span class="clip mono">{key}</span> },
-  { title: 'Provider', cell: ({ provider }) => <span class="clip">{provider}</span> },
+  {
+    title: 'Key',
+    sortBy: ({ unique_key: key }) => key,
+    cell: ({ unique_key: key }) => <Clip text={key} isMono />,
+  },
+  {
+    title: 'Provider',
+    narrow: 'below',
+    sortBy: ({ provider }) => provider,
+    cell: ({ provider }) => <Clip text={provider} />,
+  },
   {
     title: 'Connections',
     fit: 'tight',
@@ -84,5 +102,11 @@ const columnsOf = (path: (page: string) => string): readonly Column<Integration>
       <Link href={path(`/connections?integration=${encodeURIComponent(key)}`)}>Connections</Link>
     ),
   },
-  { title: 'Created', fit: 'tight', cell: ({ created_at: at }) => <Time at={at} /> },
+  {
+    title: 'Created',
+    fit: 'tight',
+    narrow: 'below end',
+    sortBy: ({ created_at: at }) => at,
+    cell: ({ created_at: at }) => <Time at={at} />,
+  },
 ];

@@ -7,14 +7,16 @@ import { failureOf } from '../../data/failure.ts';
 import { dayMs } from '../../data/local-time.ts';
 import { membersOf } from '../../data/members.ts';
 import { pathOf } from '../../data/route.ts';
+import { useSort } from '../../data/sort.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Empty, ErrorState } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { ListState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { MessagesTable } from './operation.tsx';
@@ -116,7 +118,7 @@ export function Logs(): JSX.Element {
 }
 
 const Filters = ({ filters }: { readonly filters: UrlState }): JSX.Element => (
-  <div class="filters" role="search">
+  <FilterBar filters={filters}>
     <FilterText filters={filters} name="search" label="Full text" type="search" isWide />
     <FilterSelect filters={filters} name="type" label="Type" values={types} />
     <FilterSelect filters={filters} name="state" label="State" values={states} />
@@ -125,12 +127,13 @@ const Filters = ({ filters }: { readonly filters: UrlState }): JSX.Element => (
     <FilterText filters={filters} name="connection" label="Connection" type="search" />
     <FilterText filters={filters} name="function" label="Function" type="search" />
     <FilterSelect filters={filters} name="days" label="Period" none="14 days" values={periods} />
-  </div>
+  </FilterBar>
 );
 
 function Operations({ filters }: { readonly filters: UrlState }): JSX.Element {
   const { path } = useAccess();
   const list = useOperations(filters);
+  const sort = useSort();
   return (
     <ListState
       list={list}
@@ -145,6 +148,7 @@ function Operations({ filters }: { readonly filters: UrlState }): JSX.Element {
         columns={columnsOf(path)}
         rows={list.items}
         keyOf={({ id }) => id}
+        sort={list.hasMore ? undefined : sort}
       />
     </ListState>
   );
@@ -154,29 +158,44 @@ const columnsOf = (path: (page: string) => string): readonly Column<LogOperation
   {
     title: 'Operation',
     fit: 'tight',
+    sortBy: ({ operation }) => `${operation.type} ${operation.action}`,
     cell: ({ id, operation }) => (
       <Link href={path(pathOf('logs', id))}>
         {operation.type} {operation.action}
       </Link>
     ),
   },
-  { title: 'State', fit: 'tight', cell: ({ state }) => <StateBadge state={state} /> },
+  {
+    title: 'State',
+    fit: 'tight',
+    narrow: 'top end',
+    sortBy: ({ state }) => state,
+    cell: ({ state }) => <StateBadge state={state} />,
+  },
   {
     title: 'Message',
-    cell: ({ message }) => (
-      <span class="clip" title={message}>
-        {message}
-      </span>
-    ),
+    narrow: 'below',
+    cell: ({ message }) => <Clip text={message} />,
   },
   {
     title: 'Connection',
     cell: ({ integrationId, connectionName }) => (
-      <span class="clip">{[integrationId, connectionName].filter(Boolean).join(' / ') || '–'}</span>
+      <Clip text={[integrationId, connectionName].filter(Boolean).join(' / ') || '–'} />
     ),
   },
-  { title: 'Duration', fit: 'end', cell: ({ durationMs }) => duration(durationMs) },
-  { title: 'At', fit: 'tight', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    title: 'Duration',
+    fit: 'end',
+    sortBy: ({ durationMs }) => durationMs,
+    cell: ({ durationMs }) => duration(durationMs),
+  },
+  {
+    title: 'At',
+    fit: 'tight',
+    narrow: 'below end',
+    sortBy: ({ createdAt }) => createdAt,
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
 ];
 
 type Query = NonNullable<Input<'GET /logs/tail'>['query']>;

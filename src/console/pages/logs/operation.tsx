@@ -15,7 +15,7 @@ import { Empty, Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { FilterText } from '../../shell/filter.tsx';
+import { FilterBar, FilterText } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 
@@ -48,9 +48,9 @@ export function Operation(): JSX.Element {
       <LoadedState query={operation}>
         {({ data: shown }) => <Facts operation={shown} />}
       </LoadedState>
-      <div class="filters" role="search">
+      <FilterBar filters={filters}>
         <FilterText filters={filters} name="search" label="Search messages" type="search" isWide />
-      </div>
+      </FilterBar>
       <LoadedState query={messages}>
         {({ data: list, pagination }) =>
           list.length === 0 ? (
@@ -120,7 +120,13 @@ export function MessagesTable({ messages }: { readonly messages: readonly LogMes
   const [open, setOpen] = useState<LogMessage | null>(null);
   return (
     <>
-      <Table label="Messages" columns={columnsOf(setOpen)} rows={messages} keyOf={({ id }) => id} />
+      <Table
+        label="Messages"
+        columns={columnsOf(setOpen)}
+        onOpen={setOpen}
+        rows={messages}
+        keyOf={({ id }) => id}
+      />
       {open !== null && (
         <Drawer title="Message" onClose={() => setOpen(null)}>
           <p>{open.message}</p>
@@ -135,10 +141,16 @@ const columnsOf = (show: (message: LogMessage) => void): readonly Column<LogMess
   {
     title: 'At',
     fit: 'tight',
+    narrow: 'below end',
     cell: ({ createdAt }) => <span class="mono muted">{createdAt.slice(11, 23)}</span>,
   },
-  { title: 'Level', fit: 'tight', cell: ({ level }) => <StateBadge state={level} /> },
-  { title: 'Message', cell: (row) => <Message row={row} /> },
+  {
+    title: 'Level',
+    fit: 'tight',
+    narrow: 'top end',
+    cell: ({ level }) => <StateBadge state={level} />,
+  },
+  { title: 'Message', narrow: 'top', cell: (row) => <Message row={row} /> },
   { title: 'Duration', fit: 'end', cell: ({ durationMs }) => duration(durationMs) },
   {
     title: '',
@@ -155,7 +167,7 @@ function Message({ row }: { readonly row: LogMessage }): JSX.Element {
   const { request, response, message, error } = row;
   if (request === undefined)
     return (
-      <span class="clip" title={error?.message ?? message}>
+      <span class="clip" title={[message, error?.message].filter(Boolean).join('\n')}>
         {message}
       </span>
     );
@@ -163,7 +175,7 @@ function Message({ row }: { readonly row: LogMessage }): JSX.Element {
   return (
     <span class="row">
       <Badge tone={isFailed ? 'bad' : 'good'}>{response?.code ?? 'no response'}</Badge>
-      <span class="clip mono grow" title={request.url}>
+      <span class="clip mono grow" title={`${request.method} ${request.url}`}>
         {request.method} {request.url}
       </span>
     </span>

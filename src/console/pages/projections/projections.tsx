@@ -9,8 +9,10 @@ import type {
 } from '#client/index.ts';
 import { useRead, useChange } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
+import { useSort } from '../../data/sort.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
@@ -22,6 +24,7 @@ import { Page } from '../../shell/page.tsx';
 
 export function Projections(): JSX.Element {
   const { path } = useAccess();
+  const sort = useSort();
   const query = useRead('GET /projections', {}, { everyMs: 3_000 });
   return (
     <Page
@@ -34,6 +37,7 @@ export function Projections(): JSX.Element {
             label="Projections"
             columns={columnsOf(path)}
             rows={data}
+            sort={sort}
             keyOf={({ name }) => name}
           />
         )}
@@ -50,6 +54,7 @@ const columnsOf = (path: (page: string) => string): readonly Column<ProjectionSu
   {
     title: 'Generations',
     fit: 'tight',
+    narrow: 'top end',
     cell: ({ generations }) => (
       <span class="row">
         {generations.map(({ generation, state }) => (
@@ -58,14 +63,25 @@ const columnsOf = (path: (page: string) => string): readonly Column<ProjectionSu
       </span>
     ),
   },
-  { title: 'Topic', cell: ({ topic }) => <span class="clip mono">{topic}</span> },
+  { title: 'Topic', narrow: 'below', cell: ({ topic }) => <Clip text={topic} isMono /> },
   {
     title: 'Position',
     fit: 'end',
     cell: ({ position, end }) => `${position.toLocaleString('en')} of ${end.toLocaleString('en')}`,
   },
-  { title: 'Lag', fit: 'end', cell: ({ lag }) => lag.toLocaleString('en') },
-  { title: 'Rows', fit: 'end', cell: ({ rows }) => rows.toLocaleString('en') },
+  {
+    title: 'Lag',
+    fit: 'end',
+    narrow: 'below end',
+    sortBy: ({ lag }) => lag,
+    cell: ({ lag }) => lag.toLocaleString('en'),
+  },
+  {
+    title: 'Rows',
+    fit: 'end',
+    sortBy: ({ rows }) => rows,
+    cell: ({ rows }) => rows.toLocaleString('en'),
+  },
 ];
 
 export function Projection(): JSX.Element {

@@ -7,8 +7,10 @@ import { membersOf } from '../../data/members.ts';
 import { useRead, useStream } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { useScrolledList } from '../../data/scrolled-list.ts';
+import { useSort } from '../../data/sort.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge, Badge, type Tone } from '../../design/badge.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Json } from '../../design/code.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
@@ -16,7 +18,7 @@ import { Empty } from '../../design/states.tsx';
 import { Table, type Column, ScrolledTable } from '../../design/table.tsx';
 import { duration, Time, exact } from '../../design/time.tsx';
 import { useAccess, accountKeyOf, useAccessOf, useSession } from '../../session/context.tsx';
-import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { LoadedState, ScrolledState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { failedCallId, failedEntry, RunFailure } from './failure.tsx';
@@ -79,7 +81,7 @@ export function Runs(): JSX.Element {
       title="Runs"
       about="Runs of syncs, actions and on-event functions, newest first. The list is live."
     >
-      <div class="filters" role="search">
+      <FilterBar filters={filters}>
         <FilterText filters={filters} name="function" label="Function" type="search" isWide />
         <FilterSelect filters={filters} name="status" label="State" values={states} />
         <FilterSelect filters={filters} name="kind" label="Kind" values={kinds} />
@@ -92,7 +94,7 @@ export function Runs(): JSX.Element {
           none="24 hours"
           values={periods}
         />
-      </div>
+      </FilterBar>
       <RunsTable query={query} />
     </Page>
   );
@@ -248,16 +250,10 @@ function toneOf({ what, status, level }: Entry): Tone {
 function Details({ entry }: { readonly entry: Entry }): JSX.Element {
   const { method, path, status, model, count, message } = entry;
   if (what(entry) === 'request')
-    return (
-      <span class="clip mono" title={path}>
-        {method} {path} <b>{status ?? 'no response'}</b>
-      </span>
-    );
+    return <Clip text={`${method ?? ''} ${path ?? ''} ${status ?? 'no response'}`} isMono />;
   const saved = model === undefined ? '' : `${model} ${count?.toLocaleString('en') ?? ''}`;
   return (
-    <span class="clip" title={message}>
-      {[saved, message].filter((text) => text !== '' && text !== undefined).join(' · ')}
-    </span>
+    <Clip text={[saved, message].filter((text) => text !== '' && text !== undefined).join(' · ')} />
   );
 }
 
@@ -277,7 +273,7 @@ function Positions({ run }: { readonly run: RunDetail }): JSX.Element {
         rows={run.events}
         keyOf={({ topic, model, partition }) => `${topic} ${model ?? ''} ${partition}`}
         columns={[
-          { title: 'Topic', cell: ({ topic }) => <span class="clip mono">{topic}</span> },
+          { title: 'Topic', cell: ({ topic }) => <Clip text={topic} isMono /> },
           { title: 'Model', cell: ({ model }) => model ?? '–' },
           { title: 'Messages', fit: 'end', cell: ({ count }) => count.toLocaleString('en') },
           {
@@ -327,6 +323,7 @@ interface RunsTableProps {
 /** Runs that match, newest first; the list is live. */
 export function RunsTable({ query }: RunsTableProps): JSX.Element {
   const { path } = useAccess();
+  const sort = useSort();
   const refresh = useRef(() => {});
   const { since: _since, ...filter } = query;
   const isStreamed = useStream('GET /runs/tail', { query: filter }, () => refresh.current());
@@ -347,7 +344,13 @@ export function RunsTable({ query }: RunsTableProps): JSX.Element {
         </Empty>
       }
     >
-      <ScrolledTable label="Runs" columns={runColumns(path)} source={list} keyOf={keyOf} />
+      <ScrolledTable
+        label="Runs"
+        columns={runColumns(path)}
+        source={list}
+        keyOf={keyOf}
+        sort={sort}
+      />
     </ScrolledState>
   );
 }
@@ -363,23 +366,46 @@ const countsText = (counts: RunSummary['counts']): string => {
 const runColumns = (path: (page: string) => string): readonly Column<RunSummary>[] => [
   {
     title: 'Function',
+    sortBy: ({ function: name }) => name,
     cell: ({ id, function: name, variant }) => (
-      <Link href={path(pathOf('runs', id))} class="clip">
+      <Link href={path(pathOf('runs', id))} class="clip" title={name}>
         {variant === 'base' ? name : `${name} · ${variant}`}
       </Link>
     ),
   },
-  { title: 'Kind', fit: 'tight', cell: ({ kind }) => kind },
-  { title: 'State', fit: 'tight', cell: ({ status }) => <StateBadge state={status} /> },
+  { title: 'Kind', fit: 'tight', sortBy: ({ kind }) => kind, cell: ({ kind }) => kind },
+  {
+    title: 'State',
+    fit: 'tight',
+    narrow: 'top end',
+    sortBy: ({ status }) => status,
+    cell: ({ status }) => <StateBadge state={status} />,
+  },
   {
     title: 'Connection',
+    narrow: 'below',
     cell: ({ connection_id: id, provider_config_key: integration }) => (
-      <Link href={path(pathOf('connections', integration, id))} class="clip" title={id}>
+      <Link
+        href={path(pathOf('connections', integration, id))}
+        class="clip"
+        title={`${integration} / ${id}`}
+      >
         {integration} / {id}
       </Link>
     ),
   },
   { title: 'Records', fit: 'end', cell: ({ counts }) => countsText(counts) },
-  { title: 'Duration', fit: 'end', cell: ({ duration_ms: ms }) => duration(ms) },
-  { title: 'Queued', fit: 'tight', cell: ({ queued_at: at }) => <Time at={at} /> },
+  {
+    title: 'Duration',
+    fit: 'end',
+    sortBy: ({ duration_ms: ms }) => ms,
+    cell: ({ duration_ms: ms }) => duration(ms),
+  },
+  {
+    title: 'Queued',
+    fit: 'tight',
+    narrow: 'below end',
+    sortBy: ({ queued_at: at }) => at,
+    cell: ({ queued_at: at }) => <Time at={at} />,
+  },
 ];

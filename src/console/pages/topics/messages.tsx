@@ -5,6 +5,7 @@ import { useList, useRead } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { Badge, type Tone } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Json } from '../../design/code.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
@@ -12,7 +13,7 @@ import { Drawer } from '../../design/overlay.tsx';
 import { Empty, Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
-import { FilterSelect, FilterText } from '../../shell/filter.tsx';
+import { FilterBar, FilterSelect, FilterText } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 
@@ -33,7 +34,7 @@ export function Messages({ topic }: MessagesProps): JSX.Element {
   const open = parsePosition(filters.get('message'));
   return (
     <div class="stack">
-      <div class="filters" role="search">
+      <FilterBar filters={filters}>
         <FilterSelect
           filters={filters}
           name="partition"
@@ -59,7 +60,7 @@ export function Messages({ topic }: MessagesProps): JSX.Element {
         {by === 'key' && (
           <FilterText filters={filters} name="key" label="Key" placeholder={topic.key} isWide />
         )}
-      </div>
+      </FilterBar>
       <ListState
         list={list}
         empty={
@@ -140,20 +141,22 @@ const columns: readonly Column<TopicMessage>[] = [
     fit: 'tight',
     cell: (message) => <OpenLink name="message" id={idOf(message)} text={idOf(message)} />,
   },
-  { title: 'Time', fit: 'tight', cell: ({ timestamp }) => <Time at={timestamp} /> },
+  {
+    title: 'Time',
+    fit: 'tight',
+    narrow: 'below end',
+    cell: ({ timestamp }) => <Time at={timestamp} />,
+  },
   {
     title: 'Key',
-    cell: ({ key }) => (
-      <span class="clip mono" title={key}>
-        {key}
-      </span>
-    ),
+    cell: ({ key }) => <Clip text={key} isMono />,
   },
   {
     title: 'Message',
+    narrow: 'below',
     cell: (message) =>
       message.kind === 'value' ? (
-        <span class="clip mono">{JSON.stringify(message.value).slice(0, shownChars)}</span>
+        <Clip text={JSON.stringify(message.value).slice(0, shownChars)} isMono />
       ) : (
         <Badge tone={tones[message.kind]}>{message.kind}</Badge>
       ),

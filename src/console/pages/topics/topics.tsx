@@ -3,6 +3,7 @@ import { Link } from 'wouter-preact';
 import type { Topic as TopicSummary, Topic as Facts, TopicWithSchema } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
+import { Clip } from '../../design/clip.tsx';
 import { Code, Json } from '../../design/code.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
@@ -41,11 +42,8 @@ const columnsOf = (path: (page: string) => string): readonly Column<TopicSummary
   },
   {
     title: 'Purpose',
-    cell: ({ purpose }) => (
-      <span class="clip" title={purpose}>
-        {purpose}
-      </span>
-    ),
+    narrow: 'below',
+    cell: ({ purpose }) => <Clip text={purpose} />,
   },
   { title: 'Partitions', fit: 'end', cell: ({ partitions }) => partitions },
   {
@@ -57,6 +55,7 @@ const columnsOf = (path: (page: string) => string): readonly Column<TopicSummary
   {
     title: 'Lag',
     fit: 'end',
+    narrow: 'below end',
     cell: ({ groups }) =>
       groups.reduce((largest, { lag }) => Math.max(largest, lag), 0).toLocaleString('en'),
   },
@@ -136,7 +135,7 @@ function Groups({ topic }: { readonly topic: Pick<Facts, 'groups'> }): JSX.Eleme
       rows={topic.groups}
       keyOf={({ name }) => name}
       columns={[
-        { title: 'Group', cell: ({ name }) => <span class="clip mono">{name}</span> },
+        { title: 'Group', cell: ({ name }) => <Clip text={name} isMono /> },
         { title: 'Lag', fit: 'end', cell: ({ lag }) => lag.toLocaleString('en') },
       ]}
     />

@@ -2,7 +2,9 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Variable } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
+import { useSort } from '../../data/sort.ts';
 import { Button, IconButton } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
@@ -15,6 +17,7 @@ import { Page } from '../../shell/page.tsx';
 export function Variables(): JSX.Element {
   const { can } = useAccess();
   const [isAdding, setAdding] = useState(false);
+  const sort = useSort();
   const query = useRead('GET /environment-variables', {});
   const canChange = can('environment:variables:write');
   return (
@@ -38,6 +41,7 @@ export function Variables(): JSX.Element {
               label="Variables"
               columns={columnsOf(canChange)}
               rows={variables}
+              sort={sort}
               keyOf={({ name }) => name}
             />
           )
@@ -49,7 +53,7 @@ export function Variables(): JSX.Element {
 }
 
 const columnsOf = (canChange: boolean): readonly Column<Variable>[] => [
-  { title: 'Name', cell: ({ name }) => <span class="clip mono">{name}</span> },
+  { title: 'Name', sortBy: ({ name }) => name, cell: ({ name }) => <Clip text={name} isMono /> },
   { title: 'Value', cell: (variable) => <Value variable={variable} /> },
   ...(canChange
     ? [
@@ -67,7 +71,9 @@ function Value({ variable: { name, value } }: { readonly variable: Variable }): 
   const [isShown, setShown] = useState(false);
   return (
     <span class="row">
-      <span class="clip mono grow">{isShown ? value : '••••••••'}</span>
+      <span class="clip mono grow" title={isShown ? value : undefined}>
+        {isShown ? value : '••••••••'}
+      </span>
       <Button tone="quiet" isSmall title={`Value of ${name}`} onPress={() => setShown(!isShown)}>
         {isShown ? 'Hide' : 'Show'}
       </Button>

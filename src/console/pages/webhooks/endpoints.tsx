@@ -4,6 +4,7 @@ import type { WebhookEndpoint } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { ChoiceSet, Select, TextField } from '../../design/field.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
@@ -42,23 +43,20 @@ export function Endpoints(): JSX.Element {
 const columns: readonly Column<WebhookEndpoint>[] = [
   {
     title: 'Address',
-    cell: ({ url }) => (
-      <span class="clip mono" title={url}>
-        {url}
-      </span>
-    ),
+    cell: ({ url }) => <Clip text={url} isMono />,
   },
-  { title: 'Name', cell: ({ display_name: name }) => <span class="clip">{name}</span> },
+  { title: 'Name', narrow: 'below', cell: ({ display_name: name }) => <Clip text={name} /> },
   { title: 'Kinds', cell: ({ kinds: some }) => some?.map(labelOfWebhook).join(', ') ?? 'all' },
   {
     title: 'Only of',
     cell: ({ provider_config_key: integration, connection_id: id }) => (
-      <span class="clip">{[integration, id].filter(Boolean).join(' / ') || 'everything'}</span>
+      <Clip text={[integration, id].filter(Boolean).join(' / ') || 'everything'} />
     ),
   },
   {
     title: 'State',
     fit: 'tight',
+    narrow: 'top end',
     cell: ({ enabled }) => (
       <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
     ),

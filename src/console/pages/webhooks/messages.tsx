@@ -8,9 +8,11 @@ import { instantOf, localDayAgo } from '../../data/local-time.ts';
 import { membersOf } from '../../data/members.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
+import { useSort } from '../../data/sort.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Json } from '../../design/code.tsx';
 import { TextField } from '../../design/field.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
@@ -20,7 +22,7 @@ import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
-import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { webhookKinds } from './webhook-kinds.ts';
@@ -45,6 +47,7 @@ const queryOf = (filters: UrlState): Query => ({
 
 export function Messages(): JSX.Element {
   const filters = useUrlState();
+  const sort = useSort();
   const list = useList(
     'GET /webhook-messages',
     { query: { ...queryOf(filters), limit: 100 } },
@@ -58,13 +61,13 @@ export function Messages(): JSX.Element {
         <Recover filters={filters} />
         <Replay filters={filters} />
       </div>
-      <div class="filters" role="search">
+      <FilterBar filters={filters}>
         <FilterSelect filters={filters} name="state" label="State" values={states} />
         <FilterSelect filters={filters} name="kind" label="Kind" values={webhookKinds} />
         <FilterText filters={filters} name="endpoint" label="Endpoint" type="search" />
         <IntegrationFilter filters={filters} />
         <FilterText filters={filters} name="connection" label="Connection" type="search" />
-      </div>
+      </FilterBar>
       <ListState
         list={list}
         empty={
@@ -77,6 +80,7 @@ export function Messages(): JSX.Element {
           label="Webhook messages"
           columns={columns}
           rows={list.items}
+          sort={list.hasMore ? undefined : sort}
           keyOf={({ id, endpoint_id: endpoint }) => `${id} ${endpoint}`}
         />
       </ListState>
@@ -86,23 +90,45 @@ export function Messages(): JSX.Element {
 }
 
 const columns: readonly Column<WebhookMessage>[] = [
-  { title: 'Kind', cell: ({ id, kind }) => <OpenLink id={id} text={kind.replaceAll('_', ' ')} /> },
-  { title: 'State', fit: 'tight', cell: ({ state }) => <StateBadge state={state} /> },
-  { title: 'Endpoint', cell: ({ endpoint_id: id }) => <span class="clip">{id}</span> },
+  {
+    title: 'Kind',
+    sortBy: ({ kind }) => kind,
+    cell: ({ id, kind }) => <OpenLink id={id} text={kind.replaceAll('_', ' ')} />,
+  },
+  {
+    title: 'State',
+    fit: 'tight',
+    narrow: 'top end',
+    sortBy: ({ state }) => state,
+    cell: ({ state }) => <StateBadge state={state} />,
+  },
+  { title: 'Endpoint', cell: ({ endpoint_id: id }) => <Clip text={id} /> },
   {
     title: 'Connection',
+    narrow: 'below',
     cell: ({ provider_config_key: integration, connection_id: id }) => (
-      <span class="clip">{[integration, id].filter(Boolean).join(' / ') || '–'}</span>
+      <Clip text={[integration, id].filter(Boolean).join(' / ') || '–'} />
     ),
   },
-  { title: 'Attempts', fit: 'end', cell: ({ attempts }) => attempts },
+  {
+    title: 'Attempts',
+    fit: 'end',
+    sortBy: ({ attempts }) => attempts,
+    cell: ({ attempts }) => attempts,
+  },
   {
     title: 'Response',
     fit: 'tight',
     cell: ({ status, error_code: code }) => status ?? code ?? '–',
   },
   { title: 'Next attempt', fit: 'tight', cell: ({ next_attempt_at: at }) => <Time at={at} /> },
-  { title: 'Created', fit: 'tight', cell: ({ created_at: at }) => <Time at={at} /> },
+  {
+    title: 'Created',
+    fit: 'tight',
+    narrow: 'below end',
+    sortBy: ({ created_at: at }) => at,
+    cell: ({ created_at: at }) => <Time at={at} />,
+  },
 ];
 
 interface MessageDrawerProps {

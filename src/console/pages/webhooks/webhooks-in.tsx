@@ -4,9 +4,11 @@ import type { Input, WebhookDelivery } from '#client/index.ts';
 import { membersOf } from '../../data/members.ts';
 import { useChange, useList, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
+import { useSort } from '../../data/sort.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Code, Json } from '../../design/code.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Drawer } from '../../design/overlay.tsx';
@@ -14,7 +16,7 @@ import { Empty, Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
-import { FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { Page } from '../../shell/page.tsx';
@@ -40,6 +42,7 @@ const queryOf = (filters: UrlState): Query => ({
 
 export function WebhooksIn(): JSX.Element {
   const filters = useUrlState();
+  const sort = useSort();
   const list = useList('GET /webhook-deliveries', { query: queryOf(filters) }, ({ data }) => data, {
     everyMs: 5_000,
   });
@@ -49,11 +52,11 @@ export function WebhooksIn(): JSX.Element {
       title="Webhooks in"
       about="Every webhook of a provider, those that were rejected too, with the reason."
     >
-      <div class="filters" role="search">
+      <FilterBar filters={filters}>
         <FilterSelect filters={filters} name="disposition" label="Outcome" values={dispositions} />
         <IntegrationFilter filters={filters} />
         <FilterText filters={filters} name="connection" label="Connection" type="search" isWide />
-      </div>
+      </FilterBar>
       <ListState
         list={list}
         empty={
@@ -66,6 +69,7 @@ export function WebhooksIn(): JSX.Element {
           label="Webhooks of providers"
           columns={columns}
           rows={list.items}
+          sort={list.hasMore ? undefined : sort}
           keyOf={({ id }) => id}
         />
       </ListState>
@@ -77,20 +81,33 @@ export function WebhooksIn(): JSX.Element {
 const columns: readonly Column<WebhookDelivery>[] = [
   {
     title: 'Type',
+    sortBy: ({ type }) => type,
     cell: ({ id, type }) => <OpenLink id={id} text={type ?? 'without a type'} />,
   },
-  { title: 'Outcome', fit: 'tight', cell: ({ disposition }) => <StateBadge state={disposition} /> },
-  { title: 'Reason', cell: ({ reason }) => <span class="clip">{reason ?? '–'}</span> },
+  {
+    title: 'Outcome',
+    fit: 'tight',
+    narrow: 'top end',
+    sortBy: ({ disposition }) => disposition,
+    cell: ({ disposition }) => <StateBadge state={disposition} />,
+  },
+  { title: 'Reason', narrow: 'below', cell: ({ reason }) => <Clip text={reason ?? '–'} /> },
   {
     title: 'Integration',
-    cell: ({ provider_config_key: integration }) => <span class="clip">{integration}</span>,
+    cell: ({ provider_config_key: integration }) => <Clip text={integration} />,
   },
   {
     title: 'Connections',
-    cell: ({ connection_ids: ids }) => <span class="clip">{ids.join(', ') || '–'}</span>,
+    cell: ({ connection_ids: ids }) => <Clip text={ids.join(', ') || '–'} />,
   },
   { title: 'Response', fit: 'end', cell: ({ status }) => status ?? '–' },
-  { title: 'Received', fit: 'tight', cell: ({ received_at: at }) => <Time at={at} /> },
+  {
+    title: 'Received',
+    fit: 'tight',
+    narrow: 'below end',
+    sortBy: ({ received_at: at }) => at,
+    cell: ({ received_at: at }) => <Time at={at} />,
+  },
 ];
 
 interface DeliveryDrawerProps {

@@ -1,0 +1,13 @@
+import type { JSX } from 'preact';
+
+interface ClipProps {
+  readonly text: string;
+  readonly isMono?: boolean;
+}
+
+/** A text on one line: where it is too long it ends with an ellipsis, and its title is the whole. */
+export const Clip = ({ text, isMono = false }: ClipProps): JSX.Element => (
+  <span class={isMono ? 'clip mono' : 'clip'} title={text}>
+    {text}
+  </span>
+);

@@ -1,0 +1,17 @@
+import type { ComponentChildren } from 'preact';
+
+export type SortValue = string | number | null;
+
+export interface Column<Row> {
+  readonly title: string;
+  /** `tight`: as wide as its content; `end`: numbers. Others share the width that is left. */
+  readonly fit?: 'tight' | 'end';
+  /**
+   * Where the cell stands in the rows of two lines that a narrow table has. A table whose columns have none keeps its
+   * columns; in others, columns without one are left out there.
+   */
+  readonly narrow?: 'top' | 'top end' | 'below' | 'below end';
+  /** Makes the column sortable in a table that may sort. */
+  readonly sortBy?: (row: Row) => SortValue;
+  readonly cell: (row: Row) => ComponentChildren;
+}

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openUsedConsole, type UsedConsole } from './console-used.ts';
+
+let opened: UsedConsole;
+beforeAll(async () => {
+  opened = await openUsedConsole();
+});
+afterAll(() => opened[Symbol.asyncDispose]());
+
+describe('a list of the console', () => {
+  afterEach(() => expect(opened.complaints).toEqual([]));
+  const open = async (path: string): Promise<void> => {
+    await opened.page.goto(`${opened.gateway.url}/console${path}`);
+    await opened.page.locator('.table tbody tr').first().waitFor();
+  };
+  const address = (): URL => new URL(opened.page.url());
+  /** The cell of a row that has no link: its kind. */
+  const row = () => opened.page.locator('.table tbody tr').filter({ hasText: 'scripted' });
+  const cell = () => row().getByText('sync', { exact: true });
+  const runPath = () => `/console/env/dev/runs/${opened.failedRun}`;
+
+  it('opens what a row is about from anywhere in it', async () => {
+    const { page } = opened;
+    await open('/env/dev/runs');
+    await cell().click();
+    await page.getByRole('heading', { level: 1, name: 'scripted' }).waitFor();
+    expect(address().pathname).toBe(runPath());
+  });
+
+  it('opens it in a tab of its own with the middle button and with a modifier', async () => {
+    const { page } = opened;
+    await open('/env/dev/runs');
+    const presses = [
+      () => cell().click({ button: 'middle' }),
+      () => cell().click({ modifiers: ['ControlOrMeta'] }),
+    ];
+    for (const press of presses) {
+      const opening = page.context().waitForEvent('page');
+      await press();
+      const tab = await opening;
+      await tab.getByRole('heading', { level: 1, name: 'scripted' }).waitFor();
+      await tab.close();
+    }
+    expect(address().pathname).toBe('/console/env/dev/runs');
+  });
+
+  it('keeps other links of a row, and the selection of its text', async () => {
+    const { page } = opened;
+    await open('/env/dev/runs');
+    const box = await cell().boundingBox();
+    if (box === null) throw new Error('the cell is not in view');
+    await page.mouse.move(box.x + 1, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 1, box.y + box.height / 2, { steps: 4 });
+    await page.mouse.up();
+    expect(await page.evaluate(() => getSelection()?.toString())).not.toBe('');
+    expect(address().pathname).toBe('/console/env/dev/runs');
+    await row().getByRole('link').nth(1).click();
+    await page.getByRole('navigation', { name: 'Connection' }).waitFor();
+    expect(address().pathname).toContain('/connections/crm/');
+  });
+
+  it('is walked through with the arrow keys', async () => {
+    const { page } = opened;
+    await open('/env/dev/runs');
+    const links = page.locator('.table tbody tr td:first-child a');
+    await links.first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    const focused = await page.evaluate(() => document.activeElement?.getAttribute('href'));
+    expect(focused).toBe(await links.nth(1).getAttribute('href'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(address().pathname).toBe(focused);
+  });
+
+  it('is sorted by a header, in its address', async () => {
+    const { page } = opened;
+    await open('/env/dev/variables');
+    for (const name of ['B_VARIABLE', 'C_VARIABLE']) {
+      const set = { body: { value: 'v' } };
+      await opened.gateway.call('PUT', `/environment-variables/${name}`, set);
+      await opened.gateway.call('GET', '/environment-variables');
+    }
+    await open('/env/dev/variables');
+    const names = () => page.locator('.table tbody tr td:first-child').allInnerTexts();
+    const header = page.getByRole('columnheader', { name: 'Name' });
+    await header.getByRole('button').click();
+    expect(await header.getAttribute('aria-sort')).toBe('ascending');
+    const ascending = await names();
+    expect(ascending.at(-1)).toBe('C_VARIABLE');
+    await header.getByRole('button').click();
+    expect(await names()).toEqual(ascending.toReversed());
+    expect(address().searchParams.get('sort')).toBe('-Name');
+    await page.reload();
+    await page.getByText('C_VARIABLE').waitFor();
+    expect(await names()).toEqual(ascending.toReversed());
+    await header.getByRole('button').click();
+    expect(address().search).toBe('');
+  });
+
+  it('keeps its filters when the reader comes back, until they are cleared', async () => {
+    const { page } = opened;
+    const navigation = page.getByRole('navigation', { name: 'Pages' });
+    await open('/env/dev/runs');
+    await page.getByLabel('State').selectOption('failed');
+    await row().getByRole('link').first().click();
+    await page.getByRole('heading', { level: 1, name: 'scripted' }).waitFor();
+    await page.goBack();
+    await row().waitFor();
+    expect(address().search).toBe('?status=failed');
+    await navigation.getByRole('link', { name: 'Alerts' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Alerts' }).waitFor();
+    await navigation.getByRole('link', { name: 'Runs' }).click();
+    await row().waitFor();
+    expect(address().search).toBe('?status=failed');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    expect(address().search).toBe('');
+    expect(await page.getByLabel('State').inputValue()).toBe('');
+  });
+});
