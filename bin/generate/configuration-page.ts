@@ -33,6 +33,16 @@ const groups: Readonly<Record<string, readonly SettingName[]>> = {
     'bootstrapKeyProd',
   ],
   'Providers and outbound requests': ['providers', 'egressAllow', 'demo'],
+  'Sign-in of people': [
+    'oidcIssuer',
+    'oidcClientId',
+    'oidcClientSecret',
+    'oidcName',
+    'oidcScopes',
+    'oidcGroupsClaim',
+    'oidcRoles',
+    'oidcTrustEmail',
+  ],
   Mail: ['smtpUrl', 'smtpFrom'],
   Tracing: [
     'otlpEndpoint',

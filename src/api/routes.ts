@@ -6,6 +6,7 @@ import { auditExportRoute, auditRoutes } from '#modules/access/audit/routes.ts';
 import { consoleCodeRoutes } from '#modules/access/console-codes/routes.ts';
 import { consoleSessionRoutes } from '#modules/access/console-sessions/routes.ts';
 import { environmentRoutes } from '#modules/access/environments/routes.ts';
+import { oidcRoutes } from '#modules/access/oidc/routes.ts';
 import { peopleRoutes } from '#modules/access/people/routes.ts';
 import { rootKeyRoutes } from '#modules/access/root-keys/routes.ts';
 import { formRoutes } from '#modules/connections/authorizations/form-routes.ts';
@@ -229,6 +230,7 @@ export const routes: readonly AnyRoute[] = [
   ...consoleSessionRoutes,
   ...consoleCodeRoutes,
   ...peopleRoutes,
+  ...oidcRoutes,
   ...variableRoutes,
   ...recordRoutes,
   ...functionRoutes,

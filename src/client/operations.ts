@@ -591,6 +591,21 @@ export interface Operations {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly ended: number } };
   };
+  /** Get the ways to sign in to the console. */
+  'GET /console/sign-in': {
+    readonly answer: { readonly data: { readonly identity_provider: { readonly name: string } | null } };
+  };
+  /** Start a sign-in with the identity provider. */
+  'GET /console/oidc/start': {
+    readonly query?: { readonly return_to?: string };
+    readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string };
+    readonly answer: never;
+  };
+  /** Finish a sign-in with the identity provider. */
+  'GET /console/oidc/callback': {
+    readonly headers?: { readonly cookie?: string; readonly host?: string; readonly origin?: string; readonly 'sec-fetch-site'?: string; readonly 'user-agent'?: string };
+    readonly answer: never;
+  };
   /** List the variables of the environment. */
   'GET /environment-variables': {
     readonly answer: readonly Variable[];

@@ -1,4 +1,5 @@
 import { parseServerAddress } from '#adapters/projection-store/server-address.ts';
+import { isLoopbackHost } from '#http/same-origin.ts';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 
 /** Whether a part of the service is in this process or on servers, as the URL of its setting says. */
@@ -112,6 +113,16 @@ export function webAddress(text: string): string {
   throw new Error(
     `expected http://host or https://host, with a port and a path at most, got "${maskedUrl(text)}"`,
   );
+}
+
+/** An https URL, or one of http on loopback, exactly as the provider writes it. */
+export function issuer(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain = url !== null && url.username + url.password + url.search + url.hash === '';
+  const isSafe =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.host));
+  if (isPlain && isSafe) return text;
+  throw new Error(`expected https://host, with a path at most, got "${maskedUrl(text)}"`);
 }
 
 const origin = /^https?:\/\/(\*\.)?[a-z0-9][a-z0-9.-]*(:\d{1,5})?$/i;

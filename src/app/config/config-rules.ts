@@ -13,6 +13,8 @@ interface RuledSettings {
   readonly bootstrapKeyDev: string | null;
   readonly bootstrapKeyProd: string | null;
   readonly roles: ReadonlySet<Role>;
+  readonly oidcIssuer: string | null;
+  readonly oidcClientId: string | null;
 }
 
 const rule = (
@@ -27,6 +29,16 @@ const isSplit = (ruled: RuledSettings): boolean => ruled.roles.size < roles.leng
 
 /** Invalid combinations of settings, each with its fix. */
 export const configRules: readonly Rule<RuledSettings>[] = [
+  rule(
+    ['oidcIssuer', 'oidcClientId'],
+    ({ oidcIssuer, oidcClientId }) => oidcIssuer !== null && oidcClientId === null,
+    'SVC_OIDC_CLIENT_ID: required with SVC_OIDC_ISSUER; register this service at the provider',
+  ),
+  rule(
+    ['oidcIssuer', 'oidcClientId'],
+    ({ oidcIssuer, oidcClientId }) => oidcIssuer === null && oidcClientId !== null,
+    'SVC_OIDC_ISSUER: required with SVC_OIDC_CLIENT_ID; name the issuer, or leave both out',
+  ),
   rule(
     ['logUrl', 'registryUrl'],
     (values) => isKafka(values) && values.registryUrl.kind === 'embedded',

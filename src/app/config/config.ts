@@ -2,8 +2,10 @@ import { createEgressPolicy } from '#adapters/http-client/egress.ts';
 import { samplerNames } from '#adapters/tracing/samplers.ts';
 import { limits } from '#kernel/limits.ts';
 import { isKeyOf, keyPrefixes } from '#modules/access/api-keys/key-format.ts';
+import { parseGroupRoles } from '#modules/access/oidc/group-roles.ts';
 import { parseRootKeys } from '#modules/access/vault/root-keys.ts';
 import {
+  issuer,
   logAddress,
   mailServer,
   maskedUrl,
@@ -230,7 +232,7 @@ export const settings = {
   smtpUrl: {
     variable: 'SVC_SMTP_URL',
     default: null,
-    doc: 'The mail server for alerts: `smtp://user:password@host:port`, or `smtps://…` for TLS from the start. No mail when not set.',
+    doc: 'The mail server for alerts and sign-in links: `smtp://user:password@host:port`, or `smtps://…` for TLS from the start. No mail when not set.',
     isSecret: true,
     parse: mailServer,
   },
@@ -239,6 +241,59 @@ export const settings = {
     default: 'svc@localhost',
     doc: "The sender's address of mail.",
     parse: text,
+  },
+  oidcIssuer: {
+    variable: 'SVC_OIDC_ISSUER',
+    default: null,
+    doc:
+      'Issuer of an OpenID Connect provider where people sign in to the console, as it names itself. Its address may be ' +
+      'private. No sign-in with a provider when not set.',
+    parse: issuer,
+  },
+  oidcClientId: {
+    variable: 'SVC_OIDC_CLIENT_ID',
+    default: null,
+    doc: 'Client id of this service at the provider; its redirect URL is SVC_PUBLIC_URL with `/console/oidc/callback`.',
+    parse: text,
+  },
+  oidcClientSecret: {
+    variable: 'SVC_OIDC_CLIENT_SECRET',
+    default: null,
+    doc: 'Client secret of this service at the provider; a public client when not set.',
+    isSecret: true,
+    parse: text,
+  },
+  oidcName: {
+    variable: 'SVC_OIDC_NAME',
+    default: null,
+    doc: 'Name of the provider on the sign-in page; the host of the issuer when not set.',
+    parse: text,
+  },
+  oidcScopes: {
+    variable: 'SVC_OIDC_SCOPES',
+    default: 'openid email profile',
+    doc: 'Scopes of the sign-in, separated by spaces.',
+    parse: scopesOfOpenId,
+  },
+  oidcGroupsClaim: {
+    variable: 'SVC_OIDC_GROUPS_CLAIM',
+    default: 'groups',
+    doc: 'Claim with the groups of a person: its name, or a path with dots such as `realm_access.roles`.',
+    parse: text,
+  },
+  oidcRoles: {
+    variable: 'SVC_OIDC_ROLES',
+    default: '{}',
+    doc:
+      'Roles of groups as JSON: by group, then by the name of an environment or `account`, one of owner, developer, ' +
+      'support, read_only. Who has no role by a group needs an invitation.',
+    parse: parseGroupRoles,
+  },
+  oidcTrustEmail: {
+    variable: 'SVC_OIDC_TRUST_EMAIL',
+    default: 'no',
+    doc: 'yes: addresses count as verified where the provider does not send `email_verified`.',
+    parse: oneOf('yes', 'no'),
   },
   otlpEndpoint: {
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -308,6 +363,15 @@ function keyOf(kind: keyof typeof keyPrefixes) {
         `(echo ${keyPrefixes[kind]}$(openssl rand -base64 32 | tr '+/' '-_' | tr -d =))`,
     );
   };
+}
+
+/** Scopes of a sign-in, which is one of OpenID Connect by the first. */
+function scopesOfOpenId(value: string): string {
+  const scopes = value.split(/\s+/).filter((scope) => scope !== '');
+  if (scopes.includes('openid')) return scopes.join(' ');
+  throw new Error(
+    `expected openid and further scopes, such as "openid email profile", got "${value}"`,
+  );
 }
 
 /** Entries that the egress policy accepts. */

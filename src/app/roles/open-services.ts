@@ -11,7 +11,7 @@ import { openReplies, type Replies } from '#control-plane/replies.ts';
 import { openControlView, type OpenControlView } from '#control-plane/view.ts';
 import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
-import type { SealedEntities, AddressSettings } from '#modules/access/services.ts';
+import type { SealedEntities, AddressSettings, SignInSettings } from '#modules/access/services.ts';
 import { missingRoots, openVault, type RootKeyRing } from '#modules/access/vault/open-vault.ts';
 import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypt-for-call.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
@@ -107,7 +107,7 @@ export async function openServices(
     schemas,
     publisher,
     deadLetters: await openDeadLetterView(stack, base),
-    mailer: await openMailer(stack, config),
+    ...(await openWaysToPeople(stack, config)),
     ...(await openWebhooks(stack, base)),
     ...(await openWayOut(stack, base, { ...ports, control, vault, settings })),
     tables: connectProjectionStore(projection.peer),
@@ -216,6 +216,15 @@ async function openDeadLetterView(
   return stack.use(await openDeadLetters({ ...context.log, clock, logger, file }));
 }
 
+/** How people are reached and sign in. */
+const openWaysToPeople = async (
+  stack: AsyncDisposableStack,
+  config: Config,
+): Promise<{ readonly mailer: Mailer | null; readonly signIn: SignInSettings | null }> => ({
+  mailer: await openMailer(stack, config),
+  signIn: await openSignIn(stack, config),
+});
+
 /** Loads the mail client only if there is a mail server. */
 async function openMailer(
   stack: AsyncDisposableStack,
@@ -224,6 +233,33 @@ async function openMailer(
   if (smtpUrl === null) return null;
   const { createSmtpMailer } = await import('#adapters/mail/smtp.ts');
   return stack.use(createSmtpMailer(smtpUrl, smtpFrom));
+}
+
+/** Loads the client of identity providers only if there is one. */
+async function openSignIn(
+  stack: AsyncDisposableStack,
+  config: Config,
+): Promise<SignInSettings | null> {
+  const { oidcIssuer, oidcClientId, egressAllow } = config;
+  if (oidcIssuer === null || oidcClientId === null) return null;
+  const { createOpenIdProvider } = await import('#adapters/identity-provider/openid.ts');
+  const { hostname, port, protocol } = new URL(oidcIssuer);
+  // The operator has named the issuer; other addresses of it need SVC_EGRESS_ALLOW if they are private.
+  const address = `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
+  const http = createHttpClient({ allow: [...egressAllow, address] });
+  const settings = {
+    issuer: oidcIssuer,
+    clientId: oidcClientId,
+    clientSecret: config.oidcClientSecret,
+    scopes: config.oidcScopes,
+    groupsClaim: config.oidcGroupsClaim,
+    name: config.oidcName,
+  };
+  return {
+    provider: stack.use(createOpenIdProvider(settings, http)),
+    groupRoles: config.oidcRoles,
+    isEmailTrusted: config.oidcTrustEmail === 'yes',
+  };
 }
 
 /** The HTTP client for providers, the catalog with the providers of optional parts, and what verifies webhooks of providers. */

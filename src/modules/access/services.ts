@@ -3,10 +3,12 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { Ports } from '#control-plane/ports.ts';
 import { routesWith } from '#http/define-route.ts';
 import type { Coordination } from '#ports/coordination.ts';
+import type { IdentityProvider } from '#ports/identity-provider.ts';
 import type { Mailer } from '#ports/mailer.ts';
 import type { RowQueries } from '#ports/projection-store.ts';
 import type { AuditRecorder } from './audit/recorder.ts';
 import type { EnvironmentDependents } from './environments/dependents.ts';
+import type { GroupRoles } from './oidc/group-roles.ts';
 import type { RootKeyRing } from './vault/open-vault.ts';
 import type { Vault } from './vault/vault.ts';
 
@@ -34,10 +36,20 @@ export type CommonServices = Ports & SealedEntities & EntityQueries & SharedValu
 export interface AccessParts {
   readonly rootKeys: RootKeyRing;
   readonly audit: AuditRecorder;
+  /** Null without an identity provider. */
+  readonly signIn: SignInSettings | null;
   /** Null without a mail server. */
   readonly mailer: Mailer | null;
   /** The state of other wings in environments, in the order of deletion. */
   readonly environmentDependents: readonly EnvironmentDependents[];
+}
+
+/** How people sign in with the identity provider. */
+export interface SignInSettings {
+  readonly provider: IdentityProvider;
+  readonly groupRoles: GroupRoles;
+  /** Whether addresses count as verified of which the provider does not say it. */
+  readonly isEmailTrusted: boolean;
 }
 
 export interface AddressSettings {

@@ -9,6 +9,7 @@ import { systemClock, type Clock } from '#kernel/time.ts';
 import { createKey } from '#modules/access/api-keys/handlers.ts';
 import { createAuditRecorder } from '#modules/access/audit/recorder.ts';
 import { createEnvironment } from '#modules/access/environments/handlers.ts';
+import type { SignInSettings } from '#modules/access/services.ts';
 import { createDecryptedConnectionCache } from '#modules/connections/connections/decrypt-for-call.ts';
 import { createRefresher } from '#modules/connections/connections/refresh.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
@@ -66,6 +67,8 @@ interface ApiOptions {
   readonly webhookRateLimit?: 'count' | 'enforce';
   /** Default: none. */
   readonly mailer?: Mailer;
+  /** Default: none. */
+  readonly signIn?: SignInSettings;
   /** Of everything behind the API, the owners too. */
   readonly clock?: Clock;
 }
@@ -151,6 +154,7 @@ async function openNode(
     publisher,
     deadLetters,
     mailer: options.mailer ?? null,
+    signIn: options.signIn ?? null,
     addedProviders: new Set<string>(),
     addedTopics,
     deliveries,

@@ -188,6 +188,7 @@ export async function openRunWorld({
     publisher,
     deadLetters,
     mailer: null,
+    signIn: null,
     deliveries,
     incoming: stack.use(
       await openIncoming({ log, schemas, clock, logger: silent, file: ':memory:' }),

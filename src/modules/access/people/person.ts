@@ -51,6 +51,7 @@ export type PersonEvent =
       /** Absent: with a link. */
       readonly profile?: SignInProfile;
     }
+  | { readonly type: 'PersonLeftGroups' }
   | { readonly type: 'PersonDeactivated'; readonly at: Instant }
   | { readonly type: 'PersonReactivated' };
 
@@ -82,6 +83,8 @@ export type PersonCommand =
       readonly profile?: SignInProfile | undefined;
       readonly at: Instant;
     }
+  /** None of the groups has a role any more. */
+  | { readonly type: 'LeaveGroups'; readonly at: Instant }
   | { readonly type: 'Deactivate'; readonly at: Instant }
   | { readonly type: 'Reactivate'; readonly at: Instant };
 
@@ -100,6 +103,8 @@ export const person: Decider<Person | null, PersonCommand, PersonEvent> = {
       }
       case 'SignIn':
         return signedIn(command, state);
+      case 'LeaveGroups':
+        return state.groupGrants.length === 0 ? [] : [{ type: 'PersonLeftGroups' }];
       case 'Deactivate':
         return state.deactivatedAt === null ? [{ type: 'PersonDeactivated', at: command.at }] : [];
       case 'Reactivate':
@@ -115,6 +120,8 @@ export const person: Decider<Person | null, PersonCommand, PersonEvent> = {
         return { ...state, displayName: event.displayName, grants: event.grants };
       case 'PersonSignedIn':
         return { ...state, ...event.profile, lastSignInAt: event.at };
+      case 'PersonLeftGroups':
+        return { ...state, groupGrants: [] };
       case 'PersonDeactivated':
         return { ...state, deactivatedAt: event.at };
       case 'PersonReactivated':

@@ -2,8 +2,8 @@ import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Environment } from '../environments/environment.ts';
 import { listEnvironments } from '../environments/queries.ts';
-import { personEntity, personRef } from './entity.ts';
-import { grantsOf, type Person } from './person.ts';
+import { personEntity, personRef, subjectKey } from './entity.ts';
+import { grantsOf, type Person, type Subject } from './person.ts';
 import { rolesIn, scopesInAccount, scopesInEnvironment, type Role } from './roles.ts';
 
 type Deps = { readonly control: ControlPlane };
@@ -13,6 +13,12 @@ export function listPeople({ view }: ControlPlane): Person[] {
   const people = view.list(personEntity, []).map(({ state }) => state);
   return people.sort((left, right) => (left.email < right.email ? -1 : 1));
 }
+
+export const findPersonByEmail = ({ view }: ControlPlane, email: string): Person | null =>
+  view.findBy(personEntity, 'email', email)?.state ?? null;
+
+export const findPersonBySubject = ({ view }: ControlPlane, subject: Subject): Person | null =>
+  view.findBy(personEntity, 'subject', subjectKey(subject))?.state ?? null;
 
 /** @throws GatewayError `not_found` naming the person */
 export async function requirePerson({ view }: ControlPlane, id: string): Promise<Person> {

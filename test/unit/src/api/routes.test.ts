@@ -41,6 +41,9 @@ const open = new Set([
   'DELETE /console/session',
   'DELETE /console/session/keys/{keyId}',
   'GET /console/sessions',
+  'GET /console/sign-in',
+  'GET /console/oidc/start',
+  'GET /console/oidc/callback',
   'DELETE /console/sessions/{id}',
 ]);
 

@@ -3,6 +3,7 @@ import { bodyText, formFields } from '#kernel/body-text.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { parseExactJson } from '#kernel/exact-json.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
+import { escapedMarkup } from '#kernel/markup.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { HttpFailure, type HttpReply, type OutgoingRequest } from '#ports/http-client.ts';
 import {
@@ -18,15 +19,6 @@ import type { ModeContext } from './mode.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
 import { tokenErrorOf, withoutPeriod, type ProviderError } from './provider-error.ts';
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (mark) => escapes[mark] ?? mark);
-
 /** Parameters as XML: one element per key, several for a list; keys that start with `@` are attributes. */
 function xmlOf(params: JsonObject): string {
   const elements = Object.entries(params).map(([name, value]) => element(name, value));
@@ -35,11 +27,11 @@ function xmlOf(params: JsonObject): string {
 
 function element(name: string, value: Json): string {
   if (Array.isArray(value)) return value.map((item) => element(name, item as Json)).join('');
-  if (!isJsonObject(value)) return `<${name}>${escaped(plainText(value))}</${name}>`;
+  if (!isJsonObject(value)) return `<${name}>${escapedMarkup(plainText(value))}</${name}>`;
   const entries = Object.entries(value);
   const attributes = entries
     .filter(([key]) => key.startsWith('@'))
-    .map(([key, item]) => ` ${key.slice(1)}="${escaped(plainText(item))}"`);
+    .map(([key, item]) => ` ${key.slice(1)}="${escapedMarkup(plainText(item))}"`);
   const children = entries.filter(([key]) => !key.startsWith('@'));
   const inner = children.map(([key, item]) => element(key, item)).join('');
   return `<${name}${attributes.join('')}>${inner}</${name}>`;
