@@ -84,6 +84,9 @@ const AccountPages = (): JSX.Element => (
 );
 
 const Alerts = lazy(async () => (await import('./pages/alerts/alerts.tsx')).Alerts);
+const EnvironmentKeys = lazy(
+  async () => (await import('./pages/environments/keys.tsx')).EnvironmentKeys,
+);
 const Catalog = lazy(async () => (await import('./pages/integrations/catalog.tsx')).Catalog);
 const Connect = lazy(async () => (await import('./pages/connections/connections.tsx')).Connect);
 const Connection = lazy(
@@ -122,6 +125,7 @@ const environmentRoutes = [
   ['/env/:environment/integrations/new', Catalog],
   ['/env/:environment/integrations/new/:provider', Setup],
   ['/env/:environment/integrations/:integration/:tab?', Integration],
+  ['/env/:environment/keys', EnvironmentKeys],
   ['/env/:environment/logs', Logs],
   ['/env/:environment/logs/:id', Operation],
   ['/env/:environment/playground', Playground],

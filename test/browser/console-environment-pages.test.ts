@@ -29,4 +29,5 @@ showsPages('the console, in an environment', [
   ['/env/dev/playground', 'Playground'],
   ['/env/dev/variables', 'Variables'],
   ['/env/dev/alerts', 'Alerts'],
+  ['/env/dev/keys', 'API keys'],
 ]);

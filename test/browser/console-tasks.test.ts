@@ -195,8 +195,7 @@ describe('a newcomer, from Home, in at most four clicks', () => {
   });
 
   it('creates a key of an environment', async () => {
-    await go('Environments');
-    await press(link('dev'));
+    await go('API keys');
     await press(button('Create a key'));
     await field('Name').fill('backend');
     await press(button('Create the key'));
@@ -220,7 +219,8 @@ describe('a newcomer, from Home, in at most four clicks', () => {
 
   it('deletes a key of the account', async () => {
     await go('Account keys');
-    await press(button('Delete operations…'));
+    await press(button('Actions of operations'));
+    await press(page.getByRole('menuitem', { name: 'Delete…' }));
     await press(button('Delete the key'));
     await seen('operations was deleted');
     const { data } = await readOfAccount('/account/api-keys');

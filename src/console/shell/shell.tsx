@@ -28,6 +28,8 @@ interface NavigationItem {
   readonly icon: IconName;
   /** Without this scope the page is not offered; null: it is always. */
   readonly scope: string | null;
+  /** Whether the key of the account needs the scope, also in an environment. */
+  readonly isOfAccount?: true;
 }
 
 const environmentPages: readonly NavigationItem[] = [
@@ -61,6 +63,13 @@ const environmentPages: readonly NavigationItem[] = [
   },
   { page: '/variables', label: 'Variables', icon: 'gear', scope: 'environment:variables:read' },
   { page: '/alerts', label: 'Alerts', icon: 'bell', scope: 'environment:alerts:read' },
+  {
+    page: '/keys',
+    label: 'API keys',
+    icon: 'key',
+    scope: 'account:environments:api_keys:list',
+    isOfAccount: true,
+  },
 ];
 
 const accountPages: readonly NavigationItem[] = [
@@ -158,6 +167,17 @@ function Navigation({ environmentKey }: Pick<ShellProps, 'environmentKey'>): JSX
   );
 }
 
+/** The pages for which the session has the scope. */
+export const offeredPages = (
+  pages: readonly NavigationItem[],
+  sessionKey: SessionKey,
+  accountKey: SessionKey | null,
+): readonly NavigationItem[] =>
+  pages.filter(({ scope, isOfAccount }) => {
+    const key = isOfAccount === true ? accountKey : sessionKey;
+    return scope === null || (key !== null && covers(key, scope));
+  });
+
 interface GroupProps {
   readonly label: string;
   readonly sessionKey: SessionKey;
@@ -166,7 +186,7 @@ interface GroupProps {
 
 function Group({ label, sessionKey, pages }: GroupProps): JSX.Element {
   const [location] = useLocation();
-  const offered = pages.filter(({ scope }) => scope === null || covers(sessionKey, scope));
+  const offered = offeredPages(pages, sessionKey, accountKeyOf(useSession()));
   return (
     <div class="nav-group">
       <div class="label">{label}</div>

@@ -151,6 +151,79 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
       expect(refused.status).toBe(401);
     });
 
+    it('creates a key with chosen scopes that expires, and rotates it', async () => {
+      const keys = `/environment/api-keys?environment_id=${world().environmentId}`;
+      const find = async (name: string) =>
+        (await readOfAccount(keys)).data.find(
+          (one: { display_name: string }) => one.display_name === name,
+        );
+      const secretOnPage = () => current().page.locator('code.secret').innerText();
+      await open('/env/dev/keys');
+      await button('Create a key').click();
+      await field('Name').fill('reporting');
+      await field('Access').selectOption('scopes');
+      await button('Create the key').click();
+      await seen('Choose at least one scope.');
+      await field('Search the scopes').fill('records');
+      await field('All of “Records” also those that a later version adds').check();
+      await field('Search the scopes').fill('read runs');
+      await field('Read runs and logs logs:read').check();
+      await field('Expires').selectOption('30');
+      await screenshot(current().page, 'console-key-scopes');
+      await button('Create the key').click();
+      await seen('Secret of the key');
+      const first = await secretOnPage();
+      await button('Close').click();
+      expect((await find('reporting')).scopes).toEqual([
+        'environment:records:*',
+        'environment:logs:read',
+      ]);
+      const reads = (key: string) =>
+        world().gateway.call('GET', '/runs?connection_id=none', { key });
+      expect((await reads(first)).status).not.toBe(401);
+      await choose('Actions of reporting', 'Rotate…');
+      await screenshot(current().page, 'console-key-rotation-1');
+      await button('Make a new secret').click();
+      await seen('Copy it now, and put it wherever the old one stands.');
+      const second = await secretOnPage();
+      expect((await reads(second)).status).not.toBe(401);
+      expect((await reads(first)).status).not.toBe(401);
+      await button('It is in place').click();
+      await seen('Works until');
+      await screenshot(current().page, 'console-key-rotation-3');
+      await button('Let it end by itself').click();
+      await choose('Actions of reporting', 'Go on with the rotation…');
+      await button('End the old secret now…').click();
+      await button('End the old secret').click();
+      await seen('The old secret of reporting has ended');
+      expect((await reads(first)).status).toBe(401);
+      expect((await reads(second)).status).not.toBe(401);
+      expect((await find('reporting')).previous_secret).toBeNull();
+    });
+
+    it('rotates a key of the account', async () => {
+      const made = await send('POST', '/account/api-keys', {
+        key: world().gateway.accountKey,
+        body: { display_name: 'nightly' },
+      });
+      const reads = (key: string) => world().gateway.call('GET', '/environments', { key });
+      await open('/account/keys');
+      await choose('Actions of nightly', 'Rotate…');
+      await button('Make a new secret').click();
+      await button('It is in place').click();
+      await button('End the old secret now…').click();
+      await button('End the old secret').click();
+      await seen('The old secret of nightly has ended');
+      expect((await reads(made.data.secret)).status).toBe(401);
+      await choose('Actions of nightly', 'Delete…');
+      await button('Delete the key').click();
+      await seen('nightly was deleted');
+      const { data } = await readOfAccount('/account/api-keys');
+      expect(data.map((one: { display_name: string }) => one.display_name)).not.toContain(
+        'nightly',
+      );
+    });
+
     it('creates an environment, changes its settings and deletes it', async () => {
       await open('/account/environments');
       await button('Create an environment').click();

@@ -2,23 +2,31 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiKey } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
-import { Button, IconButton } from '../../design/button.tsx';
+import { Button } from '../../design/button.tsx';
 import { TextField } from '../../design/field.tsx';
+import { Menu } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
-import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { keyColumns, KeySecret } from '../environments/keys.tsx';
+import { ExpiryField, expiryOf, noExpiry } from '../environments/create-key.tsx';
+import {
+  DeleteKey,
+  ExpiryNotice,
+  keyColumns,
+  KeySecret,
+  rotationLabel,
+} from '../environments/keys.tsx';
+import { RotateKey } from '../environments/rotate-key.tsx';
 
 /** The keys that manage environments, projections and the audit log. */
 export function AccountKeys(): JSX.Element {
   const { can, key } = useAccess();
   const [isAdding, setAdding] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
-  const query = useRead('GET /account/api-keys', {});
+  const query = useRead('GET /account/api-keys', {}, { everyMs: 15_000 });
   return (
     <Page
       title="Account keys"
@@ -33,12 +41,15 @@ export function AccountKeys(): JSX.Element {
     >
       <LoadedState query={query}>
         {({ data }) => (
-          <Table
-            label="Account keys"
-            columns={columnsOf(can('account:api_keys:delete'), key.id)}
-            rows={data}
-            keyOf={({ id }) => id}
-          />
+          <>
+            <ExpiryNotice keys={data} />
+            <Table
+              label="Account keys"
+              columns={columnsOf(key.id)}
+              rows={data}
+              keyOf={({ id }) => id}
+            />
+          </>
         )}
       </LoadedState>
       {isAdding && <KeyForm onSecret={setSecret} onClose={() => setAdding(false)} />}
@@ -47,42 +58,52 @@ export function AccountKeys(): JSX.Element {
   );
 }
 
-/** The key that the console acts with is not deleted by itself. */
-const columnsOf = (canDelete: boolean, ownId: string): readonly Column<ApiKey>[] => [
+const columnsOf = (ownId: string): readonly Column<ApiKey>[] => [
   ...keyColumns,
-  {
-    title: '',
-    fit: 'tight',
-    cell: (row) =>
-      row.id === ownId ? (
-        <span class="muted">in use here</span>
-      ) : (
-        canDelete && <DeleteButton row={row} />
-      ),
-  },
+  { title: '', fit: 'tight', cell: (row) => <KeyMenu row={row} isOwn={row.id === ownId} /> },
 ];
 
-function DeleteButton({ row }: { readonly row: ApiKey }): JSX.Element {
+interface KeyMenuProps {
+  readonly row: ApiKey;
+  /** Whether the console acts with it: a key does not delete itself. */
+  readonly isOwn: boolean;
+}
+
+function KeyMenu({ row, isOwn }: KeyMenuProps): JSX.Element {
+  const { can } = useAccess();
   const { id, display_name: name } = row;
-  const [isOpen, setOpen] = useState(false);
+  const [open, setOpen] = useState<'rotation' | 'deletion' | null>(null);
+  const close = (): void => setOpen(null);
   const remove = useChange(
     (client) => client.request('DELETE /account/api-keys', { body: { key_id: id } }),
-    { done: `${name} was deleted`, onDone: () => setOpen(false), showsFailure: true },
+    { done: `${name} was deleted`, onDone: close, showsFailure: true },
   );
   return (
     <>
-      <IconButton icon="close" label={`Delete ${name}…`} isSmall onPress={() => setOpen(true)} />
-      {isOpen && (
-        <ConfirmChange
-          title={`Delete the key ${name}?`}
-          verb="Delete the key"
-          isDangerous
-          change={remove}
-          onClose={() => setOpen(false)}
-        >
-          <p>It stops working at once, and sessions of the console lose it.</p>
-        </ConfirmChange>
-      )}
+      <Menu
+        label={`Actions of ${name}`}
+        icon="more"
+        isIconOnly
+        items={[
+          {
+            id: 'rotate',
+            label: rotationLabel(row),
+            icon: 'refresh',
+            isDisabled: !can('account:api_keys:rotate'),
+            onSelect: () => setOpen('rotation'),
+          },
+          {
+            id: 'delete',
+            label: isOwn ? 'Delete: with another key, this one is in use here' : 'Delete…',
+            icon: 'close',
+            isDangerous: true,
+            isDisabled: isOwn || !can('account:api_keys:delete'),
+            onSelect: () => setOpen('deletion'),
+          },
+        ]}
+      />
+      {open === 'rotation' && <RotateKey owner="account" row={row} onClose={close} />}
+      {open === 'deletion' && <DeleteKey row={row} change={remove} onClose={close} />}
     </>
   );
 }
@@ -94,8 +115,12 @@ interface KeyFormProps {
 
 function KeyForm({ onSecret, onClose }: KeyFormProps): JSX.Element {
   const [name, setName] = useState('');
+  const [expiry, setExpiry] = useState(noExpiry);
   const create = useChange(
-    (client) => client.request('POST /account/api-keys', { body: { display_name: name } }),
+    (client) =>
+      client.request('POST /account/api-keys', {
+        body: { display_name: name, ...expiryOf(expiry) },
+      }),
     {
       showsFailure: true,
       onDone: ({ data }) => {
@@ -108,6 +133,7 @@ function KeyForm({ onSecret, onClose }: KeyFormProps): JSX.Element {
     <Dialog title="Create an account key" onClose={onClose}>
       <ChangeForm change={create} verb="Create the key">
         <TextField label="Name" value={name} isRequired onInput={setName} />
+        <ExpiryField expiry={expiry} onChange={setExpiry} />
       </ChangeForm>
     </Dialog>
   );

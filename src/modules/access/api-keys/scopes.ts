@@ -65,12 +65,11 @@ export const environmentScopes: readonly string[] = [
   'mcp',
 ].map((name) => `environment:${name}`);
 
-/** Unknown scopes are refused: a key with a mistyped scope would fail only when it is used. */
-function isKnown(scope: string): boolean {
-  return scope.endsWith(':*')
-    ? environmentScopes.some((name) => name.startsWith(scope.slice(0, -1)))
-    : environmentScopes.includes(scope);
-}
+/** `environment:connections:*` of `environment:connections:read`, and `environment:*`. */
+const groupsOf = (scope: string): readonly string[] =>
+  scope
+    .split(':')
+    .flatMap((_, at, parts) => (at === 0 ? [] : [`${parts.slice(0, at).join(':')}:*`]));
 
 /**
  * Whether the scopes include the wanted one: the same text, or `…:*` with the part before the star
@@ -83,8 +82,13 @@ export function holdsScope(granted: readonly string[], wanted: string): boolean 
   });
 }
 
-/** A scope of an environment, or a group of them: `environment:connections:*`. */
-export const environmentScope = z
-  .string()
-  .max(255)
-  .refine(isKnown, 'Not a scope of an environment: see /docs/reference/http/#scopes.');
+/**
+ * A scope of an environment, or a group of them: `environment:connections:*`. Unknown ones are refused: a key with a
+ * mistyped scope would fail only when it is used.
+ */
+export const environmentScope = z.enum(
+  [...new Set([...environmentScopes.flatMap(groupsOf), ...environmentScopes])],
+  {
+    error: 'Not a scope of an environment: see /docs/reference/http/#scopes.',
+  },
+);
