@@ -79,7 +79,9 @@ const groups = {
     dryRunMaxMs: 'A dry run',
     runGraceMs: 'Between a cancel, or the time limit, and the forced end of a run',
     hostCallsMax: 'Calls to the host of one run',
-    allLogsMinutesMax: 'Minutes for which an environment can keep log lines of every level',
+    allLogsMinutesMax:
+      'Minutes for which an environment or a function can keep log lines of every level',
+    allLogsFunctionsMax: 'Functions of an environment that keep them at a time',
     failureFramesMax: 'Lines of the stack that are kept of a failed run',
     failureCausesMax: 'Causes of its error that are kept',
     failureBodyCharsMax: "Start of the provider's response that is kept with it",

@@ -64,6 +64,8 @@ export type Function = { readonly id: number; readonly name: string; readonly ty
 
 export type ConfiguredFunction = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null; readonly version: string; readonly sdk_version: string | null; readonly endpoints?: readonly never[]; readonly features?: readonly string[]; readonly webhookSubscriptions?: readonly string[] };
 
+export type KeptLogs = { readonly keep_all_logs_until: string | null; readonly functions: readonly ({ readonly integration_id: string; readonly type: 'sync' | 'action' | 'on-event'; readonly name: string; readonly keep_all_logs_until: string })[] };
+
 export type EnvironmentScope = { readonly kind: 'environment' };
 
 export type IntegrationScope = { readonly kind: 'integration'; readonly integrationId: string };
@@ -682,6 +684,15 @@ export interface Operations {
   'GET /functions/dryruns/{id}': {
     readonly params: { readonly id: string };
     readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly integration_id: string; readonly function_type: 'sync' | 'action'; readonly created_at: string; readonly updated_at: string; readonly started_at?: string; readonly completed_at?: string; readonly duration_ms?: number; readonly output?: unknown; readonly result?: unknown; readonly error?: { readonly code: string; readonly message: string; readonly payload?: unknown } };
+  };
+  /** Show which functions keep log lines of every level. */
+  'GET /logs/keep': {
+    readonly answer: { readonly data: KeptLogs };
+  };
+  /** Keep log lines of every level for some minutes. */
+  'POST /logs/keep': {
+    readonly body: { readonly minutes: number; readonly functions?: readonly ({ readonly integration_id: string; readonly type: 'sync' | 'action' | 'on-event'; readonly name: string })[] };
+    readonly answer: { readonly data: KeptLogs };
   };
   /** Preview a deployment. */
   'POST /functions/deployments/bundle/preview': {

@@ -118,6 +118,7 @@ export const limits = {
   runGraceMs: 30_000,
   /** Of log lines of every level, of an environment. */
   allLogsMinutesMax: 60,
+  allLogsFunctionsMax: 1_000,
   /** Of a failed run. */
   failureFramesMax: 10,
   failureCausesMax: 5,

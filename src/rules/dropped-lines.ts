@@ -11,6 +11,6 @@ export function droppedText({ level, isOwnLevel, counts }: DroppedLines): string
   const lowest = some[0] ?? 'debug';
   const fix = isOwnLevel
     ? `the function set the level ${level} by setLogger.`
-    : `the level is ${level}. To keep them, set the environment variable SVC_LOGGER_LEVEL to ${lowest}.`;
+    : `the level is ${level}. To keep them for an hour, run svc logs keep or choose it in the console; for good, set the environment variable SVC_LOGGER_LEVEL to ${lowest}.`;
   return `${counted} ${noun} not kept: ${fix}`;
 }

@@ -251,7 +251,8 @@ describe('lines below the level of the log', () => {
       return `${log.out}${shown.out}`;
     };
     const counted = await runWithLog();
-    const said = '1 info line was not kept: the level is warn. To keep them, set the environment';
+    const said =
+      '1 info line was not kept: the level is warn. To keep them for an hour, run svc logs keep';
     expect(counted.split(said)).toHaveLength(3);
     expect(counted).not.toContain('begins');
 
@@ -269,6 +270,43 @@ describe('lines below the level of the log', () => {
     expect(all).not.toContain('not kept');
     await keep(0);
     expect(await runWithLog()).toContain(said);
+  });
+
+  it('are kept by the command line, of one function or of all, until it ends that', async () => {
+    const runOf = async (how: string): Promise<string> => {
+      const { error } = await failed(how);
+      const log = await eventually(
+        () => svc('logs', error.run_id),
+        ({ out }) => out.includes('out of range'),
+      );
+      return log.out;
+    };
+    const kept = async () =>
+      succeeded(await world.gateway.call('GET', '/logs/keep')).data as {
+        keep_all_logs_until: string | null;
+        functions: { name: string }[];
+      };
+    const one = await svc('logs', 'keep', 'failing', '--minutes', '15');
+    expect(one.out).toMatch(/^failing: log lines of every level until 20/);
+    expect(await runOf('rejected')).toContain('begins');
+    expect(await kept()).toMatchObject({
+      keep_all_logs_until: null,
+      functions: [{ integration_id: 'crm', type: 'action', name: 'failing' }],
+    });
+    await svc('logs', 'keep', 'failing', '--minutes', '0');
+    expect(await kept()).toEqual({ keep_all_logs_until: null, functions: [] });
+    expect(await runOf('rejected')).not.toContain('begins');
+
+    expect((await svc('logs', 'keep', 'orders')).exitCode).toBe(0);
+    expect(await runOf('rejected')).not.toContain('begins');
+    expect((await svc('logs', 'keep')).out).toMatch(/^All functions: log lines of every level/);
+    expect(await runOf('rejected')).toContain('begins');
+    await svc('logs', 'keep', '--minutes', '0');
+    const unknown = await svc('logs', 'keep', 'nothing');
+    expect([unknown.exitCode, unknown.err]).toEqual([
+      1,
+      expect.stringContaining('No function "nothing" is deployed'),
+    ]);
   });
 });
 

@@ -2,6 +2,7 @@ import { writeFileSync, readdirSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, type Client } from '#client/index.ts';
+import { limits } from '#kernel/limits.ts';
 import { defineCommand } from '../command.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
 import type { CompileResult, ProjectCompiler, CompiledFunction } from '../compiler/compile.ts';
@@ -36,7 +37,7 @@ export const dev = defineCommand({
   summary: 'Watch the functions, check and build changes',
   about: `Type-checks and rebuilds changed functions and those that import a changed file, until Ctrl-C. If the
 service runs on this machine and a key of the environment is set, built functions are
-deployed to it at once. Nothing is ever removed from the service: use svc deploy, which asks.`,
+deployed to it at once, and keep log lines of every level for an hour. Nothing is ever removed from the service: use svc deploy, which asks.`,
   options: {
     environment: environmentOption,
     deploy: ['--no-deploy', 'only check and build'],
@@ -177,7 +178,26 @@ export class HotDeployment {
 
   /** Resolves with the functions that were new or changed for the gateway. @throws ApiError */
   async bring(project: LocalProject): Promise<CompiledFunction[]> {
-    return withIntegrations(this.#client, project, () => this.#deploy(project.functions));
+    const fresh = await withIntegrations(this.#client, project, () =>
+      this.#deploy(project.functions),
+    );
+    if (fresh.length > 0) await this.#keepLogs(project.functions);
+    return fresh;
+  }
+
+  /** All lines of functions in the making are of interest. A key that may not choose it changes nothing. */
+  async #keepLogs(functions: readonly CompiledFunction[]): Promise<void> {
+    const body = {
+      minutes: limits.allLogsMinutesMax,
+      functions: functions.map(({ entry }) => ({
+        integration_id: entry.integrationKey,
+        type: entry.kind,
+        name: entry.name,
+      })),
+    };
+    await this.#client.request('POST /logs/keep', { body }).catch((error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+    });
   }
 
   async #deploy(functions: readonly CompiledFunction[]): Promise<CompiledFunction[]> {

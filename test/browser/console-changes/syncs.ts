@@ -32,6 +32,17 @@ export function changesOfSyncs(current: () => CrmConsole): void {
       expect((await current().crm.status('contacts')).frequency).toBe('2h');
     });
 
+    it('keeps the log lines of one function for an hour, and ends that', async () => {
+      const kept = async () => (await read('/logs/keep')).data.functions;
+      await open('/env/dev/integrations/crm/functions?function=contacts');
+      await button('Keep all lines for an hour').click();
+      await button('Keep fewer lines again').waitFor();
+      expect(await kept()).toMatchObject([{ integration_id: 'crm', name: 'contacts' }]);
+      await button('Keep fewer lines again').click();
+      await button('Keep all lines for an hour').waitFor();
+      expect(await kept()).toEqual([]);
+    });
+
     it('starts and pauses a schedule', async () => {
       await open(ofConnection('syncs'));
       const { status: before } = await current().crm.status('notes');

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
 import type { Answer } from '#client/index.ts';
-import { useRead } from '../../data/read.ts';
+import { useChange, useRead } from '../../data/read.ts';
 import { useSort } from '../../data/sort.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { Badge } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
 import { Clip } from '../../design/clip.tsx';
 import { Code, Json } from '../../design/code.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
@@ -114,6 +115,7 @@ function FunctionDrawer({ integration, shown, onClose }: FunctionDrawerProps): J
                   ['Returns', shown.returns?.join(', ')],
                   ['Schedule', shown.runs],
                   ['Scopes at the provider', shown.scopes?.join(', ')],
+                  ['Log lines', <KeptLogs key="logs" integration={integration} shown={shown} />],
                 ]}
               />
             ),
@@ -135,6 +137,49 @@ function FunctionDrawer({ integration, shown, onClose }: FunctionDrawerProps): J
         ]}
       />
     </Drawer>
+  );
+}
+
+/** Which log lines the function keeps, and the switch for an hour. */
+function KeptLogs({ integration, shown }: Omit<FunctionDrawerProps, 'onClose'>): JSX.Element {
+  const { can } = useAccess();
+  const { name, type } = shown;
+  const query = useRead('GET /logs/keep', {});
+  const keep = useChange(
+    (client, minutes: number) =>
+      client.request('POST /logs/keep', {
+        body: { minutes, functions: [{ integration_id: integration, type, name }] },
+      }),
+    { done: 'The log lines to keep were changed' },
+  );
+  return (
+    <LoadedState query={query}>
+      {({ data }) => {
+        const own = data.functions.find(
+          (one) => one.integration_id === integration && one.type === type && one.name === name,
+        );
+        const until = own?.keep_all_logs_until ?? data.keep_all_logs_until;
+        return (
+          <div class="row">
+            {until === null ? (
+              <span>From the level of SVC_LOGGER_LEVEL on, or from warn on</span>
+            ) : (
+              <span>
+                All, until <Time at={until} />
+              </span>
+            )}
+            {can('environment:logs:keep') && (
+              <Button
+                onPress={() => keep.mutate(own === undefined ? 60 : 0)}
+                isBusy={keep.isPending}
+              >
+                {own === undefined ? 'Keep all lines for an hour' : 'Keep fewer lines again'}
+              </Button>
+            )}
+          </div>
+        );
+      }}
+    </LoadedState>
   );
 }
 

@@ -134,17 +134,25 @@ function FormOfRun({ runId, ...form }: ActionFormProps & { readonly runId: strin
 }
 
 function ActionForm({ integration, connection, action, former }: ActionFormProps): JSX.Element {
-  const { path } = useAccess();
+  const { path, can } = useAccess();
   const schema = schemaOf(action);
   const [input, setInput] = useState<unknown>(() =>
     former?.stored === true ? former.input : emptyOf(schema),
   );
   const run = useChange(
-    (client) =>
-      client.request('POST /action/trigger', {
+    async (client) => {
+      if (can('environment:logs:keep')) {
+        // The run decides at its start which lines it keeps.
+        const functions = [
+          { integration_id: integration, type: 'action', name: action.name },
+        ] as const;
+        await client.request('POST /logs/keep', { body: { minutes: 5, functions } });
+      }
+      return client.request('POST /action/trigger', {
         headers: { 'provider-config-key': integration, 'connection-id': connection },
         body: { action_name: action.name, input },
-      }),
+      });
+    },
     { showsFailure: true },
   );
   const runs = new URLSearchParams({ integration, connection, function: action.name });

@@ -48,6 +48,7 @@ export const environmentScopes: readonly string[] = [
   'records:read',
   'records:write',
   'logs:read',
+  'logs:keep',
   'actions:execute',
   'proxy',
   'variables:read',

@@ -48,6 +48,8 @@ export interface Environment {
   readonly inputValidation?: 'warn' | 'error';
   /** Until then functions keep lines of every level. Absent or past: the level applies. */
   readonly allLogsUntil?: Instant;
+  /** The same of single functions, by `functionLogKey`. */
+  readonly functionLogsUntil?: Readonly<Record<string, Instant>>;
   /** Absent until set: the default look. */
   readonly connectUi?: ConnectUi;
   readonly webhookSigningKey: Sealed<string>;
@@ -72,6 +74,7 @@ export type EnvironmentSettings = Pick<
   | 'validation'
   | 'inputValidation'
   | 'allLogsUntil'
+  | 'functionLogsUntil'
   | 'connectUi'
 >;
 
@@ -110,6 +113,14 @@ export type EnvironmentCommand =
       readonly at: Instant;
       readonly isNameTaken: boolean;
     }
+  | {
+      readonly type: 'KeepAllLogs';
+      /** Keys of functions; null: all functions of the environment. */
+      readonly functions: readonly string[] | null;
+      /** 0 ends it. */
+      readonly forMs: number;
+      readonly at: Instant;
+    }
   | { readonly type: 'RotateSigningKey'; readonly key: Sealed<string>; readonly at: Instant }
   | { readonly type: 'MarkDeleting'; readonly at: Instant }
   | { readonly type: 'Delete'; readonly at: Instant };
@@ -138,6 +149,8 @@ export const environment: Decider<Environment | null, EnvironmentCommand, Enviro
     switch (command.type) {
       case 'Patch':
         return changed(command, state);
+      case 'KeepAllLogs':
+        return logsKept(command, state);
       case 'RotateSigningKey':
         return rotated(command, state);
       case 'MarkDeleting':
@@ -200,6 +213,28 @@ function changed(
   refuseFalseProduction(next.name, next.isProduction);
   if (stableJson(next) === stableJson(state as unknown as Json)) return [];
   return [{ type: 'EnvironmentChanged', changes: command.changes, at: command.at }];
+}
+
+/** Names that have passed go with the next change. */
+function logsKept(
+  { functions, forMs, at }: Extract<EnvironmentCommand, { type: 'KeepAllLogs' }>,
+  state: Environment,
+): EnvironmentEvent[] {
+  if (state.isDeleting) throw new GatewayError('unknown_environment');
+  const until = at + forMs;
+  if (functions === null) {
+    return [{ type: 'EnvironmentChanged', changes: { allLogsUntil: until }, at }];
+  }
+  const named = functions.map((key) => [key, until] as const);
+  const ends = new Map([...Object.entries(state.functionLogsUntil ?? {}), ...named]);
+  const current = [...ends].filter(([, end]) => end > at);
+  if (current.length > limits.allLogsFunctionsMax) {
+    throw new GatewayError('resource_capped', {
+      message: `At most ${limits.allLogsFunctionsMax} functions of an environment keep all log lines at a time.`,
+    });
+  }
+  const changes = { functionLogsUntil: Object.fromEntries(current) };
+  return [{ type: 'EnvironmentChanged', changes, at }];
 }
 
 function rotated(

@@ -16,6 +16,12 @@ export function listFunctions(
   return kind === undefined ? found : found.filter((deployed) => deployed.kind === kind);
 }
 
+type FunctionName = Pick<DeployedFunction, 'integrationKey' | 'kind' | 'name'>;
+
+/** The key of a function in `functionLogsUntil` of its environment. */
+export const functionLogKey = ({ integrationKey, kind, name }: FunctionName): string =>
+  `${integrationKey}/${kind}/${name}`;
+
 /** Whether any environment has a function. */
 export const hasFunctions = ({ view }: ControlPlane): boolean => view.has(functionEntity);
 

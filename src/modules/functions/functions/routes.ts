@@ -12,6 +12,7 @@ import { deployBody, previewBody } from './deploy-body.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
 import type { DeployedFunction, FunctionKind } from './function.ts';
 import { deleteFunction, deployWithSyncs, previewDeployment } from './handlers.ts';
+import { keptLogRoutes } from './kept-log-routes.ts';
 import {
   presentConfiguration,
   presentFunction,
@@ -306,6 +307,7 @@ export const functionRoutes: readonly AnyRoute[] = [
   configurationRoute,
   compileRoute,
   ...dryRunRoutes,
+  ...keptLogRoutes,
   previewRoute,
   deployRoute,
 ];

@@ -325,6 +325,10 @@ const logRows: readonly Row[] = [
   })),
   row('POST /logs/messages', K('logs:read'), 404, () => ({ body: { operationId: nowhere } })),
   // Otherwise it would not end.
+  row('GET /logs/keep', K('logs:read'), 200),
+  row('POST /logs/keep', K('logs:keep'), 404, () => ({
+    body: { minutes: 1, functions: [{ integration_id: 'none', type: 'sync', name: 'none' }] },
+  })),
   row('GET /logs/tail', K('logs:read'), 400, () => ({ path: '/logs/tail?nothing=1' })),
 ];
 

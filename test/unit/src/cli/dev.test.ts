@@ -95,7 +95,13 @@ describe('svc dev', () => {
     expect(first.deployed).toEqual(first.changed);
     const scope = { kind: 'integrations', integrationIds: ['crm'] };
     const scopes = server.asked.map(({ body }) => body.reconciliationScope);
-    expect(scopes).toEqual([scope, scope]);
+    expect(scopes).toEqual([scope, scope, undefined]);
+    const kept = server.asked.at(-1);
+    expect(kept?.path).toBe('/logs/keep');
+    const names = ['one', 'two'].map((name) => ({ integration_id: 'crm', type: 'action', name }));
+    const functions = [{ integration_id: 'crm', type: 'sync', name: 'items' }, ...names];
+    expect(kept?.body).toMatchObject({ minutes: 60 });
+    expect(kept?.body.functions).toEqual(expect.arrayContaining(functions));
     expect(existsSync(join(project.root, 'tsconfig.json'))).toBe(true);
   });
 
@@ -107,7 +113,8 @@ describe('svc dev', () => {
     const round = await rounds.until(({ changed }) => changed.length > 0);
     expect(round).toMatchObject({ changed: ['crm/syncs/items.ts'], problems: [] });
     expect(round.deployed).toEqual(['crm/syncs/items.ts']);
-    expect(server.asked.map(({ body }) => body.reconciliationScope)).toEqual([
+    const deployments = server.asked.filter(({ path }) => path !== '/logs/keep');
+    expect(deployments.map(({ body }) => body.reconciliationScope)).toEqual([
       { kind: 'function', integrationId: 'crm', name: 'items', type: 'sync' },
     ]);
   });

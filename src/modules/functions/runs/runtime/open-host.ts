@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Mask } from '#kernel/mask.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { isoMillisOrNull, type Clock } from '#kernel/time.ts';
+import { isoMillisOrNull, type Clock, type Instant } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
 import type { AddressSettings, SealedEntities } from '#modules/access/services.ts';
@@ -23,6 +23,7 @@ import { logLevels, type LoggerLevel, type Operation } from '#ports/operation-lo
 import type { HostCalls, RunContext, ValidationMode } from '#ports/sandbox.ts';
 import { droppedText } from '#rules/dropped-lines.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
+import { functionLogKey } from '../../functions/queries.ts';
 import type { RunCalls } from '../../services.ts';
 import { commandSyncs, startCommand, triggerCommand } from '../../syncs/handlers.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
@@ -207,11 +208,20 @@ function contextOf(
     variant: instance?.variant ?? 'base',
     lastSyncDate: isoMillisOrNull(lastSync),
     models: instance?.models ?? [],
-    loggerLevel: (environment?.allLogsUntil ?? 0) > clock.now() ? 'debug' : level,
+    loggerLevel: keepsAllLogs(environment, run.fn, clock.now()) ? 'debug' : level,
     paginate: provider?.proxy?.paginate ?? null,
     validation: environment?.validation ?? 'warn',
     inputValidation: inputValidationOf(environment, run.fn),
   };
+}
+
+function keepsAllLogs(
+  environment: Pick<Environment, 'allLogsUntil' | 'functionLogsUntil'> | null,
+  fn: DeployedFunction,
+  now: Instant,
+): boolean {
+  const { allLogsUntil = 0, functionLogsUntil = {} } = environment ?? {};
+  return Math.max(allLogsUntil, functionLogsUntil[functionLogKey(fn)] ?? 0) > now;
 }
 
 /** `off` and `error` apply to all values; where values are only logged, inputs have a setting of their own. */
