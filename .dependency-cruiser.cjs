@@ -123,11 +123,11 @@ module.exports = {
     ),
     forbid(
       'console-is-a-client',
-      'The console is a page in a browser: it has the API through the client, and of the service only texts and colors of the connect page, and how a count is written.',
+      'The console is a page in a browser: it has the API through the client, and of the service only texts and colors of the connect page, how a count is written, and how the index of the documentation is read.',
       { path: '^src/console/' },
       {
         pathNot:
-          '^src/(console|client)/|^src/modules/access/connect-ui/texts/|^src/modules/connections/connect-page/browser/theme\\.ts$|^src/kernel/counted\\.ts$|^node_modules/',
+          '^src/(console|client)/|^src/modules/access/connect-ui/texts/|^src/modules/connections/connect-page/browser/theme\\.ts$|^src/kernel/counted\\.ts$|^src/docs-site/search-options\\.ts$|^node_modules/',
       },
     ),
     forbid(

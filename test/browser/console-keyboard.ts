@@ -1,9 +1,11 @@
-/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- a test looks into any answer */
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-argument --
+   a test looks into any answer */
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '#test/support/worlds/crm-world.ts';
 import type { CrmConsole } from './console-crm.ts';
 import { driverOf } from './console-driver.ts';
+import { screenshot, violationsOf } from './world.ts';
 
 const tabsMax = 200;
 
@@ -63,6 +65,80 @@ export function keyboardFlows(current: () => CrmConsole): void {
       expect(await drawer.getByLabel('As of').getAttribute('aria-valuetext')).not.toBe(newest);
       await press('Escape');
       await drawer.waitFor({ state: 'detached' });
+    });
+
+    it('finds what has a page by the search', async () => {
+      await signIn();
+      const field = page.getByRole('combobox', { name: /^Search pages/ });
+      const option = (name: string | RegExp) => page.getByRole('option', { name }).first();
+      const searchFor = async (text: string, name: string | RegExp): Promise<void> => {
+        await press('Control+k');
+        await field.waitFor();
+        await page.keyboard.type(text);
+        await option(name).waitFor();
+      };
+      await searchFor('', 'Runs');
+      await press('ArrowDown');
+      await press('ArrowUp');
+      expect(await violationsOf(page)).toEqual([]);
+      await screenshot(page, 'console-search');
+      await press('Escape');
+      await field.waitFor({ state: 'detached' });
+      const { id } = current().crm;
+      await searchFor(id.slice(0, 8), new RegExp(id));
+      expect(await violationsOf(page)).toEqual([]);
+      await screenshot(page, 'console-search-found');
+      await press('Enter');
+      await page.getByRole('heading', { level: 1, name: id }).waitFor();
+      const [run] = (await read('/runs?limit=1')).data;
+      await searchFor(run.id, new RegExp(run.function));
+      await press('Enter');
+      await page.waitForURL(`**/runs/${run.id}`);
+      await searchFor('echo', /^echo ?action of/);
+      await press('Escape');
+      await searchFor('signature of webhooks', /./);
+      await page
+        .getByRole('group', { name: 'Documentation' })
+        .getByRole('option')
+        .first()
+        .waitFor();
+      await press('Escape');
+      await searchFor('playg', /^Playground/);
+      await press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
+    });
+
+    it('offers in the search what the key may read, and nothing else', async () => {
+      const { world } = current();
+      const made = await world.gateway.call('POST', '/environment/api-keys', {
+        key: world.gateway.accountKey,
+        body: {
+          environment_id: world.environmentId,
+          display_name: 'narrow',
+          scopes: ['environment:logs:read'],
+        },
+      });
+      page = await current().newPage();
+      const requests: string[] = [];
+      page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+      await page.goto(`${world.gateway.url}/console`);
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await tabTo(page, 'API key');
+      await page.keyboard.type(made.body.data.secret);
+      await press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'dev' }).waitFor();
+      requests.length = 0;
+      await press('Control+k');
+      await page.keyboard.type('records');
+      await page
+        .getByRole('group', { name: 'Documentation' })
+        .getByRole('option')
+        .first()
+        .waitFor();
+      expect(await page.getByRole('group').count()).toBe(1);
+      expect(requests.filter((path) => /^.(connections|integrations|scripts)/.test(path))).toEqual(
+        [],
+      );
     });
 
     it('runs an action in the playground', async () => {

@@ -11,15 +11,19 @@ interface OverlayProps {
   /** Class of the box and of what places it. */
   readonly kind: 'dialog' | 'dialog wide' | 'drawer' | 'drawer start';
   readonly isAlert?: boolean;
+  /** What has the focus first; absent: the first control. */
+  readonly initialFocus?: () => HTMLElement | null;
   readonly onClose: () => void;
 }
 
 /** A box over the page that keeps the focus; Escape closes it. Rendered only while it is open. */
-function Overlay({ title, children, kind, isAlert = false, onClose }: OverlayProps): JSX.Element {
+function Overlay(props: OverlayProps): JSX.Element {
+  const { title, children, kind, isAlert = false, initialFocus, onClose } = props;
   const service = useMachine(dialog.machine, {
     id: useId(),
     open: true,
     role: isAlert ? 'alertdialog' : 'dialog',
+    ...(initialFocus === undefined ? {} : { initialFocusEl: initialFocus }),
     onOpenChange: ({ open }) => {
       if (!open) onClose();
     },
@@ -47,6 +51,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
   readonly isWide?: boolean;
   readonly isAlert?: boolean;
+  readonly initialFocus?: () => HTMLElement | null;
   readonly onClose: () => void;
 }
 

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/preact-query';
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, ComponentType, JSX } from 'preact';
 import { useState, useEffect } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { failureOf } from '../data/failure.ts';
@@ -128,6 +128,7 @@ export function Shell({ environmentKey, children }: ShellProps): JSX.Element {
           </span>
           <EnvironmentSwitch current={environmentKey} />
           <span class="grow" />
+          <PaletteButton environmentKey={environmentKey} />
           <DocumentationLink />
           <ThemeMenu />
           <SessionMenu />
@@ -236,6 +237,72 @@ function EnvironmentSwitch({ current }: { readonly current: SessionKey | null })
       {isAdding && <AddKey session={session} onClose={() => setAdding(false)} />}
     </>
   );
+}
+
+type PaletteProps = Parameters<typeof import('./palette.tsx').Palette>[0];
+
+const isMac = navigator.userAgent.includes('Mac');
+
+/** Opens the search, also by Ctrl-K, or Cmd-K; its script is loaded at the first use. */
+function PaletteButton({ environmentKey }: Pick<ShellProps, 'environmentKey'>): JSX.Element {
+  const [Palette, setPalette] = useState<ComponentType<PaletteProps> | null>(null);
+  const [isOpen, setOpen] = useState(false);
+  const open = (): void => {
+    import('./palette.tsx').then(
+      (script) => {
+        setPalette(() => script.Palette);
+        setOpen(true);
+      },
+      () => toast('The search could not be loaded. Try again.', 'bad'),
+    );
+  };
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      open();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
+  const places = usePlaces(environmentKey);
+  return (
+    <>
+      <button type="button" class="button search-button" aria-label="Search" onClick={open}>
+        <Icon name="search" />
+        <span aria-hidden="true">Search</span>
+        <kbd aria-hidden="true">{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+      </button>
+      {isOpen && Palette !== null && (
+        <Palette environmentKey={environmentKey} places={places} onClose={() => setOpen(false)} />
+      )}
+    </>
+  );
+}
+
+/** The pages and environments that the session may open. */
+function usePlaces(environmentKey: SessionKey | null): PaletteProps['places'] {
+  const session = useSession();
+  const account = accountKeyOf(session);
+  const placesOf = (key: SessionKey | null, pages: readonly NavigationItem[], group: string) =>
+    key === null
+      ? []
+      : offeredPages(pages, key, account).map(({ page, label, icon }) => {
+          const href = sectionOf(key) + page;
+          return { id: href, group, label, icon, href };
+        });
+  const environments = environmentKeysOf(session).map((key) => ({
+    id: `environment ${key.id}`,
+    group: 'Environments',
+    label: key.environment?.name ?? key.name,
+    icon: 'layers' as const,
+    href: sectionOf(key),
+  }));
+  return [
+    ...placesOf(environmentKey, environmentPages, `Pages of ${environmentKey?.environment?.name}`),
+    ...placesOf(account, accountPages, 'Pages of the account'),
+    ...(environments.length > 1 ? environments : []),
+  ];
 }
 
 /** Opens another tab, so that the page keeps its state. */
