@@ -25,7 +25,7 @@ export async function writeApiReference(root: string, folder: string): Promise<v
     script: names.page,
     style: names.style,
     head: `<meta http-equiv="Content-Security-Policy" content="${sitePolicy.join('; ')}">\n`,
-    body: await referenceBody(document, '../'),
+    body: await referenceBody(document, { home: '../', isGateway: false }),
     policy: sitePolicy,
   });
   await writeCompressed(join(folder, 'openapi.json'), Buffer.from(JSON.stringify(document)));

@@ -1,5 +1,7 @@
-/** The page of the API reference: the theme, the search, and the operation that the address names. */
+/** The page of the API reference: the frame, the search, samples, and the operation that the address names. */
 import { applyTheme, prefersDark } from '#console/shell/theme-choice.ts';
+import { connectSamples } from './operation-samples.ts';
+import { connectMenu, connectTheme } from './page-frame.ts';
 
 applyTheme();
 prefersDark.addEventListener('change', () => applyTheme());
@@ -37,5 +39,13 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
   search?.focus();
 });
+connectMenu();
+connectTheme();
 filter();
+const isServedByGateway = document.querySelector('main[data-gateway]') !== null;
+const folder = new URL('../', location.href);
+connectSamples(operations, {
+  documentUrl: new URL('openapi.json', folder),
+  base: isServedByGateway ? folder : null,
+});
 openNamed();

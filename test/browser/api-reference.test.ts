@@ -30,4 +30,56 @@ describe('the API reference', () => {
     expect(refused).toEqual([]);
     expect([...hosts]).toEqual([world.gateway.url]);
   });
+
+  it('shows a program in each language, and remembers the choice', async () => {
+    const page = await world.page({});
+    await page.goto(`${world.gateway.url}${path}`);
+    const shown = page.locator('#getRecords .samples code');
+    await expect.poll(() => shown.textContent()).toContain('curl "$SVC_URL"');
+    const parts = { TypeScript: "client.request('GET /records'", Python: 'urllib', Go: 'net/http' };
+    for (const [language, part] of Object.entries(parts)) {
+      await page.locator('#getRecords').getByRole('button', { name: language }).click();
+      expect(await shown.textContent()).toContain(part);
+      expect(await shown.textContent()).toContain('model');
+    }
+    await page.locator('#getConnections summary').click();
+    const next = page.locator('#getConnections .samples code');
+    await expect.poll(() => next.textContent()).toContain('net/http');
+  });
+
+  it.each(looks)('sends a request to the gateway, %s and %s', async (theme, width) => {
+    const page = await world.page({ colorScheme: theme, viewport: widths[width] });
+    await page.goto(`${world.gateway.url}/docs/api#getIntegrations`);
+    const operation = page.locator('#getIntegrations');
+    await operation.getByRole('button', { name: 'Try it' }).click();
+    await operation.getByRole('button', { name: 'Send request' }).click();
+    const output = operation.getByRole('status');
+    await expect.poll(() => output.textContent()).toMatch(/^401 [^]*missing_auth_header/);
+    await operation.getByLabel('API key').fill(world.gateway.key);
+    await operation.getByRole('button', { name: 'Send request' }).click();
+    await expect.poll(() => output.textContent()).toMatch(/^200 [^]*"data": \[/);
+    await screenshot(page, `api-reference-try-${theme}-${width}`);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    if (width === 'wide') expect(await violationsOf(page)).toEqual([]);
+  });
+
+  it('takes the key once, and names what is no JSON before it sends', async () => {
+    const page = await world.page({});
+    await page.goto(`${world.gateway.url}/docs/api#postIntegrations`);
+    const create = page.locator('#postIntegrations');
+    await create.getByRole('button', { name: 'Try it' }).click();
+    await create.getByLabel('API key').fill('svc_env_entered');
+    await create.getByLabel('Body').fill('{ "provider": ');
+    await create.getByRole('button', { name: 'Send request' }).click();
+    await expect
+      .poll(() => create.getByRole('status').textContent())
+      .toMatch(/^The body is not JSON: /);
+    await page.locator('#getIntegrations summary').click();
+    const list = page.locator('#getIntegrations');
+    await list.getByRole('button', { name: 'Try it' }).click();
+    expect(await list.getByLabel('API key').inputValue()).toBe('svc_env_entered');
+    expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))).not.toContain(
+      'svc_env_entered',
+    );
+  });
 });

@@ -115,7 +115,7 @@ async function pageOf(document: JsonObject, publicUrl: string): Promise<RouteAns
     assets: '/docs/api/assets/',
     script: nameOf('page'),
     style: nameOf('style'),
-    body: await referenceBody(document, '../docs/'),
+    body: await referenceBody(document, { home: '../docs/', isGateway: true }),
     policy: [...sitePolicy, "frame-ancestors 'none'"],
     headers: { 'cache-control': 'no-cache' },
   });
@@ -161,9 +161,19 @@ function lineOf({ method, path, operation }: Operation, base: string): string {
 /**
  * The document for people, as the body of a page: one section per tag, one entry per operation; yields to other
  * requests in between.
- * @param home path to the documentation; `openapi.json` is one folder up
  */
-export async function referenceBody(document: JsonObject, home: string): Promise<string> {
+export async function referenceBody(
+  document: JsonObject,
+  {
+    home,
+    isGateway,
+  }: {
+    /** Path to the documentation; `openapi.json` is one folder up. */
+    readonly home: string;
+    /** Whether the page can send requests to the gateway that serves it. */
+    readonly isGateway: boolean;
+  },
+): Promise<string> {
   const sections: string[] = [];
   const links: string[] = [];
   const operations = operationsOf(document);
@@ -181,12 +191,18 @@ export async function referenceBody(document: JsonObject, home: string): Promise
     sections.push(`<section id="${id}">${heading}${entries.join('')}</section>`);
   }
   const { version, description } = objectOf(document['info']);
-  return `<nav aria-label="Operations"><p><a href="${home}">Documentation</a></p>
-<label for="search">Search the API</label>
-<input id="search" type="search" placeholder="Path, field, error …">
-<p id="found" role="status"></p><ul>${links.join('')}</ul></nav>
-<main><h1>svc API ${escaped(textOf(version))}</h1>${paragraphs(textOf(description))}
-<p>As a document: <a href="../openapi.json">openapi.json</a></p>${sections.join('')}</main>
+  return `<a class="skip" href="#content">Skip to the content</a>
+<header class="top">
+<button type="button" class="menu-button" aria-controls="navigation" aria-expanded="false" hidden>Menu</button>
+<a class="brand" href="${home}">svc <span>documentation</span></a>
+<div class="search"><input id="search" type="search" placeholder="Search the API: path, field, error" aria-label="Search the API"></div>
+<span class="version">${escaped(textOf(version))}</span>
+<button type="button" class="theme-button" hidden>Theme</button>
+</header>
+<nav id="navigation" class="sidebar" aria-label="Groups of operations"><ul><li><a href="${home}">Documentation</a></li></ul>
+<p class="label">API reference</p><ul>${links.join('')}</ul></nav>
+<main id="content" tabindex="-1"${isGateway ? ' data-gateway' : ''}><article><h1>API reference</h1>${paragraphs(textOf(description))}
+<p>As a document: <a href="../openapi.json">openapi.json</a>. <span id="found" role="status"></span></p>${sections.join('')}</article></main>
 `;
 }
 
