@@ -49,6 +49,10 @@ const Environment = lazy(
 const Environments = lazy(
   async () => (await import('./pages/environments/environments.tsx')).Environments,
 );
+const OwnSessions = lazy(
+  async () => (await import('./pages/sessions/own-sessions.tsx')).OwnSessions,
+);
+const People = lazy(async () => (await import('./pages/people/people.tsx')).People);
 const Projection = lazy(
   async () => (await import('./pages/projections/projections.tsx')).Projection,
 );
@@ -56,6 +60,7 @@ const Projections = lazy(
   async () => (await import('./pages/projections/projections.tsx')).Projections,
 );
 
+const Sessions = lazy(async () => (await import('./pages/sessions/sessions.tsx')).Sessions);
 const Topic = lazy(async () => (await import('./pages/topics/topics.tsx')).Topic);
 const Topics = lazy(async () => (await import('./pages/topics/topics.tsx')).Topics);
 
@@ -67,8 +72,10 @@ const accountRoutes = [
   ['/account/environments', Environments],
   ['/account/environments/:id/:tab?', Environment],
   ['/account/keys', AccountKeys],
+  ['/account/people', People],
   ['/account/projections', Projections],
   ['/account/projections/:name', Projection],
+  ['/account/sessions', Sessions],
   ['/account/topics', Topics],
   ['/account/topics/:name/:tab?', Topic],
 ] as const;
@@ -262,8 +269,9 @@ function Sections(): JSX.Element {
             <AccountPages />
           </Section>
         </Route>
+        <Route path="/your-sessions" component={OwnSessions} />
         <Route path="/design" component={Design} />
-        <Route path="/">{first === null ? <NotFound /> : <Redirect to={first} replace />}</Route>
+        <Route path="/">{first === null ? <NoRole /> : <Redirect to={first} replace />}</Route>
         <Route component={NotFound} />
       </Switch>
     </Shell>
@@ -286,10 +294,19 @@ function Section({ sessionKey, children }: SectionProps): JSX.Element {
   );
 }
 
+/** Someone whose roles were taken away while the session goes on. */
+const NoRole = (): JSX.Element => (
+  <Page title="No role">
+    <Empty title="You have no role in this installation">
+      Ask an owner of the account for a role, and open this page again.
+    </Empty>
+  </Page>
+);
+
 const NotFound = (): JSX.Element => (
   <Page title="Not found">
     <Empty title="There is no page at this address" action={<LinkButton href="/">Home</LinkButton>}>
-      The link may be old, or the session holds no key for it: add the key in the environment menu.
+      The link may be old, or the session holds no key or role for it.
     </Empty>
   </Page>
 );

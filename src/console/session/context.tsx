@@ -20,7 +20,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** The key that the pages below act with. */
+/** The key that the pages below act with, or the place where a person does. */
 export interface Access {
   readonly key: SessionKey;
   readonly client: Client;

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { failureOf } from '../data/failure.ts';
@@ -7,7 +7,7 @@ import { TextField } from '../design/field.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Dialog } from '../design/overlay.tsx';
 import { FailureNotice } from '../design/states.tsx';
-import { signIn, type Session } from './session.ts';
+import { identitySignInUrl, readIdentityProvider, signIn, type Session } from './session.ts';
 
 export const sessionQuery = ['session'] as const;
 
@@ -22,13 +22,35 @@ export function SignIn({ failure }: { readonly failure: unknown }): JSX.Element 
         </div>
         <h1>Sign in</h1>
         {failure !== null && <FailureNotice failure={failureOf(failure)} />}
+        <IdentityProvider />
         <KeyForm session={null} />
         <p class="muted">
-          The first start of the gateway prints the keys and a sign-in link. A key is exchanged for
-          a session and never stored in this browser.
+          People sign in with the link of an owner. The first start of the gateway prints the keys
+          and a sign-in link. A key is exchanged for a session and never stored in this browser.
         </p>
       </div>
     </main>
+  );
+}
+
+/** The button of the identity provider, where there is one. */
+function IdentityProvider(): JSX.Element | null {
+  const { data: name = null } = useQuery({
+    queryKey: ['sign-in'],
+    queryFn: readIdentityProvider,
+    retry: false,
+    staleTime: Infinity,
+  });
+  if (name === null) return null;
+  const returnTo = location.pathname + location.search;
+  return (
+    <>
+      <a class="button primary" href={identitySignInUrl(returnTo)}>
+        <Icon name="user" />
+        Sign in with {name}
+      </a>
+      <p class="muted">Or with a key:</p>
+    </>
   );
 }
 

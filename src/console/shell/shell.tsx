@@ -99,6 +99,8 @@ const accountPages: readonly NavigationItem[] = [
     scope: 'account:environments:list',
   },
   { page: '/keys', label: 'Account keys', icon: 'key', scope: 'account:api_keys:list' },
+  { page: '/people', label: 'People', icon: 'user', scope: 'account:people:read' },
+  { page: '/sessions', label: 'Sessions', icon: 'lock', scope: 'account:people:read' },
   { page: '/audit', label: 'Audit', icon: 'shield', scope: 'account:audit:read' },
 ];
 
@@ -216,6 +218,12 @@ function EnvironmentSwitch({ current }: { readonly current: SessionKey | null })
   const session = useSession();
   const [location, navigate] = useLocation();
   const [isAdding, setAdding] = useState(false);
+  const addKey = {
+    id: 'add',
+    label: 'Add a key…',
+    icon: 'plus' as const,
+    onSelect: () => setAdding(true),
+  };
   const go = (key: SessionKey): void => {
     const page = /^\/env\/[^/]+(\/[^/]+)?/.exec(location)?.[1] ?? '';
     navigate(sectionOf(key) + page);
@@ -231,7 +239,7 @@ function EnvironmentSwitch({ current }: { readonly current: SessionKey | null })
             ...(key.id === current?.id ? { icon: 'check' as const } : {}),
             onSelect: () => go(key),
           })),
-          { id: 'add', label: 'Add a key…', icon: 'plus', onSelect: () => setAdding(true) },
+          ...(session.person === null ? [addKey] : []),
         ]}
       />
       {isAdding && <AddKey session={session} onClose={() => setAdding(false)} />}
@@ -344,6 +352,7 @@ function ThemeMenu(): JSX.Element {
 
 function SessionMenu(): JSX.Element {
   const session = useSession();
+  const [, navigate] = useLocation();
   const queries = useQueryClient();
   const onError = (error: Error): void => toast(failureOf(error).message, 'bad');
   const leave = useMutation({
@@ -365,13 +374,20 @@ function SessionMenu(): JSX.Element {
     onSettled: () => queries.invalidateQueries({ queryKey: sessionQuery }),
     onError,
   });
-  const keys = session.keys.length > 1 ? session.keys : [];
+  const { person } = session;
+  const keys = person === null && session.keys.length > 1 ? session.keys : [];
   return (
     <Menu
-      label="Session"
+      label={person === null ? 'Session' : `Signed in as ${person.display_name} (${person.email})`}
       icon="user"
       isIconOnly
       items={[
+        {
+          id: 'sessions',
+          label: person === null ? 'This session' : `Sessions of ${person.display_name}`,
+          icon: 'list',
+          onSelect: () => navigate('/your-sessions'),
+        },
         ...keys.map((key) => ({
           id: key.id,
           label: `Remove the key of ${key.environment?.name ?? 'the account'}`,

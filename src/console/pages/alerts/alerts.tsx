@@ -12,6 +12,7 @@ import { Notice, Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { toast } from '../../design/toast.tsx';
+import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
@@ -88,11 +89,14 @@ const columnsOf = (isObserved: boolean): readonly Column<Alert>[] => [
   { title: 'Notified', fit: 'tight', cell: ({ notified_at: at }) => <Time at={at} /> },
 ];
 
+const changes = 'environment:alerts:write';
+
 /** Where alerts go. */
 function Destinations(): JSX.Element {
   const [isAdding, setAdding] = useState(false);
   const query = useRead('GET /alert-destinations', {});
-  const add = (
+  const { can } = useAccess();
+  const add = can(changes) && (
     <Button tone="primary" icon="plus" onPress={() => setAdding(true)}>
       Add a destination
     </Button>
@@ -157,6 +161,7 @@ interface DestinationProps {
 }
 
 function DestinationMenu({ destination }: DestinationProps): JSX.Element {
+  const { can } = useAccess();
   const { id, enabled } = destination;
   const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
   const params = { id };
@@ -175,6 +180,7 @@ function DestinationMenu({ destination }: DestinationProps): JSX.Element {
     { done: enabled ? 'The destination was disabled' : 'The destination was enabled' },
   );
   const close = (): void => setOpen(null);
+  if (!can(changes)) return <></>;
   return (
     <>
       <Menu

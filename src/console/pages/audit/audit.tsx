@@ -106,11 +106,16 @@ const columnsOf = (show: (event: AuditEvent) => void): readonly Column<AuditEven
   },
   {
     title: 'Actor',
-    cell: ({ actor }) => (
-      <span class="clip mono" title={actor}>
-        {actor.slice(0, shownActor)}
-      </span>
-    ),
+    cell: ({ actor, actor_name: name }) =>
+      name === null ? (
+        <span class="clip mono" title={actor}>
+          {actor.slice(0, shownActor)}
+        </span>
+      ) : (
+        <span class="clip" title={`${name} (${actor})`}>
+          {name}
+        </span>
+      ),
   },
   { title: 'From', fit: 'tight', cell: ({ ip_prefix: prefix }) => prefix ?? '–' },
   {

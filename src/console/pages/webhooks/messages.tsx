@@ -46,6 +46,7 @@ const queryOf = (filters: UrlState): Query => ({
 });
 
 export function Messages(): JSX.Element {
+  const { can } = useAccess();
   const filters = useUrlState();
   const sort = useSort();
   const list = useList(
@@ -58,8 +59,12 @@ export function Messages(): JSX.Element {
   return (
     <>
       <div class="row">
-        <Recover filters={filters} />
-        <Replay filters={filters} />
+        {can('environment:webhooks:resend') && (
+          <>
+            <Recover filters={filters} />
+            <Replay filters={filters} />
+          </>
+        )}
       </div>
       <FilterBar filters={filters}>
         <FilterSelect filters={filters} name="state" label="State" values={states} />
@@ -137,6 +142,7 @@ interface MessageDrawerProps {
 }
 
 function MessageDrawer({ id, onClose }: MessageDrawerProps): JSX.Element {
+  const { can } = useAccess();
   const query = useRead('GET /webhook-messages/{id}', { params: { id } }, { everyMs: 5_000 });
   const resend = useChange(
     (client) => client.request('POST /webhook-messages/{id}/resend', { params: { id } }),
@@ -147,11 +153,13 @@ function MessageDrawer({ id, onClose }: MessageDrawerProps): JSX.Element {
       <LoadedState query={query}>
         {({ data }) => (
           <div class="stack">
-            <div>
-              <Button icon="send" isBusy={resend.isPending} onPress={() => resend.mutate()}>
-                Resend
-              </Button>
-            </div>
+            {can('environment:webhooks:resend') && (
+              <div>
+                <Button icon="send" isBusy={resend.isPending} onPress={() => resend.mutate()}>
+                  Resend
+                </Button>
+              </div>
+            )}
             {data.deliveries.map((delivery) => (
               <Delivery key={delivery.endpoint_id} delivery={delivery} />
             ))}

@@ -116,7 +116,7 @@ interface DeliveryDrawerProps {
 }
 
 function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps): JSX.Element {
-  const { path } = useAccess();
+  const { can, path } = useAccess();
   const query = useRead('GET /webhook-deliveries/{id}', { params: { id } });
   const again = useChange(
     (client) => client.request('POST /webhook-deliveries/{id}/process', { params: { id } }),
@@ -128,11 +128,13 @@ function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps): JSX.Element {
         {({ data }) => (
           <div class="stack">
             {data.reason !== null && <Notice tone="warn">{data.reason}</Notice>}
-            <div>
-              <Button icon="refresh" isBusy={again.isPending} onPress={() => again.mutate()}>
-                Process again
-              </Button>
-            </div>
+            {can('environment:webhooks:resend') && (
+              <div>
+                <Button icon="refresh" isBusy={again.isPending} onPress={() => again.mutate()}>
+                  Process again
+                </Button>
+              </div>
+            )}
             <KeyValues
               rows={[
                 ['Outcome', <StateBadge key="state" state={data.disposition} />],

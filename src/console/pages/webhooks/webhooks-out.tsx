@@ -13,21 +13,22 @@ import { Endpoints } from './endpoints.tsx';
 import { Messages } from './messages.tsx';
 
 const tabs = [
-  { id: 'messages', label: 'Messages' },
-  { id: 'endpoints', label: 'Endpoints' },
-  { id: 'signing-key', label: 'Signing key' },
+  { id: 'messages', label: 'Messages', scope: 'environment:webhooks:read' },
+  { id: 'endpoints', label: 'Endpoints', scope: 'environment:webhook_endpoints:read' },
+  { id: 'signing-key', label: 'Signing key', scope: 'environment:webhook_signing_key:read' },
 ] as const;
 
 export function WebhooksOut(): JSX.Element {
-  const { path } = useAccess();
+  const { can, path } = useAccess();
   const [, part] = useParts();
-  const current = tabs.find(({ id }) => id === part)?.id ?? 'messages';
+  const offered = tabs.filter(({ scope }) => can(scope));
+  const current = offered.find(({ id }) => id === part)?.id ?? 'messages';
   return (
     <Page title="Webhooks out" about="Signed webhooks to your application, with every attempt.">
       <LinkTabs
         label="Webhooks out"
         current={current}
-        tabs={tabs.map(({ id, label }) => ({ id, label, href: path(`/webhooks-out/${id}`) }))}
+        tabs={offered.map(({ id, label }) => ({ id, label, href: path(`/webhooks-out/${id}`) }))}
       />
       {current === 'messages' && <Messages />}
       {current === 'endpoints' && <Endpoints />}
