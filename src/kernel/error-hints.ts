@@ -96,7 +96,8 @@ export const errorHints = {
   timeout: 'Make the function smaller, then try again.',
   action_script_failure: 'Handle the payload of the ActionError in the caller.',
   action_script_runtime_error: fixFunction,
-  script_http_error: 'Read the response of the provider in error.upstream.',
+  script_http_error:
+    'Read the response of the provider in error.upstream. For 429 and 5xx send the request with retries, or run the function again later; for 401 and 403 check the connection.',
   script_network_error: 'Check that the provider is reachable, then run the function again.',
   script_internal_error: fixFunction,
   script_aborted: 'Start the run again if it is still needed.',

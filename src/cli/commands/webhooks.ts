@@ -78,8 +78,14 @@ const tasks = {
       one.created_at,
     ]);
   },
-  show: async (task: Task) =>
-    print(task, await task.client.request('GET /webhook-messages/{id}', task)),
+  async show(task: Task) {
+    const answer = await task.client.request('GET /webhook-messages/{id}', task);
+    print(task, answer);
+    for (const delivery of answer.data.deliveries) {
+      const line = deliveryProblem(delivery);
+      if (line !== null) task.context.output.note(line);
+    }
+  },
   resend: async (task: Task) =>
     print(task, await task.client.request('POST /webhook-messages/{id}/resend', task)),
   async endpoints({ context, client, values }: Task) {
@@ -93,6 +99,22 @@ const tasks = {
     context.output.result(values.json === true ? JSON.stringify(data) : data.webhook_signing_key);
   },
 };
+
+/** Why a webhook has not arrived, and what to do; null where it has, or was not tried. */
+function deliveryProblem({
+  endpoint_id: endpoint,
+  status,
+  error_code: code,
+}: Answer<'GET /webhook-messages/{id}'>['data']['deliveries'][number]): string | null {
+  if (code === 'url_not_allowed') {
+    return `Not delivered to ${endpoint}: its address is not public. Use a public one, or add it to SVC_EGRESS_ALLOW of the gateway.`;
+  }
+  if (code !== null) {
+    return `Not delivered to ${endpoint}: ${code}. Check that the endpoint is reachable from the gateway, then svc webhooks resend.`;
+  }
+  if (status === null || status < 300) return null;
+  return `Not delivered to ${endpoint}: it answered ${status}. Read the log of your application, then svc webhooks resend.`;
+}
 
 function print({ context, values }: Task, answer: object): void {
   context.output.result(JSON.stringify(answer, null, values.json === true ? 0 : 2));

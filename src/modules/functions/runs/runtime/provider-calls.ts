@@ -153,11 +153,20 @@ async function send(
     return { reply, failure: null, url: reply.url, requestUrl: url.href };
   } catch (error) {
     if (signal.aborted) throw abortError(signal);
+    if (error instanceof GatewayError && error.code === 'url_not_allowed') {
+      throw refusedAddress(url);
+    }
     if (!(error instanceof HttpFailure)) throw error;
     note(null, error.code);
     return { reply: null, failure: error, url: url.href };
   }
 }
+
+/** Of a redirect the address that was asked for: the one that it leads to is none of the function's business. */
+const refusedAddress = ({ host }: URL): GatewayError =>
+  new GatewayError('url_not_allowed', {
+    message: `Requests to ${host} are not allowed: it leads to an address that is not public, and that SVC_EGRESS_ALLOW of the gateway does not list.`,
+  });
 
 /** @throws GatewayError `url_not_allowed`, `too_many_redirects` */
 async function plainFetch(
