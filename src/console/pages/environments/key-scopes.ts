@@ -38,6 +38,7 @@ const meanings: Readonly<Record<PlainScope, string>> = {
   'environment:records:read': 'Read records',
   'environment:records:write': 'Delete payloads of records and go back to earlier states',
   'environment:logs:read': 'Read runs and logs',
+  'environment:logs:keep': 'Keep log lines of every level for a time',
   'environment:actions:execute': 'Run actions',
   'environment:proxy': 'Call providers with the credentials of connections',
   'environment:variables:read': 'Read variables, which may be secrets',
