@@ -33,6 +33,8 @@ export async function* eventsOf(
       if (!answer.ok) throw refusal(answer.status, await answer.text());
       wasOpen = true;
       for await (const event of parsed(answer)) {
+        // Those that came in one piece with the last one.
+        if (isOver()) return;
         if (event.id !== null) headers = { ...headers, 'last-event-id': event.id };
         yield event;
       }
