@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { Icon } from '../design/icon.tsx';
 import { Dialog } from '../design/overlay.tsx';
@@ -34,6 +34,8 @@ export function Palette({ environmentKey, places, onClose }: PaletteProps): JSX.
   };
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
+  // The dialog moves the focus a frame later, when the first letters may have been typed.
+  useLayoutEffect(() => input.current?.focus(), []);
   const { active, move, reset } = useActive(targets.length);
   return (
     <Dialog title="Search" isWide initialFocus={() => input.current} onClose={onClose}>

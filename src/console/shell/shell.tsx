@@ -276,10 +276,15 @@ function PaletteButton({ environmentKey }: Pick<ShellProps, 'environmentKey'>): 
   const places = usePlaces(environmentKey);
   return (
     <>
-      <button type="button" class="button search-button" aria-label="Search" onClick={open}>
+      <button
+        type="button"
+        class="button search-button"
+        aria-keyshortcuts="Control+K Meta+K"
+        onClick={open}
+      >
         <Icon name="search" />
-        <span aria-hidden="true">Search</span>
-        <kbd aria-hidden="true">{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+        <span>Search</span>
+        <kbd>{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
       </button>
       {isOpen && Palette !== null && (
         <Palette environmentKey={environmentKey} places={places} onClose={() => setOpen(false)} />
