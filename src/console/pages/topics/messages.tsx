@@ -148,20 +148,74 @@ const columns: readonly Column<TopicMessage>[] = [
     cell: ({ timestamp }) => <Time at={timestamp} />,
   },
   {
-    title: 'Key',
-    cell: ({ key }) => <Clip text={key} isMono />,
+    title: 'About',
+    narrow: 'below',
+    cell: (message) => <Clip text={subjectOf(message)} title={message.key} isMono />,
+  },
+  {
+    title: 'What happened',
+    fit: 'tight',
+    narrow: 'top end',
+    cell: ({ kind, headers }) => (
+      <Badge tone={tones[kind]}>{kind === 'value' ? actionOf(headers['ce_type']) : kind}</Badge>
+    ),
   },
   {
     title: 'Message',
-    narrow: 'below',
-    cell: (message) =>
-      message.kind === 'value' ? (
-        <Clip text={JSON.stringify(message.value).slice(0, shownChars)} isMono />
-      ) : (
-        <Badge tone={tones[message.kind]}>{message.kind}</Badge>
-      ),
+    cell: ({ kind, value }) => (kind === 'value' ? <Clip text={contentOf(value)} isMono /> : null),
   },
 ];
+
+/** `svc.record.updated` is `record updated`; without a type what every message is. */
+const actionOf = (type: string | undefined): string =>
+  type === undefined ? 'written' : type.replace(/^svc\./, '').replaceAll(/[._]/g, ' ');
+
+/** Fields that name what a message is about, where its key names more or less. */
+const subjectFields = [
+  'record_id',
+  'letter_id',
+  'delivery_id',
+  'message_id',
+  'operation_id',
+] as const;
+
+/** What the message is about: by its own field, else by its key, whose last parts differ most. */
+function subjectOf({ key, value }: TopicMessage): string {
+  const fields: Readonly<Record<string, unknown>> = isObject(value) ? value : {};
+  const named = subjectFields.map((field) => fields[field]).find((one) => isName(one));
+  return named === undefined ? lastPartsOf(key) : String(named);
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+/** Enough to name a thing within its connection: the parts before are in all keys the same. */
+const lastPartsOf = (key: string): string => key.split('/').slice(-2).join('/');
+
+/** What other columns show, and what is the same in many messages. */
+const commonFields: ReadonlySet<string> = new Set([
+  'event_id',
+  'type',
+  'occurred_at',
+  'environment_id',
+  'integration',
+  'connection_id',
+  'connection_uid',
+  'actor',
+  'run_id',
+  'action',
+  ...subjectFields,
+]);
+
+function contentOf(value: unknown): string {
+  if (!isObject(value)) return JSON.stringify(value).slice(0, shownChars);
+  const own = Object.entries(value).filter(
+    ([name, content]) => !commonFields.has(name) && content !== null,
+  );
+  return JSON.stringify(Object.fromEntries(own)).slice(0, shownChars);
+}
 
 /** Enough for the widest table. */
 const shownChars = 300;
