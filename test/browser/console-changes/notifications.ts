@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '#test/support/worlds/crm-world.ts';
 import type { CrmConsole } from '../console-crm.ts';
 import { driverOf } from '../console-driver.ts';
+import { screenshot } from '../world.ts';
 
 /** Who is notified: alert destinations, endpoints of webhooks. */
 export function changesOfNotifications(current: () => CrmConsole): void {
-  const { button, choose, field, open, read, seen } = driverOf(current);
+  const { button, choose, field, open, read, readOfAccount, seen, send } = driverOf(current);
 
   describe('a change of alerts and webhooks', () => {
     it('disables, edits and deletes an alert destination', async () => {
@@ -41,11 +42,12 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       const endpoint = async () =>
         (await read('/webhook-endpoints')).data.find((one: { id: string }) => one.id === id);
       await choose(`Actions of ${name}`, 'Send a test webhook');
-      await seen('A test webhook was sent');
       await eventually(
         () => Promise.resolve(current().world.receiver.received),
         (all) => all.some(({ path, body }) => path === '/more' && body.includes('"test"')),
       );
+      await seen(/^Delivered: the endpoint answered 200 after/);
+      await button('Close').click();
       await choose(`Actions of ${name}`, 'Disable');
       await seen('The endpoint was disabled');
       expect(await endpoint()).toMatchObject({ enabled: false });
@@ -63,6 +65,51 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       await button('Delete the endpoint').click();
       await seen('The endpoint was deleted');
       expect(await endpoint()).toBeUndefined();
+    });
+
+    it('shows why a test of an endpoint fails, and which setting allows its address', async () => {
+      const { receiver } = current().world;
+      const before = (await read('/webhook-endpoints')).data.length;
+      receiver.answer = ({ path }) => (path === '/test-fails' ? 500 : 200);
+      const add = async (display_name: string, url: string) =>
+        (await send('POST', '/webhook-endpoints', { body: { display_name, url } })).data.id;
+      const ids = [
+        await add('broken', `http://${new URL(receiver.url).host}/test-fails`),
+        await add('internal', 'http://10.1.2.3:8080/hooks'),
+      ];
+      await open('/env/dev/webhooks-out/endpoints');
+      await choose('Actions of broken', 'Send a test webhook');
+      await seen(/^The endpoint answered 500 after/);
+      await screenshot(current().page, 'console-webhook-test-500');
+      await button('Close').click();
+      await choose('Actions of internal', 'Send a test webhook');
+      await seen('The service may not call this address.');
+      await seen(/adds 10\.1\.2\.3:8080 to the setting SVC_EGRESS_ALLOW/);
+      await screenshot(current().page, 'console-webhook-test-address');
+      const [refused] = (await read(`/webhook-messages?endpoint_id=${ids[1]}`)).data;
+      expect(refused).toMatchObject({ kind: 'test', status: null, error_code: 'url_not_allowed' });
+      expect((await read('/webhook-endpoints')).data).toHaveLength(before + ids.length);
+      receiver.answer = () => 200;
+      for (const id of ids) await send('DELETE', `/webhook-endpoints/${id}`);
+    });
+
+    it('saves the addresses and events of the environment beside its endpoints', async () => {
+      const path = `/environments/${current().world.environmentId}`;
+      const before = (await readOfAccount(path)).data;
+      await open('/env/dev/webhooks-out/endpoints');
+      await field('Second webhook address').fill('https://hooks.example.com/second');
+      await field('A sync failed').uncheck();
+      await button('Save addresses and events').click();
+      await seen('The addresses and events were saved');
+      expect((await readOfAccount(path)).data).toMatchObject({
+        webhook_url: before.webhook_url,
+        webhook_url_secondary: 'https://hooks.example.com/second',
+        on_sync_error: false,
+      });
+      await send('PATCH', path, {
+        key: current().world.gateway.accountKey,
+        body: { webhook_url_secondary: before.webhook_url_secondary ?? '', on_sync_error: true },
+      });
     });
 
     it('recovers what failed', async () => {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { useLocation } from 'wouter-preact';
-import type { Environment as EnvironmentState, Input } from '#client/index.ts';
+import { Link, useLocation } from 'wouter-preact';
+import type { Environment as EnvironmentState } from '#client/index.ts';
 import { counted } from '#kernel/counted.ts';
 import { failureOf } from '../../data/failure.ts';
 import { useRead, useChange } from '../../data/read.ts';
@@ -10,16 +10,21 @@ import { Button } from '../../design/button.tsx';
 import { Clip } from '../../design/clip.tsx';
 import { Check, Select, TextField } from '../../design/field.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
-import { FailureNotice, Empty } from '../../design/states.tsx';
+import { FailureNotice, Empty, Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { LinkTabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
-import { useAccess } from '../../session/context.tsx';
+import { environmentKeysOf, sectionOf, useAccess, useSession } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { ConnectPage } from './connect-page.tsx';
 import { Keys } from './keys.tsx';
+import {
+  WebhookFields,
+  type EnvironmentPatch as Patch,
+  type PartProps,
+} from './webhook-settings.tsx';
 
 const tabs = [
   { id: 'keys', label: 'Keys', scope: 'account:environments:api_keys:list' },
@@ -70,20 +75,6 @@ export function Environment(): JSX.Element {
   );
 }
 
-type Patch = NonNullable<Input<'PATCH /environments/{environmentId}'>['body']>;
-
-type WebhookEvent = Extract<keyof EnvironmentState, `on_${string}`>;
-
-/** An event of the API without a label does not compile. */
-const eventLabels: Readonly<Record<WebhookEvent, string>> = {
-  on_auth_creation: 'A connection was created',
-  on_auth_refresh_error: 'A refresh of credentials failed',
-  on_sync_completion_always: 'A sync ended without changes',
-  on_sync_error: 'A sync failed',
-  on_async_action_completion: 'An asynchronous action ended',
-};
-const webhookEvents = Object.keys(eventLabels) as readonly WebhookEvent[];
-
 interface SettingsProps {
   readonly environment: EnvironmentState;
 }
@@ -109,7 +100,7 @@ function EnvironmentSettings({ environment }: SettingsProps): JSX.Element {
         save.mutate();
       }}
     >
-      <Webhooks environment={environment} patch={patch} set={set} />
+      <WebhooksPart environment={environment} patch={patch} set={set} />
       <Records environment={environment} patch={patch} set={set} />
       {save.error !== null && <FailureNotice failure={failureOf(save.error)} />}
       {can('account:environments:update') && (
@@ -128,35 +119,21 @@ function EnvironmentSettings({ environment }: SettingsProps): JSX.Element {
   );
 }
 
-const Webhooks = ({ environment, patch, set }: PartProps): JSX.Element => (
-  <div class="card padded stack">
-    <h2>Webhooks</h2>
-    <TextField
-      label="Webhook address"
-      type="url"
-      value={patch.webhook_url ?? environment.webhook_url ?? ''}
-      onInput={(webhook_url) => set({ webhook_url })}
-    />
-    <TextField
-      label="Second webhook address"
-      type="url"
-      value={patch.webhook_url_secondary ?? environment.webhook_url_secondary ?? ''}
-      onInput={(webhook_url_secondary) => set({ webhook_url_secondary })}
-    />
-    {webhookEvents.map((name) => (
-      <Check
-        key={name}
-        label={eventLabels[name]}
-        isChecked={patch[name] ?? environment[name]}
-        onChange={(isChecked) => set({ [name]: isChecked })}
-      />
-    ))}
-  </div>
-);
-
-interface PartProps extends SettingsProps {
-  readonly patch: Patch;
-  readonly set: (changed: Patch) => void;
+/** Addresses and events stand with the endpoints of the environment; here where the session has no key of it. */
+function WebhooksPart(props: PartProps): JSX.Element {
+  const key = environmentKeysOf(useSession()).find(
+    ({ environment: one }) => String(one?.id) === String(props.environment.id),
+  );
+  if (key === undefined) return <WebhookFields {...props} />;
+  return (
+    <Notice>
+      Webhook addresses and the events that are sent stand with{' '}
+      <Link href={`${sectionOf(key)}/webhooks-out/endpoints`}>
+        the endpoints of the environment
+      </Link>
+      .
+    </Notice>
+  );
 }
 
 function Records({ environment, patch, set }: PartProps): JSX.Element {

@@ -10,10 +10,19 @@ import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
+import {
+  AccessProvider,
+  accountKeyOf,
+  useAccess,
+  useAccessOf,
+  useSession,
+} from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { useIntegrationChoices } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
+import { WebhookSettings } from '../environments/webhook-settings.tsx';
+import { TestOutcome } from './test-outcome.tsx';
 import { labelOfWebhook, webhookKinds, type WebhookKind } from './webhook-kinds.ts';
 
 export function Endpoints(): JSX.Element {
@@ -35,8 +44,22 @@ export function Endpoints(): JSX.Element {
           )
         }
       </LoadedState>
+      <OwnAddresses />
       {isAdding && <AddEndpoint onClose={() => setAdding(false)} />}
     </>
+  );
+}
+
+/** The addresses and events that the environment itself has, for those who may manage it. */
+function OwnAddresses(): JSX.Element | null {
+  const { key } = useAccess();
+  const account = useAccessOf(accountKeyOf(useSession()));
+  const environment = key.environment;
+  if (environment === null || account?.can('account:environments:read') !== true) return null;
+  return (
+    <AccessProvider access={account}>
+      <WebhookSettings environmentId={Number(environment.id)} />
+    </AccessProvider>
   );
 }
 
@@ -65,12 +88,17 @@ const columns: readonly Column<WebhookEndpoint>[] = [
 ];
 
 function EndpointMenu({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
-  const { id, enabled, managed_by: owner, display_name: name } = endpoint;
+  const { id, url, enabled, managed_by: owner, display_name: name } = endpoint;
   const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
   const params = { id };
+  const [testId, setTestId] = useState<string | null>(null);
+  const canRead = useAccess().can('environment:webhooks:read');
   const test = useChange(
     (client) => client.request('POST /webhook-endpoints/{id}/test', { params }),
-    { done: 'A test webhook was sent' },
+    {
+      ...(canRead ? {} : { done: 'A test webhook was sent' }),
+      onDone: ({ data }) => setTestId(canRead ? (data.message_ids[0] ?? null) : null),
+    },
   );
   const toggle = useChange(
     (client) =>
@@ -106,6 +134,14 @@ function EndpointMenu({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX
           ...(owner === 'endpoint' ? own : []),
         ]}
       />
+      {testId !== null && (
+        <TestOutcome
+          id={testId}
+          endpoint={name === '' ? url : name}
+          url={url}
+          onClose={() => setTestId(null)}
+        />
+      )}
       {open === 'edit' && <EditEndpoint endpoint={endpoint} onClose={close} />}
       {open === 'delete' && <EndpointDeletion endpoint={endpoint} onClose={close} />}
     </>
@@ -131,7 +167,10 @@ function EndpointDeletion({ endpoint, onClose }: DeletionProps): JSX.Element {
       change={remove}
       onClose={onClose}
     >
-      <p>Webhooks that wait for it are cancelled.</p>
+      <p>
+        {url} gets no more webhooks, and those that wait for it are cancelled. What was sent before
+        stays in the list of messages.
+      </p>
     </ConfirmChange>
   );
 }
