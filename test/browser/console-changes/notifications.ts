@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-return,
-   typescript/no-unsafe-call -- a test looks into any answer */
+   typescript/no-unsafe-call, typescript/no-unsafe-argument, typescript/restrict-plus-operands -- a test looks into any answer */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '#test/support/worlds/crm-world.ts';
 import type { CrmConsole } from '../console-crm.ts';

@@ -8,7 +8,7 @@ import { useRead, useChange } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { Button } from '../../design/button.tsx';
 import { Clip } from '../../design/clip.tsx';
-import { Check, Select, TextField } from '../../design/field.tsx';
+import { Select, TextField } from '../../design/field.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { FailureNotice, Empty, Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';

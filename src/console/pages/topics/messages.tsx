@@ -183,13 +183,13 @@ const subjectFields = [
 function subjectOf({ key, value }: TopicMessage): string {
   const fields: Readonly<Record<string, unknown>> = isObject(value) ? value : {};
   const named = subjectFields.map((field) => fields[field]).find((one) => isName(one));
-  return named === undefined ? lastPartsOf(key) : String(named);
+  return named ?? lastPartsOf(key);
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /** Enough to name a thing within its connection: the parts before are in all keys the same. */
 const lastPartsOf = (key: string): string => key.split('/').slice(-2).join('/');
