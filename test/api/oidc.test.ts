@@ -7,6 +7,7 @@ import {
   startIdentityProvider,
   type FakeIdentityProvider,
 } from '#test/support/fakes/identity-provider.ts';
+import { checkAnswer } from '#test/support/judges/answers.ts';
 import { startApi, type Api } from '#test/support/worlds/api.ts';
 import { browserAt, idOf, samePage } from '#test/support/worlds/console-browser.ts';
 
@@ -46,15 +47,16 @@ interface Page {
   readonly text: string;
 }
 
+/** As browsers send it. */
+const accept = 'text/html,*/*;q=0.8';
+
 async function get(url: string, cookie = ''): Promise<Page> {
-  const response = await fetch(url, { redirect: 'manual', headers: { cookie } });
-  const cookies = response.headers.getSetCookie();
-  return {
-    status: response.status,
-    location: response.headers.get('location') ?? '',
-    cookies,
-    text: await response.text(),
-  };
+  const response = await fetch(url, { redirect: 'manual', headers: { accept, cookie } });
+  const { status, headers } = response;
+  const text = await response.text();
+  const { pathname, search } = new URL(url);
+  checkAnswer('GET', pathname + search, { status, headers, text });
+  return { status, text, location: headers.get('location') ?? '', cookies: headers.getSetCookie() };
 }
 
 const valueOf = (cookie = ''): string => cookie.split(';', 1)[0] ?? '';
@@ -289,11 +291,43 @@ describe('an identity provider', () => {
     expect(refusal(page)).toMatch(/^424 The identity provider does not answer: 127\.0\.0\.1:\d+/);
   });
 
+  it('that goes away before the return is named', async () => {
+    const leaving = await startIdentityProvider();
+    const { issuer, clientId, clientSecret } = leaving;
+    const http = createHttpClient({ allow: [new URL(issuer).host] });
+    const rest = { name: null, scopes: 'openid email', groupsClaim: 'groups' };
+    await using provider = createOpenIdProvider({ issuer, clientId, clientSecret, ...rest }, http);
+    await using other = await startApi({ signIn: { provider, groupRoles, isEmailTrusted: true } });
+    other.services.settings.publicUrl = other.url;
+    leaving.register(`${other.url}/console/oidc/callback`);
+    leaving.accounts.set('ada', account('ada@example.com', []));
+    const begun = await get(`${other.url}/console/oidc/start`);
+    const returned = await leaving.authorize(begun.location, 'ada');
+    await leaving[Symbol.asyncDispose]();
+    const page = await get(returned, valueOf(begun.cookies[0]));
+    expect(refusal(page)).toMatch(/^424 The identity provider does not answer: /);
+  });
+
+  it('that names itself otherwise is refused, with its name', async () => {
+    const named = identity.issuer.replace('127.0.0.1', 'localhost');
+    const http = createHttpClient({ allow: [new URL(named).host] });
+    const rest = { clientId: 'x', clientSecret: null, name: null, scopes: 'openid' };
+    const settings = { issuer: named, groupsClaim: 'groups', ...rest };
+    await using provider = createOpenIdProvider(settings, http);
+    await using other = await startApi({ signIn: { provider, groupRoles, isEmailTrusted: false } });
+    const page = await get(`${other.url}/console/oidc/start`);
+    expect(refusal(page)).toMatch(
+      /^400 The identity provider did not confirm the sign-in: .*issuer/,
+    );
+  });
+
   it('that is not set is said so', async () => {
     await using other = await startApi();
-    const came = await fetch(`${other.url}/console/oidc/start`);
-    expect(came.status).toBe(404);
-    expect(await came.json()).toMatchObject({ error: { message: 'No identity provider is set.' } });
+    for (const step of ['start', 'callback']) {
+      const came = await get(`${other.url}/console/oidc/${step}`);
+      expect(came.status).toBe(404);
+      expect(came.text).toContain('No identity provider is set.');
+    }
     const ways = await fetch(`${other.url}/console/sign-in`);
     expect(await ways.json()).toEqual({ data: { identity_provider: null } });
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#kernel/limits.ts';
+import { createPersonCode } from '#modules/access/console-codes/handlers.ts';
 import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
 import { personCaller } from '#modules/access/people/caller.ts';
 import { requirePerson } from '#modules/access/people/queries.ts';
@@ -130,6 +131,9 @@ describe('an invitation', () => {
     expect(codeOf(await asAccount('POST', '/people', { ...body, roles: [] }))).toBe(
       '400 invalid_body',
     );
+    const { id } = await invite({ dev: 'read_only' });
+    const moved = await asAccount('PATCH', `/people/${id}`, { roles: [unknown] });
+    expect(codeOf(moved)).toBe('404 unknown_environment');
     const missing = '/people/0198c1a2-7d30-7000-8000-000000000001';
     expect(codeOf(await asAccount('PATCH', missing, {}))).toBe('404 not_found');
     expect(codeOf(await asAccount('POST', `${missing}/sign-in-links`))).toBe('404 not_found');
@@ -137,6 +141,21 @@ describe('an invitation', () => {
     expect(codeOf(await asAccount('DELETE', missing.replace('people', 'account/sessions')))).toBe(
       '404 not_found',
     );
+  });
+});
+
+describe('the list of people', () => {
+  it('has a limit', async () => {
+    const person = { email: 'many@example.com', display_name: 'Many' };
+    const roles = [{ environment: 'dev', role: 'support' }];
+    const { peopleMax } = limits;
+    Object.assign(limits, { peopleMax: 0 });
+    try {
+      const created = await asAccount('POST', '/people', { ...person, roles });
+      expect(codeOf(created)).toBe('400 resource_capped');
+    } finally {
+      Object.assign(limits, { peopleMax });
+    }
   });
 });
 
@@ -239,6 +258,11 @@ describe('a change of a person', () => {
     expect(outcome(used)).toBe('401 unknown_console_code');
     const refused = await asAccount('POST', `/people/${id}/sign-in-links`);
     expect(codeOf(refused)).toBe('403 person_deactivated');
+    // A node that did not know of it yet may have made one more link.
+    const late = { personId: id, lifetimeMs: 60_000 };
+    const { code } = await createPersonCode(api.services, late, { actor: 'system' });
+    const unused = { headers: samePage, body: { code } };
+    expect(outcome(await send('POST', '/console/session', unused))).toBe('403 person_deactivated');
     await asAccount('PATCH', `/people/${id}`, { is_active: true });
     const next = await asAccount('POST', `/people/${id}/sign-in-links`);
     const back = await signIn({ code: codeIn(next.at('data.link.url')) });
@@ -313,6 +337,14 @@ describe('sessions', () => {
     expect(outcome(await end(theirs))).toBe('404 not_found');
     const { 'svc-csrf-token': _token, ...bare } = own;
     expect(outcome(await end(bare))).toBe('403 invalid_csrf_token');
+    const foreign = { ...own, 'sec-fetch-site': 'cross-site' };
+    expect(outcome(await end(foreign))).toBe('403 foreign_origin');
+    expect(outcome(await end(samePage))).toBe('401 unknown_console_session');
+    const path = '/console/sessions';
+    const listed = async (headers: Record<string, string>) =>
+      outcome(await send('GET', path, { headers }));
+    expect(await listed(foreign)).toBe('403 foreign_origin');
+    expect(await listed(samePage)).toBe('401 unknown_console_session');
     expect(outcome(await end(own))).toBe('204 ');
     expect((await list()).data).toHaveLength(1);
     const gone = await send('GET', '/integrations', { headers: first.at('dev') });

@@ -155,7 +155,6 @@ const signIn = defineRoute({
     'expired_api_key',
     'unknown_console_code',
     'person_deactivated',
-    'not_found',
     'resource_capped',
   ],
   async handle({ body, headers, services, address }) {

@@ -4,6 +4,8 @@ import { errorHints } from '#kernel/error-hints.ts';
 import type { GatewayError } from '#kernel/errors.ts';
 import { escapedMarkup } from '#kernel/markup.ts';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
+import type { AccessServices } from '../services.ts';
+import { clearedCookie } from './sign-in-state.ts';
 
 const bundle = pageBundle('console');
 
@@ -17,7 +19,11 @@ const policy = [
 ];
 
 /** Why nobody was signed in, what helps, and the way back. */
-export async function refusalPage(error: GatewayError, publicUrl: string): Promise<RouteAnswer> {
+export async function refusalPage(
+  error: GatewayError,
+  services: AccessServices,
+): Promise<RouteAnswer> {
+  const { publicUrl } = services.settings;
   const base = withoutTrailingSlashes(new URL(publicUrl).pathname);
   const style = (await bundle()).nameOf('style');
   const { code, message, details } = error;
@@ -55,6 +61,7 @@ export async function refusalPage(error: GatewayError, publicUrl: string): Promi
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
       'x-frame-options': 'DENY',
+      'set-cookie': clearedCookie(services, publicUrl),
     },
   };
 }

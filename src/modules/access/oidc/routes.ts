@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
-import { content, data, json, nothing } from '#http/responses.ts';
+import { data, json, nothing } from '#http/responses.ts';
 import { browserHeaders, type BrowserHeaders } from '#http/same-origin.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { IdentityFailure } from '#ports/identity-provider.ts';
@@ -12,7 +12,7 @@ import { secondsOf, startPersonSession } from '../console-sessions/start.ts';
 import { defineRoute, type AccessServices, type SignInSettings } from '../services.ts';
 import { admit } from './handlers.ts';
 import { refusalPage } from './refusal-page.ts';
-import { clearedCookie, consolePathOf, stateCookie, takeState } from './sign-in-state.ts';
+import { consolePathOf, stateCookie, takeState } from './sign-in-state.ts';
 
 const callbackPath = '/console/oidc/callback';
 const noStore = { 'cache-control': 'no-store' };
@@ -55,12 +55,11 @@ const options = defineRoute({
   },
 });
 
-const pages = {
-  302: nothing('To the identity provider, or back to the console.'),
-  400: content('Why the sign-in did not succeed.', 'text/html'),
-  403: content('Why the person has no access.', 'text/html'),
-  424: content('The identity provider does not answer.', 'text/html'),
-};
+const showRefusal = (
+  error: GatewayError,
+  _search: string,
+  services: AccessServices,
+): Promise<RouteAnswer> => refusalPage(error, services);
 
 const start = defineRoute({
   method: 'GET',
@@ -74,10 +73,11 @@ const start = defineRoute({
   query: z.strictObject({
     return_to: z.string().max(2048).optional().describe('Path of the console to return to.'),
   }),
-  answers: pages,
-  errors: ['not_found'],
+  answers: { 302: nothing('To the identity provider.') },
+  errors: ['not_found', 'sign_in_failed', 'identity_provider_unavailable'],
+  refusalPage: showRefusal,
   handle: ({ query, headers, services, address }) =>
-    withPages(services, async (signIn) => {
+    explained(services, async (signIn) => {
       await countSignIn(services, address);
       const { publicUrl } = services.settings;
       const { url, checks } = await signIn.provider.begin(publicUrl + callbackPath);
@@ -102,10 +102,19 @@ const callback = defineRoute({
   description: 'The provider sends the browser here. Refusals are pages.',
   headers: signInHeaders,
   query: z.record(z.string(), z.unknown()),
-  answers: pages,
-  errors: ['not_found'],
+  answers: { 302: nothing('Back to the console.') },
+  errors: [
+    'not_found',
+    'sign_in_expired',
+    'sign_in_failed',
+    'sign_in_refused',
+    'no_role',
+    'person_deactivated',
+    'identity_provider_unavailable',
+  ],
+  refusalPage: showRefusal,
   handle: ({ query, headers, services, address }) =>
-    withPages(services, (signIn) => finish(services, signIn, { query, headers, address })),
+    explained(services, (signIn) => finish(services, signIn, { query, headers, address })),
 });
 
 interface Return {
@@ -162,15 +171,13 @@ async function auditRefusal(
 }
 
 /**
- * Runs a step of the sign-in; what is refused becomes a page in words.
+ * Runs a step of the sign-in; a failure of the provider becomes a refusal in its words.
  * @throws GatewayError `not_found` without an identity provider
  */
-async function withPages(
-  services: AccessServices,
+async function explained(
+  { signIn, logger }: AccessServices,
   task: (signIn: SignInSettings) => Promise<RouteAnswer>,
 ): Promise<RouteAnswer> {
-  const { signIn, logger, settings } = services;
-  const { publicUrl } = settings;
   if (signIn === null) {
     const message = 'No identity provider is set.';
     const fix = 'Set SVC_OIDC_ISSUER and SVC_OIDC_CLIENT_ID, or sign in with a key or a link.';
@@ -180,11 +187,10 @@ async function withPages(
     return await task(signIn);
   } catch (error) {
     const refusal = error instanceof IdentityFailure ? refusalOf(error) : error;
-    if (!(refusal instanceof GatewayError)) throw error;
-    logger.info({ code: refusal.code, reason: refusal.message }, 'a sign-in was refused');
-    const page = await refusalPage(refusal, publicUrl);
-    const cleared = clearedCookie(services, publicUrl);
-    return { ...page, headers: { ...page.headers, 'set-cookie': cleared } };
+    if (refusal instanceof GatewayError) {
+      logger.info({ code: refusal.code, reason: refusal.message }, 'a sign-in was refused');
+    }
+    throw refusal;
   }
 }
 

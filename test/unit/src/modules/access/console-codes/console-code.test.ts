@@ -30,4 +30,19 @@ describe('a code of the console', () => {
     known.when({ type: 'Tick', at: code.expiresAt }).then({ type: 'CodeExpired' });
     given(consoleCode).when({ type: 'Tick', at: code.expiresAt }).then();
   });
+
+  it('of a person lives as long as it is given, and is withdrawn', () => {
+    const input = { id: 'c2', hash: 'h2', keys: [], personId: 'p1' };
+    const ofPerson = { ...input, createdAt: 1000, expiresAt: 1000 + 60_000 };
+    const made = { type: 'CodeCreated', code: ofPerson } as const;
+    given(consoleCode)
+      .when({ type: 'Create', ...input, lifetimeMs: 60_000, at: 1000 })
+      .then(made);
+    const known = given(consoleCode, made);
+    known.when({ type: 'Withdraw', at: 2000 }).then({ type: 'CodeExpired' });
+    given(consoleCode, made, { type: 'CodeExpired' }).when({ type: 'Withdraw', at: 3000 }).then();
+    given(consoleCode, made, { type: 'CodeExpired' })
+      .when({ type: 'Use', at: 3000 })
+      .refused('unknown_console_code');
+  });
 });

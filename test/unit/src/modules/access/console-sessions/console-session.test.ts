@@ -96,4 +96,28 @@ describe('a session of the console', () => {
     known.when({ type: 'ObserveUse', usedAt: 5000, at: 6000 }).then();
     known.when({ type: 'ObserveUse', usedAt: 6000, at: 6000 }).then(used(6000));
   });
+
+  it('of a person takes over neither keys nor time, and gives over none', () => {
+    const browser = { name: 'Firefox on Linux', ipPrefix: '203.0.113.0/24' };
+    const create = { type: 'Create', id: 's2', hash: 'h2', browser, at: 2000 } as const;
+    const ofPerson = { id: 's2', hash: 'h2', keys: [], personId: 'p1', browser };
+    const times = { createdAt: 2000, usedAt: 2000 };
+    const replaced = { ...session, usedAt: 1500 };
+    given(consoleSession)
+      .when({ ...create, keys: [], personId: 'p1', replaced })
+      .then({ type: 'SessionCreated', session: { ...ofPerson, ...times } });
+    const before = { ...ofPerson, createdAt: 1000, usedAt: 1500 };
+    given(consoleSession)
+      .when({ ...create, keys: [key('k2')], replaced: before })
+      .then({
+        type: 'SessionCreated',
+        session: {
+          id: 's2',
+          hash: 'h2',
+          keys: [{ ...key('k2'), addedAt: 2000 }],
+          browser,
+          ...times,
+        },
+      });
+  });
 });
