@@ -16,7 +16,8 @@ export function changesOfDeadLetters(current: () => Driven): void {
       const consumer = 'svc.lifecycle-hooks';
       const [{ id }] = await letters(`consumer=${consumer}&state=parked`);
       await open(`/account/dead-letters?consumer=${consumer}&id=${id}`);
-      await button('Drop').click();
+      await button('Drop…').click();
+      await button('Drop the message').click();
       await seen('The message was dropped');
       expect(await shown(id)).toMatchObject({ state: 'dropped' });
     });

@@ -127,7 +127,9 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
     it('removes a variable', async () => {
       await send('PUT', '/environment-variables/OLD', { body: { value: 'x' } });
       await open('/env/dev/variables');
-      await button('Remove OLD').click();
+      await button('Remove OLD…').click();
+      await seen('Its value is lost');
+      await button('Remove the variable').click();
       await seen('OLD was removed');
       const names = (await read('/environment-variables')).map((one: { name: string }) => one.name);
       expect(names).not.toContain('OLD');

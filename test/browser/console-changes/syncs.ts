@@ -76,15 +76,15 @@ export function changesOfSyncs(current: () => CrmConsole): void {
     });
 
     it('runs a sync now, from the start, and without its records', async () => {
-      for (const [item, added] of [
-        ['Run now', 0],
-        ['Run from the start', 0],
-        ['Delete the records and run…', 1],
+      for (const [item, confirmation, added] of [
+        ['Run now', null, 0],
+        ['Run from the start…', 'Run from the start', 0],
+        ['Delete the records and run…', 'Delete and run', 1],
       ] as const) {
         const { id } = await lastRun('contacts');
         await open(ofConnection('syncs'));
         await choose('Actions of contacts', item);
-        if (item.endsWith('…')) await button('Delete and run').click();
+        if (confirmation !== null) await button(confirmation).click();
         await seen('The sync was started');
         const run = await runAfter('contacts', id);
         expect(run.status).toBe('succeeded');
@@ -162,6 +162,7 @@ export function changesOfSyncs(current: () => CrmConsole): void {
       };
       const first = await begin();
       await open(`/env/dev/runs/${first.id}`);
+      await button('Cancel the run…').click();
       await button('Cancel the run').click();
       await eventually(
         () => lastRun('stepwise'),
@@ -171,7 +172,8 @@ export function changesOfSyncs(current: () => CrmConsole): void {
       await seen(/messages, newest first|No messages/);
       const second = await begin();
       await open(ofConnection('syncs'));
-      await choose('Actions of stepwise', 'Cancel the run');
+      await choose('Actions of stepwise', 'Cancel the run…');
+      await button('Cancel the run').click();
       await seen('The run is being cancelled');
       await eventually(
         () => lastRun('stepwise'),

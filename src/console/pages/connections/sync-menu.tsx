@@ -9,6 +9,7 @@ import { Dialog } from '../../design/overlay.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
+import { CancelConfirm } from '../runs/cancel-confirm.tsx';
 import type { ConnectionName } from './use-connection.ts';
 
 type Change = 'run' | 'reset' | 'pause' | 'start';
@@ -60,6 +61,8 @@ async function cancelRun(client: Client, name: ConnectionName, sync: Sync): Prom
 
 const dialogs = {
   clear: ClearConfirm,
+  reset: ResetConfirm,
+  cancel: RunCancellation,
   frequency: FrequencyForm,
   variant: VariantForm,
   remove: VariantDeletion,
@@ -76,10 +79,8 @@ export function SyncMenu({ name, sync, showCheckpoint }: SyncMenuProps): JSX.Ele
   const { can } = useAccess();
   const [open, setOpen] = useState<DialogName | null>(null);
   const change = useChange(
-    async (client, what: Change | 'cancel') => {
-      await (what === 'cancel'
-        ? cancelRun(client, name, sync)
-        : changeOf(client, what, name, sync));
+    async (client, what: Change) => {
+      await changeOf(client, what, name, sync);
       return what;
     },
     { done: (what) => done[what] },
@@ -93,11 +94,7 @@ export function SyncMenu({ name, sync, showCheckpoint }: SyncMenuProps): JSX.Ele
         isIconOnly
         items={[
           ...(can('environment:syncs:execute')
-            ? itemsOf(
-                sync,
-                (what) => change.mutate(what),
-                () => setOpen('clear'),
-              )
+            ? itemsOf(sync, (what) => change.mutate(what), setOpen)
             : []),
           ...itemsByScope(sync, can, setOpen),
           {
@@ -115,10 +112,10 @@ export function SyncMenu({ name, sync, showCheckpoint }: SyncMenuProps): JSX.Ele
 
 function itemsOf(
   { status }: Sync,
-  onChange: (change: Change | 'cancel') => void,
-  clear: () => void,
+  onChange: (change: Change) => void,
+  open: (dialog: DialogName) => void,
 ): readonly MenuItem[] {
-  const item = (id: Change | 'cancel', label: string, icon: IconName): MenuItem => ({
+  const item = (id: Change, label: string, icon: IconName): MenuItem => ({
     id,
     label,
     icon,
@@ -126,20 +123,33 @@ function itemsOf(
   });
   return [
     item('run', 'Run now', 'play'),
-    item('reset', 'Run from the start', 'refresh'),
+    {
+      id: 'reset',
+      label: 'Run from the start…',
+      icon: 'refresh',
+      onSelect: () => open('reset'),
+    },
     {
       id: 'clear',
       label: 'Delete the records and run…',
       icon: 'alert',
       isDangerous: true,
-      onSelect: clear,
+      onSelect: () => open('clear'),
     },
     status === 'PAUSED'
       ? item('start', 'Start the schedule', 'clock')
       : item('pause', 'Pause the schedule', 'clock'),
-    ...(status === 'RUNNING' ? [item('cancel', 'Cancel the run', 'close')] : []),
+    ...(status === 'RUNNING' ? [cancelItem(open)] : []),
   ];
 }
+
+const cancelItem = (open: (dialog: DialogName) => void): MenuItem => ({
+  id: 'cancel',
+  label: 'Cancel the run…',
+  icon: 'close',
+  isDangerous: true,
+  onSelect: () => open('cancel'),
+});
 
 /** Schedule and variants, as far as the key may change them. */
 function itemsByScope(
@@ -265,6 +275,36 @@ function VariantForm({ name, sync, onClose }: SyncDialogProps): JSX.Element {
       </ChangeForm>
     </Dialog>
   );
+}
+
+function ResetConfirm({ name, sync, onClose }: SyncDialogProps): JSX.Element {
+  const reset = useChange((client) => changeOf(client, 'reset', name, sync), {
+    done: done.reset,
+    onDone: onClose,
+    showsFailure: true,
+  });
+  return (
+    <ConfirmChange
+      title={`Run ${sync.name} from the start?`}
+      verb="Run from the start"
+      change={reset}
+      onClose={onClose}
+    >
+      <p>
+        Its checkpoint and the time of its last run are forgotten, and a run that goes on is
+        cancelled: it reads everything once more, which may take long. Its records stay.
+      </p>
+    </ConfirmChange>
+  );
+}
+
+function RunCancellation({ name, sync, onClose }: SyncDialogProps): JSX.Element {
+  const cancel = useChange((client) => cancelRun(client, name, sync), {
+    done: done.cancel,
+    onDone: onClose,
+    showsFailure: true,
+  });
+  return <CancelConfirm cancel={cancel} onClose={onClose} />;
 }
 
 function VariantDeletion({ name, sync, onClose }: SyncDialogProps): JSX.Element {

@@ -231,22 +231,37 @@ function LetterDrawer({ id, onClose }: LetterDrawerProps): JSX.Element {
 }
 
 function LetterActions({ id }: { readonly id: string }): JSX.Element {
+  const [isDropping, setDropping] = useState(false);
   const retry = useChange(
     (client) => client.request('POST /dead-letters/{id}/retry', { params: { id } }),
     { done: 'The message goes to its consumer again' },
   );
   const drop = useChange(
     (client) => client.request('DELETE /dead-letters/{id}', { params: { id } }),
-    { done: 'The message was dropped' },
+    { done: 'The message was dropped', onDone: () => setDropping(false), showsFailure: true },
   );
   return (
     <div class="row">
       <Button tone="primary" isBusy={retry.isPending} onPress={() => retry.mutate()}>
         Retry
       </Button>
-      <Button tone="danger" isBusy={drop.isPending} onPress={() => drop.mutate()}>
-        Drop
+      <Button tone="danger" onPress={() => setDropping(true)}>
+        Drop…
       </Button>
+      {isDropping && (
+        <ConfirmChange
+          title="Drop the message?"
+          verb="Drop the message"
+          isDangerous
+          change={drop}
+          onClose={() => setDropping(false)}
+        >
+          <p>
+            Its consumer never processes it. The message itself stays on its topic, for as long as
+            that keeps messages.
+          </p>
+        </ConfirmChange>
+      )}
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
+import { CancelConfirm } from './cancel-confirm.tsx';
 
 export type RunDetail = Answer<'GET /runs/{id}'>['data'];
 
@@ -46,14 +47,19 @@ const hasWrites = ({ counts }: RunDetail): boolean =>
   Object.values(counts).some(({ added, updated, deleted }) => added + updated + deleted > 0);
 
 function CancelButton({ id }: { readonly id: string }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const close = (): void => setOpen(false);
   const cancel = useChange(
     (client) => client.request('POST /runs/{id}/cancel', { params: { id } }),
-    { done: 'The run is being cancelled' },
+    { done: 'The run is being cancelled', onDone: close, showsFailure: true },
   );
   return (
-    <Button tone="danger" isBusy={cancel.isPending} onPress={() => cancel.mutate()}>
-      Cancel the run
-    </Button>
+    <>
+      <Button tone="danger" onPress={() => setOpen(true)}>
+        Cancel the run…
+      </Button>
+      {isOpen && <CancelConfirm cancel={cancel} onClose={close} />}
+    </>
   );
 }
 

@@ -11,6 +11,7 @@ import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
+import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 
@@ -82,12 +83,30 @@ function Value({ variable: { name, value } }: { readonly variable: Variable }): 
 }
 
 function RemoveButton({ name }: { readonly name: string }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const close = (): void => setOpen(false);
   const remove = useChange(
     (client) => client.request('DELETE /environment-variables/{name}', { params: { name } }),
-    { done: `${name} was removed` },
+    { done: `${name} was removed`, onDone: close, showsFailure: true },
   );
   return (
-    <IconButton icon="close" label={`Remove ${name}`} isSmall onPress={() => remove.mutate()} />
+    <>
+      <IconButton icon="close" label={`Remove ${name}…`} isSmall onPress={() => setOpen(true)} />
+      {isOpen && (
+        <ConfirmChange
+          title={`Remove the variable ${name}?`}
+          verb="Remove the variable"
+          isDangerous
+          change={remove}
+          onClose={close}
+        >
+          <p>
+            Its value is lost, and functions that read it get nothing from their next run on. Other
+            variables stay.
+          </p>
+        </ConfirmChange>
+      )}
+    </>
   );
 }
 
