@@ -43,8 +43,8 @@ export const logs = defineCommand({
   name: 'logs',
   usage: '[operation]',
   summary: 'Search the log of an environment, follow it, or keep lines of every level',
-  about: `Lists operations (runs, proxy calls, authorizations, webhooks) of the last 24 hours, newest first; with the id of
-one its messages. With --follow it shows messages as they are written, until Ctrl-C.`,
+  about: `Lists operations (runs, proxy calls, authorizations, webhooks) of the last 24 hours, newest first. With the id
+of an operation it lists the messages of that operation. With --follow it shows messages as they are written, until Ctrl-C.`,
   words: {
     'keep [function...]':
       'keep lines of every level for some minutes: of the named functions, or of all',

@@ -55,7 +55,7 @@ function Editors({ name, connection }: EditorsProps): JSX.Element {
       />
       <JsonEditor
         label="Tags"
-        hint="Text by name; connections can be searched by them."
+        hint="A text for each name, as JSON. Connections can be found by them."
         value={connection.tags}
         save={(client, tags) =>
           client.request('PATCH /connections/{connectionId}', {

@@ -139,7 +139,7 @@ function Look({ shown, set }: LookProps): JSX.Element {
       />
       <Select
         label="Default theme"
-        hint="The page's link may name another"
+        hint="The link to the page may choose another one"
         value={shown.default_theme}
         choices={defaultThemes}
         onChange={(value) => {

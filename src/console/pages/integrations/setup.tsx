@@ -345,7 +345,7 @@ const Naming = ({ draft, problems, onChange, suggestedKey }: PartProps): JSX.Ele
     />
     <TextField
       label="Key"
-      hint="Requests and functions name the integration by it."
+      hint="The name that requests and functions use for the integration."
       problem={problems.get('unique_key')}
       placeholder={suggestedKey}
       value={draft.key}

@@ -22,7 +22,7 @@ export function Playground(): JSX.Element {
   const only = integrations.length === 1 ? (integrations[0]?.value ?? '') : '';
   const integration = filters.sent('integration') ?? only;
   return (
-    <Page title="Playground" about="Runs an action on a connection, with input of a form.">
+    <Page title="Playground" about="Run an action on a connection, with a form for its input.">
       <div class="filters">
         <Select
           label="Integration"

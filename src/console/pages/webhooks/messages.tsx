@@ -279,7 +279,7 @@ function Replay({ filters }: { readonly filters: UrlState }): JSX.Element {
           />
           <TextField
             label="Created until (local time)"
-            hint="Leave empty for now"
+            hint="Leave empty for all up to now"
             type="datetime-local"
             value={until}
             onInput={setUntil}

@@ -17,7 +17,7 @@ export const de: PageTexts = {
   nothingIntro: '{name} braucht keine Zugangsdaten.',
   help: 'Wo finde ich das?',
   newWindow: 'öffnet ein neues Fenster',
-  optional: 'freiwillig',
+  optional: 'optional',
   choose: 'Bitte wählen …',
   show: '{field} anzeigen',
   hide: '{field} verbergen',
