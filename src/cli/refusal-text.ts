@@ -1,5 +1,6 @@
 import type { ApiError } from '#client/index.ts';
-import { printableLines } from '#kernel/printable.ts';
+import { printable, printableLines } from '#kernel/printable.ts';
+import { objectOf } from '#kernel/stable-json.ts';
 
 const makeIt =
   'Create it with svc connect <integration> --provider <provider>, or name its provider in svc.integrations of package.json and deploy.';
@@ -18,7 +19,21 @@ const ownWays: Readonly<Record<string, string>> = {
 };
 
 /** The service's refusal as readable text: message, code, and below them the fix. */
-export function refusalText({ code, message, fix }: ApiError): string {
+export function refusalText({ code, message, fix, body }: ApiError): string {
   const todo = ownWays[code] ?? fix;
-  return `${printableLines(message)} (${code})${todo === null ? '' : `\n  ${todo}`}`;
+  return [
+    `${printableLines(message)} (${code})`,
+    ...runLines(body),
+    ...(todo === null ? [] : [todo]),
+  ].join('\n  ');
+}
+
+/** Of a function that failed: where, and the command that shows more. */
+function runLines(body: unknown): string[] {
+  const { failure, run_id: runId } = objectOf(objectOf(body)['error']);
+  const { location } = objectOf(failure);
+  return [
+    ...(typeof location === 'string' ? [`at ${printable(location)}`] : []),
+    ...(typeof runId === 'string' ? [`More: svc runs show ${printable(runId)}`] : []),
+  ];
 }
