@@ -61,6 +61,12 @@ export async function openUsedConsole(): Promise<UsedConsole> {
     url: `${world.provider.url}/an/address/that/takes/no/webhooks/${'at-all/'.repeat(5)}`,
     display_name: 'An endpoint that answers with an error',
   });
+  const invited = {
+    email: 'maximiliane.freifrau.von.hohenstein-waldenburg@integrations.example.com',
+    display_name: longName,
+    roles: ['account', 'dev', 'prod'].map((environment) => ({ environment, role: 'developer' })),
+  };
+  succeeded(await gateway.call('POST', '/people', { key: gateway.accountKey, body: invited }));
   await people[0]?.run('contacts');
   await send('POST', '/integrations', {
     provider: received,
