@@ -26,7 +26,12 @@ const keptShape = data(
         .nullable()
         .describe('Of all functions of the environment; null: not now.'),
       functions: z
-        .array(z.strictObject({ ...named, keep_all_logs_until: timestamp }))
+        .array(
+          z.strictObject({
+            ...named,
+            keep_all_logs_until: timestamp.describe('Until when lines of all levels are kept.'),
+          }),
+        )
         .describe('Functions that do so on their own.'),
     })
     .meta({ id: 'KeptLogs' }),
