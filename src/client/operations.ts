@@ -221,7 +221,7 @@ export interface Operations {
   };
   /** List connections, newest first. */
   'GET /connections': {
-    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any' | 'none'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
+    readonly query?: { readonly connectionId?: string; readonly connectionIds?: readonly string[]; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any' | 'none'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
     readonly answer: { readonly connections: readonly ConnectionEntry[]; readonly next_cursor: string | null };
   };
   /** Create or update a connection with given credentials. */
@@ -260,7 +260,7 @@ export interface Operations {
   };
   /** List connections, newest first. Deprecated: use /connections. */
   'GET /connection': {
-    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any' | 'none'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
+    readonly query?: { readonly connectionId?: string; readonly connectionIds?: readonly string[]; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly errors?: 'auth' | 'sync' | 'any' | 'none'; readonly credentials?: 'none'; readonly limit?: number; readonly cursor?: string; readonly page?: number };
     readonly answer: { readonly connections: readonly ConnectionEntry[]; readonly next_cursor: string | null };
   };
   /** Removed: use POST /connections. */
@@ -756,7 +756,7 @@ export interface Operations {
   };
   /** List runs, newest first. */
   'GET /runs': {
-    readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'webhook' | 'dryrun' | 'revert')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
+    readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'webhook' | 'dryrun' | 'revert')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string; readonly search?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly Run[]; readonly pagination: { readonly cursor: string | null } };
   };
   /** Get a run with its timeline. */

@@ -190,6 +190,11 @@ describe('connections', () => {
     };
     expect(await ids('')).toEqual(['list-3', 'list-2', 'list-1']);
     expect(await ids('connectionId=list-2')).toEqual(['list-2']);
+    expect(await ids('connectionIds=list-3&connectionIds=list-1&connectionIds=gone')).toEqual([
+      'list-3',
+      'list-1',
+    ]);
+    expect(await ids('connectionIds=list-3')).toEqual(['list-3']);
     expect(await ids('search=ANN')).toEqual(['list-3', 'list-1']);
     expect(await ids('search=bob@acme')).toEqual(['list-2']);
     expect(await ids('endUserId=u1')).toEqual(['list-3', 'list-1']);

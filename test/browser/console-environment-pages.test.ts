@@ -1,4 +1,5 @@
 import { connection, failedRun, operation, showsPages } from './console-looks.ts';
+import { longName } from './console-used.ts';
 
 const connectionPage = `/env/dev/connections/crm/${connection}`;
 
@@ -12,11 +13,11 @@ showsPages('the console, in an environment', [
   ['/env/dev/integrations/crm/functions', 'crm'],
   ['/env/dev/connections', 'Connections'],
   ['/env/dev/connections?search=nothing', 'Connections'],
-  [connectionPage, connection],
-  [`${connectionPage}/syncs`, connection],
-  [`${connectionPage}/records`, connection],
-  [`${connectionPage}/runs`, connection],
-  [`${connectionPage}/settings`, connection],
+  [connectionPage, longName],
+  [`${connectionPage}/syncs`, longName],
+  [`${connectionPage}/records`, longName],
+  [`${connectionPage}/runs`, longName],
+  [`${connectionPage}/settings`, longName],
   ['/env/dev/connect', 'Connect an account'],
   ['/env/dev/runs', 'Runs'],
   [`/env/dev/runs/${failedRun}`, 'scripted'],

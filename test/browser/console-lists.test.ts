@@ -1,5 +1,6 @@
+/* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openUsedConsole, type UsedConsole } from './console-used.ts';
+import { longName, openUsedConsole, type UsedConsole } from './console-used.ts';
 
 let opened: UsedConsole;
 beforeAll(async () => {
@@ -98,6 +99,37 @@ describe('a list of the console', () => {
     expect(await names()).toEqual(ascending.toReversed());
     await header.getByRole('button').click();
     expect(address().search).toBe('');
+  });
+
+  it('calls a connection by the name of its end user, which can be changed', async () => {
+    const { page, people, gateway } = opened;
+    const { id } = people[0]!;
+    for (const path of ['/env/dev/runs', '/env/dev/logs', '/env/dev/webhooks-out']) {
+      await open(path);
+      await page
+        .getByRole('link', { name: `${longName} · crm` })
+        .first()
+        .waitFor();
+    }
+    await open('/account/audit?action=connection.read_credentials');
+    await page
+      .getByRole('link', { name: `${longName} · crm` })
+      .first()
+      .waitFor();
+    await open('/env/dev/connections');
+    await page.getByRole('link', { name: longName, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: longName }).waitFor();
+    await page.getByText(id, { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Ann Lee');
+    await page.getByRole('button', { name: 'Save the name' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Ann Lee' }).waitFor();
+    const { body } = await gateway.call('GET', `/connections/${id}?provider_config_key=crm`);
+    expect(body.end_user).toMatchObject({
+      id: 'user-8841',
+      display_name: 'Ann Lee',
+      email: 'maximiliane@hohenstein.example',
+    });
   });
 
   it('keeps its filters when the reader comes back, until they are cleared', async () => {

@@ -74,6 +74,7 @@ export async function openUsedConsole(): Promise<UsedConsole> {
     display_name: 'Customers and contacts of the whole company',
   });
   await receiveWebhook(opened);
+  await people[0]?.shown();
   const failed = await eventually(
     async () => (await send('GET', '/runs?function=scripted&status=failed')).data,
     (data: readonly { id: string; log_id: string }[]) => data.length > 0,

@@ -28,7 +28,7 @@ describe('the console', () => {
   it('keeps no key in the browser, and shows text of others as text', async () => {
     const { page, complaints } = await world.signedIn();
     await page.goto(`${world.gateway.url}/console/env/dev/connections`);
-    await page.getByText(hostile).waitFor();
+    await page.getByText(hostile).first().waitFor();
     const stored = await page.evaluate(() =>
       JSON.stringify([
         Object.entries(localStorage),
@@ -58,7 +58,7 @@ describe('the console', () => {
     await page.getByRole('heading', { name: 'dev' }).waitFor();
     const other = await page.context().newPage();
     await other.goto(`${world.gateway.url}/console/env/dev/connections`);
-    await other.getByRole('link', { name: connectionId }).waitFor();
+    await other.getByRole('link', { name: hostile }).waitFor();
     await addKey(page, world.gateway.accountKey);
     // The other tab learns of the new session: it reads with its token, and shows the pages of the account.
     await other.getByRole('link', { name: 'Topics' }).click();
@@ -70,7 +70,7 @@ describe('the console', () => {
     await page.goto(`${world.gateway.url}/console/env/dev/connections?search=nobody`);
     await page.getByRole('heading', { name: 'No connection matches' }).waitFor();
     await page.getByLabel('Search').fill('customer');
-    await page.getByRole('link', { name: connectionId }).waitFor();
+    await page.getByRole('link', { name: hostile }).waitFor();
     expect(new URL(page.url()).search).toBe('?search=customer');
   });
 
@@ -137,7 +137,7 @@ describe('the console', () => {
     await page.keyboard.press('End');
     await page.getByText('231 connections', { exact: true }).waitFor();
     await page.keyboard.press('End');
-    await page.getByRole('link', { name: connectionId }).waitFor();
+    await page.getByTitle(connectionId).first().waitFor();
     expect(read).toEqual(['first', 'next']);
     const frame = page.getByRole('region', { name: 'Connections' });
     expect(await frame.getByRole('link').count()).toBeLessThan(100);
@@ -146,7 +146,7 @@ describe('the console', () => {
       frame.evaluate((one) => one.scrollHeight - one.clientHeight - one.scrollTop);
     await expect.poll(leftBelow).toBeLessThan(1);
     await page.keyboard.press('Home');
-    await page.getByRole('link', { name: connectionId }).waitFor({ state: 'detached' });
+    await page.getByTitle(connectionId).first().waitFor({ state: 'detached' });
     expect(complaints).toEqual([]);
   });
 

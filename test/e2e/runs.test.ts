@@ -22,6 +22,8 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 interface Run {
+  readonly connection_id: string;
+  readonly connection_id: string;
   readonly id: string;
   readonly function: string;
   readonly status: string;
@@ -151,6 +153,34 @@ describe('the history of runs', () => {
     expect(pages.flat()).toEqual(all.data.map(({ id }) => id));
     expect((await list({ ...of, until: '2020-01-01T00:00:00Z' })).data).toEqual([]);
     expect((await list({ ...of, since: '2020-01-01T00:00:00Z' })).data).toHaveLength(4);
+  });
+
+  it('is found by parts of the names of its function, its connection and its end user', async () => {
+    const owner = { id: 'u-1', display_name: 'Ann Lee', email: 'ann@lee.example' };
+    const owned = await world.connect({ end_user: owner });
+    succeeded(await owned.action('echo', 1));
+    const found = async (search: string) => {
+      const { data } = await eventually(
+        () => list({ search, kind: 'action' }),
+        ({ data: runs }) => runs.length > 0,
+      );
+      return data.map((run) => run.connection_id);
+    };
+    expect(await found('nn LE')).toEqual([owned.id]);
+    expect(await found('ANN@lee')).toEqual([owned.id]);
+    expect(await found(owned.id.slice(4, 20))).toEqual([owned.id]);
+    expect(await found('CH')).toContain(owned.id);
+    expect((await list({ search: 'no such word' })).data).toEqual([]);
+    const logged = async (search: string) => {
+      const body = { search, types: ['action'] };
+      const answer = await world.gateway.call('POST', '/logs/operations', { body });
+      return succeeded(answer).data as { connectionId: string }[];
+    };
+    const operations = await eventually(
+      () => logged('nn LE'),
+      (data) => data.length > 0,
+    );
+    expect(operations).toMatchObject([{ connectionId: owned.id }]);
   });
 
   it('is of one environment, and refuses what it does not know', async () => {

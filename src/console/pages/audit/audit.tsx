@@ -16,6 +16,7 @@ import { Table, type Column } from '../../design/table.tsx';
 import { LinkTabs } from '../../design/tabs.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConnectionOfEnvironment } from '../../shell/connection-name.tsx';
 import { FilterBar, FilterText } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
@@ -102,7 +103,7 @@ const columnsOf = (show: (event: AuditEvent) => void): readonly Column<AuditEven
   {
     title: 'Target',
     narrow: 'below',
-    cell: ({ target }) => <Clip text={target} />,
+    cell: (event) => <Target event={event} />,
   },
   {
     title: 'Actor',
@@ -135,6 +136,20 @@ const columnsOf = (show: (event: AuditEvent) => void): readonly Column<AuditEven
     ),
   },
 ];
+
+/** A connection by its name; anything else as it is in the event. */
+function Target({ event }: { readonly event: AuditEvent }): JSX.Element {
+  const { action, target, environment } = event;
+  const end = target.indexOf('/');
+  if (!action.startsWith('connection.') || end === -1) return <Clip text={target} />;
+  return (
+    <ConnectionOfEnvironment
+      environment={environment}
+      integration={target.slice(0, end)}
+      id={target.slice(end + 1)}
+    />
+  );
+}
 
 type Chain = Answer<'GET /audit/chains'>['data'][number];
 

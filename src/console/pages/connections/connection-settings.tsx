@@ -1,13 +1,15 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { useForgetName } from '../../data/connection-names.ts';
 import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
-import { TextArea } from '../../design/field.tsx';
+import { TextArea, TextField } from '../../design/field.tsx';
 import { FailureNotice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { type ConnectionName, useConnection, type ShownConnection } from './use-connection.ts';
@@ -43,6 +45,7 @@ function Editors({ name, connection }: EditorsProps): JSX.Element {
   const { integration, connection: id } = name;
   return (
     <>
+      <NameEditor name={name} connection={connection} />
       <JsonEditor
         label="Metadata"
         hint="Replaces the whole metadata; functions read it."
@@ -68,6 +71,48 @@ function Editors({ name, connection }: EditorsProps): JSX.Element {
     </>
   );
 }
+
+/** The name of the end user, by which the console calls the connection. The API takes the whole end user. */
+function NameEditor({ name: { integration, connection: id }, connection }: EditorsProps) {
+  const user = connection.end_user;
+  const saved = user?.display_name ?? '';
+  const [text, setText] = useState(saved);
+  const forget = useForgetName();
+  const save = useChange(
+    (client) => {
+      const { email = null, organization = null, tags = {} } = user ?? {};
+      return client.request('PATCH /connections/{connectionId}', {
+        params: { connectionId: id },
+        query: { provider_config_key: integration },
+        body: {
+          end_user: {
+            id: user?.id ?? id,
+            tags,
+            ...(email === null ? {} : { email }),
+            ...(text === '' ? {} : { display_name: text }),
+          },
+          ...(organization === null
+            ? {}
+            : { organization: { id: organization.id, ...namedOrganization(organization) } }),
+        },
+      });
+    },
+    { done: 'The name was saved', showsFailure: true, onDone: () => forget(integration, id) },
+  );
+  return (
+    <ChangeForm change={save} verb="Save the name" isCard>
+      <TextField
+        label="Name"
+        hint="What the connection is called here: the display name of its end user"
+        value={text}
+        onInput={setText}
+      />
+    </ChangeForm>
+  );
+}
+
+const namedOrganization = ({ display_name: name }: { readonly display_name: string | null }) =>
+  name === null ? {} : { display_name: name };
 
 /** The API refuses tags that are no text; other values are sent as their JSON. */
 const textsOf = (tags: Readonly<Record<string, unknown>>): Record<string, string> =>

@@ -1,12 +1,14 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import type { LogOperation } from '#client/index.ts';
+import { nameOfConnection } from '../../data/connection-names.ts';
 import { dayMs } from '../../data/local-time.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { useParts, pathOf } from '../../data/route.ts';
 import { Badge, StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Clip } from '../../design/clip.tsx';
+import { CopyButton } from '../../design/copy-button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
@@ -70,9 +72,16 @@ export function Connection(): JSX.Element {
   const offered = tabs.filter(({ scope }) => can(scope));
   const current = offered.find(({ id }) => id === part) ?? offered[0];
   const here = path(pathOf('connections', integration, connection));
+  const { data } = useConnection({ integration, connection }, can('environment:connections:read'));
   return (
     <Page
-      title={connection}
+      title={nameOfConnection(connection, data?.end_user)}
+      about={
+        <span class="row">
+          <span class="mono">{connection}</span>
+          <CopyButton text={connection} label="Copy the connection id" />
+        </span>
+      }
       crumbs={[
         ['Connections', path('/connections')],
         [integration, path(`/connections?integration=${encodeURIComponent(integration)}`)],

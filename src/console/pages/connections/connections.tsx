@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Answer, Input, ConnectToken } from '#client/index.ts';
+import { nameOfConnection } from '../../data/connection-names.ts';
 import { membersOf } from '../../data/members.ts';
 import { useChange } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
@@ -31,6 +32,8 @@ import { Page } from '../../shell/page.tsx';
 type Connection = Answer<'GET /connections'>['connections'][number];
 
 const pageSize = 200;
+const nameOf = ({ connection_id: id, end_user: user }: Connection): string =>
+  nameOfConnection(id, user);
 const keyOf = ({ id }: Connection): string => String(id);
 
 type ConnectionQuery = NonNullable<Input<'GET /connections'>['query']>;
@@ -136,25 +139,24 @@ function ConnectionsTable({ filters }: { readonly filters: UrlState }): JSX.Elem
 const columnsOf = (path: (page: string) => string): readonly Column<Connection>[] => [
   {
     title: 'Connection',
-    sortBy: ({ connection_id: id }) => id,
-    cell: ({ connection_id: id, provider_config_key: integration }) => (
-      <Link class="clip" title={id} href={path(pathOf('connections', integration, id))}>
-        {id}
+    sortBy: (row) => nameOf(row),
+    cell: (row) => (
+      <Link
+        class="clip"
+        title={`${nameOf(row)}\n${row.connection_id}`}
+        href={path(pathOf('connections', row.provider_config_key, row.connection_id))}
+      >
+        {nameOf(row)}
       </Link>
     ),
   },
   {
     title: 'Integration',
-    sortBy: (row) => row.provider_config_key,
     narrow: 'below',
+    sortBy: (row) => row.provider_config_key,
     cell: (row) => <Clip text={row.provider_config_key} />,
   },
-  {
-    title: 'End user',
-    cell: ({ end_user: user }) => (
-      <Clip text={user?.display_name ?? user?.email ?? user?.id ?? '–'} />
-    ),
-  },
+  { title: 'Id', cell: ({ connection_id: id }) => <Clip text={id} isMono /> },
   {
     title: 'State',
     sortBy: ({ errors }) => errors.map(({ type }) => type).join(' '),
@@ -210,13 +212,18 @@ function ConnectForm(): JSX.Element {
   const filters = useUrlState();
   const integrations = useIntegrationChoices();
   const [user, setUser] = useState('console-user');
+  const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const integration = filters.sent('integration');
   const create = useChange(
     (client) =>
       client.request('POST /connect/sessions', {
         body: {
-          end_user: { id: user, ...(email === '' ? {} : { email }) },
+          end_user: {
+            id: user,
+            ...(name === '' ? {} : { display_name: name }),
+            ...(email === '' ? {} : { email }),
+          },
           ...(integration === undefined ? {} : { allowed_integrations: [integration] }),
         },
       }),
@@ -245,6 +252,12 @@ function ConnectForm(): JSX.Element {
         value={user}
         isRequired
         onInput={setUser}
+      />
+      <TextField
+        label="Name"
+        hint="What the connection is called here, such as the person or the company"
+        value={name}
+        onInput={setName}
       />
       <TextField label="Email" value={email} onInput={setEmail} />
     </ChangeForm>

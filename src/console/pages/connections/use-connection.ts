@@ -19,10 +19,10 @@ export interface ShownConnection extends Omit<Connection, 'credentials'> {
   readonly fields: readonly string[];
 }
 
-export function useConnection({
-  integration,
-  connection,
-}: ConnectionName): UseQueryResult<ShownConnection> {
+export function useConnection(
+  { integration, connection }: ConnectionName,
+  isEnabled = true,
+): UseQueryResult<ShownConnection> {
   const { client, key } = useAccess();
   return useQuery({
     queryKey: [key.id, 'connection', integration, connection],
@@ -34,6 +34,7 @@ export function useConnection({
           signal,
         }),
       ),
+    enabled: isEnabled,
   });
 }
 

@@ -17,6 +17,7 @@ import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
+import { ConnectionOfEnvironment } from '../../shell/connection-name.tsx';
 import { FilterBar, FilterSelect, FilterText } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
@@ -213,8 +214,15 @@ function LetterDrawer({ id, onClose }: LetterDrawerProps): JSX.Element {
                 ['Topic', data.topic],
                 ['Partition and offset', `${data.partition} / ${data.offset}`],
                 ['Key', data.key],
-                ['Integration', data.integration],
-                ['Connection', data.connection_id],
+                [
+                  'Connection',
+                  <ConnectionOfEnvironment
+                    key="connection"
+                    environment={data.environment_id}
+                    integration={data.integration}
+                    id={data.connection_id}
+                  />,
+                ],
                 ['Run', data.run_id],
                 ['Attempts', `${data.attempts}, retried ${data.retries} times`],
                 ['Parked', <Time key="parked" at={data.parked_at} />],

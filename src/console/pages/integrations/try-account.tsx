@@ -7,6 +7,7 @@ import { useChange, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
+import { TextField } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { FailureNotice, Notice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
@@ -28,7 +29,7 @@ type Outcome =
   | { readonly kind: 'connected'; readonly connection: string }
   | { readonly kind: 'refused'; readonly event: ConnectEvent };
 
-const testUser = { id: 'console-test', display_name: 'Test account' };
+const testUser = { id: 'console-test', display_name: 'Test account' } as const;
 
 interface TryAccountProps {
   readonly integration: string;
@@ -39,10 +40,12 @@ interface TryAccountProps {
 export function TryAccount({ integration, provider }: TryAccountProps): JSX.Element {
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [channel] = useState(() => crypto.randomUUID());
+  const [name, setName] = useState<string>(testUser.display_name);
   const open = useChange(
     async (client) => {
       setOutcome(null);
-      const body = { end_user: testUser, allowed_integrations: [integration] };
+      const user = { ...testUser, ...(name === '' ? {} : { display_name: name }) };
+      const body = { end_user: user, allowed_integrations: [integration] };
       return (await client.request('POST /connect/sessions', { body })).data;
     },
     {
@@ -66,6 +69,12 @@ export function TryAccount({ integration, provider }: TryAccountProps): JSX.Elem
           {provider.display_name} that may be used for tests.
         </p>
         {open.error !== null && <FailureNotice failure={failureOf(open.error)} />}
+        <TextField
+          label="Name of the connection"
+          hint="What it is called in the console"
+          value={name}
+          onInput={setName}
+        />
         <div>
           <Button
             tone={isConnected ? 'plain' : 'primary'}

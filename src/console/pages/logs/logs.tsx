@@ -16,6 +16,7 @@ import { Empty, ErrorState } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConnectionLink } from '../../shell/connection-name.tsx';
 import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { ListState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
@@ -179,8 +180,8 @@ const columnsOf = (path: (page: string) => string): readonly Column<LogOperation
   },
   {
     title: 'Connection',
-    cell: ({ integrationId, connectionName }) => (
-      <Clip text={[integrationId, connectionName].filter(Boolean).join(' / ') || '–'} />
+    cell: ({ integrationId, connectionId }) => (
+      <ConnectionLink integration={integrationId} id={connectionId} />
     ),
   },
   {

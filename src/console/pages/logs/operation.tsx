@@ -15,6 +15,7 @@ import { Empty, Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConnectionLink } from '../../shell/connection-name.tsx';
 import { FilterBar, FilterText } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
@@ -71,7 +72,7 @@ export function Operation(): JSX.Element {
 
 function Facts({ operation }: { readonly operation: LogOperation }): JSX.Element {
   const { path } = useAccess();
-  const { integrationId: integration, connectionName: connection, runId } = operation;
+  const { integrationId: integration, connectionId: connection, runId } = operation;
   return (
     <div class="stack">
       {operation.error !== undefined && <Notice tone="bad">{operation.error.message}</Notice>}
@@ -82,13 +83,7 @@ function Facts({ operation }: { readonly operation: LogOperation }): JSX.Element
             ['Message', operation.message],
             [
               'Connection',
-              integration !== null && connection !== null ? (
-                <Link key="link" href={path(pathOf('connections', integration, connection))}>
-                  {integration} / {connection}
-                </Link>
-              ) : (
-                integration
-              ),
+              <ConnectionLink key="connection" integration={integration} id={connection} />,
             ],
             ['Function', operation.syncConfigName],
             [

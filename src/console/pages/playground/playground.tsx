@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Answer, Function } from '#client/index.ts';
+import { nameOfConnection } from '../../data/connection-names.ts';
 import { failureOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
@@ -59,25 +60,35 @@ function useConnectionChoice({ filters, integration }: PartProps) {
   const { data } = useRead('GET /connections', {
     query: { integrationId: [integration], credentials: 'none', limit: 100 },
   });
-  const names = data?.connections.map(({ connection_id: id }) => id) ?? [];
-  return { names, current: filters.sent('connection') ?? names[0] ?? '' };
+  const names = new Map(
+    data?.connections.map(({ connection_id: id, end_user: user }) => [
+      id,
+      nameOfConnection(id, user),
+    ]),
+  );
+  const [first = ''] = names.keys();
+  return { names, current: filters.sent('connection') ?? first };
 }
 
 function Choices({ filters, integration }: PartProps): JSX.Element {
   const connections = useConnectionChoice({ filters, integration });
   const actions = useActions(integration);
   const actionNames = actions.data?.data.map(({ name }) => name) ?? [];
-  const choicesOf = (names: readonly string[], current: string) =>
-    ['', ...new Set([...names, ...(current === '' ? [] : [current])])].map((value) => ({
+  const choicesOf = (
+    values: Iterable<string>,
+    current: string,
+    names = new Map<string, string>(),
+  ) =>
+    ['', ...new Set([...values, ...(current === '' ? [] : [current])])].map((value) => ({
       value,
-      label: value === '' ? 'Choose' : value,
+      label: value === '' ? 'Choose' : (names.get(value) ?? value),
     }));
   return (
     <>
       <Select
         label="Connection"
         value={connections.current}
-        choices={choicesOf(connections.names, connections.current)}
+        choices={choicesOf(connections.names.keys(), connections.current, connections.names)}
         onChange={(connection) => filters.set({ integration, connection })}
       />
       <Select

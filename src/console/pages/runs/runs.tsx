@@ -18,6 +18,7 @@ import { Empty } from '../../design/states.tsx';
 import { Table, type Column, ScrolledTable } from '../../design/table.tsx';
 import { duration, Time, exact } from '../../design/time.tsx';
 import { useAccess, accountKeyOf, useAccessOf, useSession } from '../../session/context.tsx';
+import { ConnectionLink } from '../../shell/connection-name.tsx';
 import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { LoadedState, ScrolledState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
@@ -148,9 +149,7 @@ function Facts({ run }: { readonly run: RunDetail }): JSX.Element {
         ['Version', run.function_version],
         [
           'Connection',
-          <Link key="connection" href={path(pathOf('connections', integration, connection))}>
-            {integration} / {connection}
-          </Link>,
+          <ConnectionLink key="connection" integration={integration} id={connection} />,
         ],
         ['Trigger', run.trigger],
         ['Attempt', run.attempt],
@@ -385,13 +384,7 @@ const runColumns = (path: (page: string) => string): readonly Column<RunSummary>
     title: 'Connection',
     narrow: 'below',
     cell: ({ connection_id: id, provider_config_key: integration }) => (
-      <Link
-        href={path(pathOf('connections', integration, id))}
-        class="clip"
-        title={`${integration} / ${id}`}
-      >
-        {integration} / {id}
-      </Link>
+      <ConnectionLink integration={integration} id={id} />
     ),
   },
   { title: 'Records', fit: 'end', cell: ({ counts }) => countsText(counts) },

@@ -22,6 +22,7 @@ import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
+import { ConnectionLink } from '../../shell/connection-name.tsx';
 import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
@@ -112,7 +113,7 @@ const columns: readonly Column<WebhookMessage>[] = [
     title: 'Connection',
     narrow: 'below',
     cell: ({ provider_config_key: integration, connection_id: id }) => (
-      <Clip text={[integration, id].filter(Boolean).join(' / ') || '–'} />
+      <ConnectionLink integration={integration} id={id} />
     ),
   },
   {

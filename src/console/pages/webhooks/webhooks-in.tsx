@@ -16,6 +16,7 @@ import { Empty, Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
+import { ConnectionLink } from '../../shell/connection-name.tsx';
 import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
@@ -98,7 +99,15 @@ const columns: readonly Column<WebhookDelivery>[] = [
   },
   {
     title: 'Connections',
-    cell: ({ connection_ids: ids }) => <Clip text={ids.join(', ') || '–'} />,
+    cell: ({ provider_config_key: integration, connection_ids: [first, ...more] }) =>
+      first === undefined ? (
+        '–'
+      ) : (
+        <span class="row">
+          <ConnectionLink integration={integration} id={first} />
+          {more.length > 0 && `+${more.length}`}
+        </span>
+      ),
   },
   { title: 'Response', fit: 'end', cell: ({ status }) => status ?? '–' },
   {
@@ -143,11 +152,7 @@ function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps): JSX.Element {
                   'Connections',
                   data.connection_ids.map((connection) => (
                     <div key={connection}>
-                      <Link
-                        href={path(pathOf('connections', data.provider_config_key, connection))}
-                      >
-                        {connection}
-                      </Link>
+                      <ConnectionLink integration={data.provider_config_key} id={connection} />
                     </div>
                   )),
                 ],

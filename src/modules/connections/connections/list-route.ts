@@ -26,6 +26,9 @@ export function positionOf(cursor: string): ConnectionPosition {
   }
 }
 
+/** As many as an address has room for. */
+const connectionIdsMax = 100;
+
 const noStore = { 'cache-control': 'no-store' };
 
 export const listRoute: AnyRoute = defineRoute({
@@ -38,6 +41,10 @@ export const listRoute: AnyRoute = defineRoute({
     'All conditions must hold. Follow `next_cursor` until it is null; unlike `page`, it repeats and misses nothing while connections come and go.',
   query: z.strictObject({
     connectionId: connectionId.optional(),
+    connectionIds: listOf(connectionId)
+      .pipe(z.array(connectionId).max(connectionIdsMax))
+      .optional()
+      .describe(`Only connections with one of these ids, up to ${connectionIdsMax}; repeated.`),
     search: text(1, 255)
       .optional()
       .describe('Text in the id, or in the name or e-mail address of the end user.'),

@@ -11,6 +11,22 @@ export function queryConnections({ view }: ControlPlane, query: ConnectionQuery)
   return view.search(connectionEntity, connectionSearch(query)).map(({ state }) => state);
 }
 
+/** How many connections with a matching name a search for something else takes into account. */
+const namedMax = 200;
+
+/**
+ * The newest connections whose id, or the name or e-mail address of whose end user contains the text, each as
+ * `integration/id`.
+ */
+export function connectionsNamed(
+  control: ControlPlane,
+  environmentUid: string,
+  search: string,
+): readonly string[] {
+  const found = queryConnections(control, { environmentUid, search, limit: namedMax });
+  return found.map(({ integrationKey, connectionId }) => `${integrationKey}/${connectionId}`);
+}
+
 /** Connections of the environment, and those of them with an error; without those being deleted. */
 export function connectionTotals(
   { view }: ControlPlane,

@@ -6,6 +6,8 @@ import type { Connection } from './state.ts';
 export interface ConnectionQuery {
   readonly environmentUid: string;
   readonly connectionId?: string | undefined;
+  /** Any of which may match. */
+  readonly connectionIds?: readonly string[] | undefined;
   /** Part of the connection id, the end user's name or e-mail; case does not matter. */
   readonly search?: string | undefined;
   readonly endUserId?: string | undefined;
@@ -43,8 +45,12 @@ export function connectionSearch(query: ConnectionQuery): ViewQuery {
     values.push(...with_);
   };
   const { connectionId, search, endUserId, endUserOrganizationId, integrationKeys, tags } = query;
-  const { environmentUid, errors, after } = query;
+  const { environmentUid, errors, after, connectionIds } = query;
   if (connectionId !== undefined) add('c.connection_id = ?', connectionId);
+  if (connectionIds !== undefined) {
+    const marks = connectionIds.map(() => '?').join(', ');
+    add(`c.connection_id IN (${marks})`, ...connectionIds);
+  }
   const text = search?.toLowerCase();
   if (text !== undefined) add('instr(c.search, ?) > 0', text);
   if (endUserId !== undefined) add('c.end_user_id = ?', endUserId);

@@ -6,6 +6,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { present } from '#kernel/present.ts';
 import { dayMicros, microsOf, type Micros, type Clock } from '#kernel/time.ts';
 import type { EntityQueries } from '#modules/access/services.ts';
+import { connectionsNamed } from '#modules/connections/connections/queries.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
 import { micros, timestamp, where } from '#tables/where.ts';
 import { presentMessage, presentOperation } from './presenter.ts';
@@ -27,8 +28,10 @@ interface OperationFilter {
   readonly connections?: readonly string[];
   readonly functions?: readonly string[];
   readonly levels?: readonly string[];
-  /** Text in any message or context of the operation, in any case. */
+  /** Text in any message or context of the operation, or in the name of its function, in any case. */
   readonly search?: string;
+  /** Connections, as `integration/id`, that a search finds too. */
+  readonly named?: readonly string[];
 }
 
 /** Position in the list: operations are sorted by start time, newest first. */
@@ -61,8 +64,10 @@ async function findOperations(
     'function IN {functions:Array(String)}': filter.functions,
     [`(operation_type IN {types:Array(String)}
        OR splitByChar(':', operation_type)[1] IN {types:Array(String)})`]: filter.types,
-    [`operation_id IN (SELECT operation_id FROM ${table} WHERE ${inRange} AND ${contains})`]:
-      search === '' ? null : { search },
+    [`(operation_id IN (SELECT operation_id FROM ${table} WHERE ${inRange} AND ${contains})
+       OR positionCaseInsensitiveUTF8(function, {search:String}) > 0
+       OR concat(integration, '/', connection_id) IN {named:Array(String)})`]:
+      search === '' ? null : { search, named: filter.named ?? [] },
   });
   const grouped = where({
     [`started >= ${timestamp('from')}`]: from,
@@ -225,7 +230,10 @@ export async function operationsPage(deps: Deps, caller: Caller, request: Operat
     period === undefined ? { from: now - dayMicros, to: now } : timestampsOf(period);
   const { environmentUid } = caller;
   const after = cursor == null ? null : operationCursor.parse(cursor);
-  const wanted = { ...present(filter), ...present({ functions: syncs, states: named(states) }) };
+  const { search = '' } = filter;
+  const connections = search === '' ? [] : connectionsNamed(deps.control, environmentUid, search);
+  const found = { functions: syncs, states: named(states), named: connections };
+  const wanted = { ...present(filter), ...present(found) };
   const { rows, total } = await findOperations(
     deps,
     { ...wanted, environmentUid, from, to },

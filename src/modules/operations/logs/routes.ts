@@ -95,7 +95,11 @@ const listOperations = defineRoute({
   summary: 'List operations of the log, newest first.',
   description: 'Those of the last 24 hours, unless `period` is sent. Entries are kept for 15 days.',
   body: z.strictObject({
-    search: text(0, 256).optional().describe('Text in the message of the operation.'),
+    search: text(0, 256)
+      .optional()
+      .describe(
+        'Text in a message of the operation, in the name of its function, or in the id of its connection or the name or e-mail address of its end user.',
+      ),
     limit,
     cursor: cursor.nullable().optional(),
     states: states.optional(),

@@ -6,6 +6,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { dayMicros, microsOf, type Micros, type Clock } from '#kernel/time.ts';
 import type { EntityQueries } from '#modules/access/services.ts';
+import { connectionsNamed } from '#modules/connections/connections/queries.ts';
 import type { ReadableRuns } from '#modules/records/read/readable.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import { presentFailure, type ShownFailure } from '#rules/failure-detail.ts';
@@ -47,7 +48,10 @@ interface Deps extends EntityQueries {
   readonly readableRuns: ReadableRuns;
 }
 
-interface RunsRequest extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' | 'actions'> {
+interface RunsRequest extends Omit<
+  RunFilter,
+  'environmentUid' | 'from' | 'to' | 'actions' | 'named'
+> {
   readonly statuses?: readonly string[];
   readonly since?: string;
   readonly until?: string;
@@ -76,7 +80,11 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
   const from = since === undefined ? target - dayMicros : timestampOf(since, 'since');
   const actions = statuses.map((status) => (status === 'running' ? 'started' : status));
   const after = cursor === undefined ? null : parseCursor(cursor);
-  const wanted = { ...filter, environmentUid, from, to: target, actions };
+  const search =
+    request.search === undefined
+      ? {}
+      : { named: connectionsNamed(deps.control, environmentUid, request.search) };
+  const wanted = { ...filter, ...search, environmentUid, from, to: target, actions };
   const places = await findRuns(deps, wanted, { after, limit: limit + 1 });
   const page = places.slice(0, limit);
   const runIds = page.map(({ runId }) => runId);

@@ -18,6 +18,10 @@ export interface RunFilter {
   readonly integrationKey?: string;
   readonly connectionId?: string;
   readonly variant?: string;
+  /** Part of the name of the function or of the id of the connection, in any case. */
+  readonly search?: string;
+  /** Connections, as `integration/id`, that a search finds too. */
+  readonly named?: readonly string[];
 }
 
 /** Position in the list: runs are sorted by queue time, newest first. */
@@ -65,6 +69,10 @@ const isFirstStep =
 
 /** How many of the newest steps are searched for a page of some status before all of the range are. */
 const newestFew = [2_000, 40_000];
+
+const contains = `(positionCaseInsensitiveUTF8(function, {search:String}) > 0
+  OR positionCaseInsensitiveUTF8(connection_id, {search:String}) > 0
+  OR concat(integration, '/', connection_id) IN {named:Array(String)})`;
 
 interface RunsPage {
   readonly after: RunPlace | null;
@@ -131,6 +139,8 @@ async function selectRuns(
     'integration = {integration:String}': filter.integrationKey,
     'connection_id = {connection:String}': connectionId,
     'variant = {variant:String}': filter.variant,
+    [contains]:
+      filter.search === undefined ? null : { search: filter.search, named: filter.named ?? [] },
     // Implied by the next condition, but the table is sorted by time alone.
     [`occurred_at <= ${timestamp('at')}`]: after && { at: after.queuedAt },
     [`(occurred_at, run_id) < (${timestamp('at')}, {id:String})`]: after && {

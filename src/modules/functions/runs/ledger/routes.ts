@@ -96,6 +96,11 @@ const list = defineRoute({
   description: 'Those of the last 24 hours, unless `since` is sent. Runs are kept for 90 days.',
   query: z.strictObject({
     ...runFilterFields,
+    search: text(1, 256)
+      .optional()
+      .describe(
+        'Text in the name of the function, in the id of the connection, or in the name or e-mail address of its end user.',
+      ),
     since: dateTime.optional(),
     until: dateTime.optional(),
     cursor: text(1, 1024).optional(),
@@ -112,6 +117,7 @@ const list = defineRoute({
       integrationKey: named.provider_config_key,
       connectionId: named.connection_id,
       variant: named.variant,
+      search: named.search,
       since: named.since,
       until: named.until,
       cursor: named.cursor,

@@ -84,6 +84,7 @@ it.each([
   ['order', { errors: 'none' }],
   ['order', { integrationKeys: ['one', 'two'] }],
   ['named', { connectionId: 'c1' }],
+  ['named', { connectionIds: ['c1'] }],
   ['integration', { integrationKeys: ['one'] }],
   ['end_user', { endUserId: 'u1' }],
   ['organization', { endUserOrganizationId: 'o1' }],
