@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- a test looks into any answer */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { longName, openUsedConsole, type UsedConsole } from './console-used.ts';
 
@@ -150,5 +150,60 @@ describe('a list of the console', () => {
     await page.getByRole('button', { name: 'Clear filters' }).click();
     expect(address().search).toBe('');
     expect(await page.getByLabel('State').inputValue()).toBe('');
+  });
+});
+
+describe('Home of the console', () => {
+  afterEach(() => expect(opened.complaints).toEqual([]));
+  const openHome = async (environment: string): Promise<void> => {
+    await opened.page.goto(`${opened.gateway.url}/console/env/${environment}`);
+    await opened.page.getByRole('heading', { level: 1, name: environment }).waitFor();
+  };
+  const rows = (table: string) =>
+    opened.page.getByRole('region', { name: table, exact: true }).locator('tbody tr');
+
+  it('shows what fails now and since when, and leads to it', async () => {
+    const { page } = opened;
+    await openHome('dev');
+    const failing = rows('Failing connections').filter({ hasText: opened.crm.id });
+    await failing.getByText('the provider speaks another language').waitFor();
+    const since = await failing.locator('time').getAttribute('datetime');
+    const { body } = await opened.gateway.call('GET', `/runs/${opened.failedRun}`);
+    expect(since).toBe(body.data.ended_at);
+    const failure = rows('Last failures').filter({ hasText: 'scripted' });
+    await failure.getByText(/crm\/syncs\/scripted\.ts:\d+/).click();
+    await page.getByRole('heading', { level: 1, name: 'scripted' }).waitFor();
+    await page.getByLabel('Source').getByText('throw new Error').waitFor();
+  });
+
+  it('has a chart of what happened, and none of what did not', async () => {
+    const { page } = opened;
+    await openHome('dev');
+    await page.getByRole('img', { name: 'Sync runs' }).locator('canvas').waitFor();
+    expect(await page.getByRole('img', { name: 'Authorizations' }).count()).toBe(0);
+    await openHome('prod');
+    await page.getByText('Nothing happened in this time').waitFor();
+    expect(await page.getByRole('img').count()).toBe(0);
+  });
+
+  it('lists first steps until they are done or hidden', async () => {
+    const { page } = opened;
+    await openHome('prod');
+    const steps = page.locator('.steps li');
+    await page.getByRole('link', { name: 'Add an integration' }).waitFor();
+    expect(await steps.count()).toBe(6);
+    const before = await page.locator('.steps li.done').count();
+    const key = opened.gateway.prodKey;
+    const body = { provider: 'crm', unique_key: 'first' };
+    await opened.gateway.call('POST', '/integrations', { key, body });
+    await opened.gateway.call('GET', '/integrations', { key });
+    await openHome('prod');
+    await page.getByRole('link', { name: 'Connect an account' }).waitFor();
+    expect(await page.locator('.steps li.done').count()).toBe(before + 1);
+    await page.getByRole('button', { name: 'Hide' }).click();
+    await steps.first().waitFor({ state: 'detached' });
+    await openHome('prod');
+    await page.locator('.tiles').waitFor();
+    expect(await steps.count()).toBe(0);
   });
 });

@@ -18,20 +18,18 @@ interface ChartProps {
   readonly series: readonly Series[];
 }
 
-const height = 180;
+const height = 110;
 
-/** Values over time. The legend below it has the totals as text. */
-export function Chart({ label, times, series }: ChartProps): JSX.Element {
+/** Values over time as bars, one series on top of the other. The legend below it has the totals as text. */
+export function Chart({ label, times, series: all }: ChartProps): JSX.Element {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
+    // The sum of all is drawn first, and what is below it over that.
+    const series = all.toReversed();
     const element = frame.current;
     if (element === null) return;
     const draw = (): uPlot =>
-      new uPlot(
-        optionsOf(element, series),
-        [[...times], ...series.map(({ values }) => [...values])],
-        element,
-      );
+      new uPlot(optionsOf(element, series), [[...times], ...stacked(series)], element);
     let plot = draw();
     const redraw = (): void => {
       plot.destroy();
@@ -47,12 +45,12 @@ export function Chart({ label, times, series }: ChartProps): JSX.Element {
       theme.disconnect();
       plot.destroy();
     };
-  }, [times, series]);
+  }, [times, all]);
   return (
     <figure>
       <div class="chart" ref={frame} role="img" aria-label={label} />
       <figcaption class="legend">
-        {series.map(({ label: name, color, values }) => (
+        {all.map(({ label: name, color, values }) => (
           <span key={name}>
             <svg class="swatch" viewBox="0 0 8 8" aria-hidden="true">
               <rect width="8" height="8" rx="2" fill={`var(${color})`} />
@@ -65,6 +63,14 @@ export function Chart({ label, times, series }: ChartProps): JSX.Element {
   );
 }
 
+/** Each with the sum of the series after it. */
+const stacked = (series: readonly Series[]): number[][] =>
+  series.map(({ values }, at) =>
+    values.map((_, step) =>
+      series.slice(at).reduce((sum, { values: one }) => sum + (one[step] ?? 0), 0),
+    ),
+  );
+
 /** The time of a tick; at midnight the day. */
 function timeText(seconds: number): string {
   const at = new Date(seconds * 1000);
@@ -74,6 +80,9 @@ function timeText(seconds: number): string {
 }
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+/** Share of a step, and width at most. */
+const bars = uPlot.paths.bars?.({ size: [0.8, 16] });
 
 function optionsOf(element: HTMLElement, series: readonly Series[]): uPlot.Options {
   const style = getComputedStyle(element);
@@ -103,8 +112,9 @@ function optionsOf(element: HTMLElement, series: readonly Series[]): uPlot.Optio
       ...series.map(({ label, color: name }) => ({
         label,
         stroke: color(name),
-        fill: `${color(name)}22`,
-        width: 1.5,
+        fill: color(name),
+        width: 0,
+        ...(bars === undefined ? {} : { paths: bars }),
         points: { show: false },
       })),
     ],

@@ -15,9 +15,19 @@ export interface LazyComponent<Props> {
   load(): void;
 }
 
-/** A component whose script is loaded when it is first shown, unless it was before. */
+const PendingPage = (): JSX.Element => (
+  <div class="page">
+    <SkeletonRows />
+  </div>
+);
+
+/**
+ * A component whose script is loaded when it is first shown, unless it was before.
+ * @param Pending stands in its place meanwhile
+ */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
+  Pending: ComponentType = PendingPage,
 ): LazyComponent<Props> {
   let loading: Promise<ComponentType<Props>> | null = null;
   const begin = () => (loading ??= load());
@@ -41,12 +51,7 @@ export function lazy<Props extends object>(
           />
         </div>
       );
-    if (state.kind === 'loading')
-      return (
-        <div class="page">
-          <SkeletonRows />
-        </div>
-      );
+    if (state.kind === 'loading') return <Pending />;
     return <state.Content {...props} />;
   };
   // A failure is shown by the component, which begins once more.

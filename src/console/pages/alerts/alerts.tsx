@@ -17,19 +17,8 @@ import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-
-type AlertKind = Alert['alert'];
-
-const labels: Readonly<Record<AlertKind, string>> = {
-  connections_failing: 'Connections failing',
-  refreshes_failing: 'Refreshes failing',
-  dead_letters: 'Dead letters',
-  projections_stuck: 'Projections stuck',
-};
-
-const alertKinds = Object.keys(labels) as readonly AlertKind[];
-
-const labelOfAlert = (kind: AlertKind): string => labels[kind];
+import { alertKinds, labelOfAlert, type AlertKind } from './alert-labels.ts';
+import { Subjects } from './subjects.tsx';
 
 /** What fails now, and who is notified of it. */
 export function Alerts(): JSX.Element {
@@ -79,11 +68,7 @@ const columnsOf = (isObserved: boolean): readonly Column<Alert>[] => [
   {
     title: 'Of',
     narrow: 'below',
-    cell: ({ subjects }) => (
-      <span class="clip" title={subjects.join(', ')}>
-        {subjects.join(', ') || '–'}
-      </span>
-    ),
+    cell: (alert) => <Subjects alert={alert} />,
   },
   { title: 'Since', fit: 'tight', narrow: 'below end', cell: ({ since }) => <Time at={since} /> },
   { title: 'Notified', fit: 'tight', cell: ({ notified_at: at }) => <Time at={at} /> },

@@ -41,18 +41,7 @@ export function TryAccount({ integration, provider }: TryAccountProps): JSX.Elem
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [channel] = useState(() => crypto.randomUUID());
   const [name, setName] = useState<string>(testUser.display_name);
-  const open = useChange(
-    async (client) => {
-      setOutcome(null);
-      const user = { ...testUser, ...(name === '' ? {} : { display_name: name }) };
-      const body = { end_user: user, allowed_integrations: [integration] };
-      return (await client.request('POST /connect/sessions', { body })).data;
-    },
-    {
-      showsFailure: true,
-      onDone: (session) => void window.open(linkOf(session, channel), '_blank', 'noopener'),
-    },
-  );
+  const open = useTestSession({ integration, name, channel }, () => setOutcome(null));
   useConnectEvents(channel, (event) => {
     if (event.type === 'error') setOutcome({ kind: 'refused', event });
     if (event.type === 'connect' && event.connectionId !== undefined)
@@ -100,6 +89,29 @@ export function TryAccount({ integration, provider }: TryAccountProps): JSX.Elem
       </section>
       {hasApp(provider.auth_mode) && !isConnected && <UsualErrors provider={provider} />}
     </div>
+  );
+}
+
+interface TestSessionProps {
+  readonly integration: string;
+  /** Of the connection. */
+  readonly name: string;
+  readonly channel: string;
+}
+
+/** Opens the connect page in a new window. */
+function useTestSession({ integration, name, channel }: TestSessionProps, onStart: () => void) {
+  return useChange(
+    async (client) => {
+      onStart();
+      const user = { ...testUser, ...(name === '' ? {} : { display_name: name }) };
+      const body = { end_user: user, allowed_integrations: [integration] };
+      return (await client.request('POST /connect/sessions', { body })).data;
+    },
+    {
+      showsFailure: true,
+      onDone: (session) => void window.open(linkOf(session, channel), '_blank', 'noopener'),
+    },
   );
 }
 
