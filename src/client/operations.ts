@@ -10,7 +10,7 @@ export type RunFailure = { readonly name: string; readonly location: string | nu
 
 export type Provider = { readonly name: string; readonly display_name: string; readonly categories: readonly string[]; readonly auth_mode: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE'; readonly docs: string; readonly logo_url: string; readonly callback_url: string | null; readonly app_setup_url: string | null; readonly setup_guide_url?: string; readonly default_scopes?: readonly string[]; readonly available_scopes?: readonly string[]; readonly scope_descriptions?: { readonly [name: string]: string }; readonly integration_config?: { readonly [name: string]: { readonly title: string; readonly description: string; readonly secret?: boolean; readonly optional?: boolean; readonly [name: string]: unknown } }; readonly [name: string]: unknown };
 
-export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string }; readonly credentials?: { readonly [name: string]: string | null } | null };
+export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string }; readonly credentials?: { readonly [name: string]: string | null } | null; readonly auth_mode?: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | null; readonly connections?: number };
 
 export type Success = { readonly success: true };
 
@@ -194,7 +194,7 @@ export interface Operations {
   };
   /** List the integrations of the environment. */
   'GET /integrations': {
-    readonly query?: { readonly credentials?: 'none' };
+    readonly query?: { readonly credentials?: 'none'; readonly include?: 'usage' };
     readonly answer: { readonly data: readonly Integration[] };
   };
   /** Create an integration. */

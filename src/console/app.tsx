@@ -137,7 +137,7 @@ const environmentRoutes = [
   ['/env/:environment/logs/:id', Operation],
   ['/env/:environment/playground', Playground],
   ['/env/:environment/runs', Runs],
-  ['/env/:environment/runs/:id', Run],
+  ['/env/:environment/runs/:id/:tab?', Run],
   ['/env/:environment/variables', Variables],
   ['/env/:environment/webhooks-in', WebhooksIn],
   ['/env/:environment/webhooks-out/:tab?', WebhooksOut],

@@ -46,8 +46,10 @@ interface TextProps extends FieldProps {
   readonly isRequired?: boolean;
   readonly isDisabled?: boolean;
   /** Values that the browser offers. */
-  readonly suggestions?: readonly string[];
+  readonly suggestions?: readonly Choice[];
   readonly onInput: (value: string) => void;
+  /** Called with Enter, and when the field loses the focus after a change. */
+  readonly onCommit?: () => void;
 }
 
 export function TextField(props: TextProps): JSX.Element {
@@ -70,11 +72,12 @@ export function TextField(props: TextProps): JSX.Element {
             step={type === 'number' ? 'any' : undefined}
             list={suggestions === undefined ? undefined : `${described.id}-list`}
             onInput={({ currentTarget }) => onInput(currentTarget.value)}
+            onChange={() => props.onCommit?.()}
           />
           {suggestions !== undefined && (
             <datalist id={`${described.id}-list`}>
               {suggestions.map((one) => (
-                <option key={one} value={one} />
+                <option key={one.value} value={one.value} label={one.label} />
               ))}
             </datalist>
           )}

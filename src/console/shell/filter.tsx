@@ -1,4 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { nameOfConnection } from '../data/connection-names.ts';
 import { useRead } from '../data/read.ts';
 import type { UrlState } from '../data/url-state.ts';
 import { Button } from '../design/button.tsx';
@@ -69,6 +71,53 @@ export function FilterSelect(props: FilterSelectProps): JSX.Element {
         ...(isKnown ? [] : [{ value: current, label: current }]),
       ]}
       onChange={(value) => filters.set({ [name]: value })}
+    />
+  );
+}
+
+const suggestedMax = 8;
+
+/** One connection, found by a part of its id or of the name or mail address of its end user. */
+export function ConnectionFilter({ filters }: { readonly filters: UrlState }): JSX.Element {
+  const { can } = useAccess();
+  const canList = can('environment:connections:list');
+  const id = filters.get('connection');
+  /** What is typed and names no connection yet. */
+  const [text, setText] = useState<string | null>(null);
+  const search = text?.trim() ?? '';
+  const query = { search, credentials: 'none', limit: suggestedMax } as const;
+  const { data: found } = useRead(
+    'GET /connections',
+    { query },
+    { isEnabled: canList && search !== '' },
+  );
+  const { data: chosen } = useRead(
+    'GET /connections',
+    { query: { connectionIds: [id], credentials: 'none' } },
+    { isEnabled: canList && id !== '' },
+  );
+  const [user] = chosen?.connections ?? [];
+  const suggestions = (search === '' ? [] : (found?.connections ?? [])).map((one) => ({
+    value: one.connection_id,
+    label: `${nameOfConnection(one.connection_id, one.end_user)} · ${one.provider_config_key}`,
+  }));
+  const choose = (value: string): void => {
+    const isKnown = !canList || suggestions.some((one) => one.value === value);
+    setText(isKnown || value === '' ? null : value);
+    filters.set({ connection: isKnown ? value : '' });
+  };
+  return (
+    <TextField
+      label="Connection"
+      type="search"
+      placeholder="Name, mail address or id"
+      value={text ?? (id === '' ? '' : nameOfConnection(id, user?.end_user))}
+      suggestions={suggestions}
+      onInput={choose}
+      onCommit={() => {
+        const [first] = suggestions;
+        if (text !== null) choose(first?.value ?? text);
+      }}
     />
   );
 }

@@ -17,6 +17,7 @@ import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { LogOf } from '../logs/logs.tsx';
 import { RunsTable } from '../runs/runs.tsx';
 import { ConnectionSettings } from './connection-settings.tsx';
 import { Failing } from './failing.tsx';
@@ -57,6 +58,12 @@ const tabs: readonly ConnectionTab[] = [
     content: ({ integration, connection }) => (
       <RunsTable query={{ provider_config_key: integration, connection_id: connection }} />
     ),
+  },
+  {
+    id: 'logs',
+    label: 'Logs',
+    scope: 'environment:logs:read',
+    content: ({ integration, connection }) => <LogOf subject={{ integration, connection }} />,
   },
   {
     id: 'settings',

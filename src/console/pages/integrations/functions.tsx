@@ -16,6 +16,7 @@ import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
+import { LogOf } from '../logs/logs.tsx';
 
 type Function_ = Answer<'GET /integrations/{uniqueKey}/functions'>['data'][number];
 
@@ -125,6 +126,15 @@ function FunctionDrawer({ integration, shown, onClose }: FunctionDrawerProps): J
             label: 'Schema',
             content: <Json label="JSON schema" value={shown.json_schema ?? null} />,
           },
+          ...(can('environment:logs:read')
+            ? [
+                {
+                  id: 'logs',
+                  label: 'Logs',
+                  content: <LogOf subject={{ integration, function: shown.name }} />,
+                },
+              ]
+            : []),
           ...(can('environment:functions:read')
             ? [
                 {

@@ -14,7 +14,7 @@ import { useAccess } from '../../session/context.tsx';
 import { FilterBar, FilterText } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { logoPath } from './provider-words.ts';
+import { logoPath, modeLabels } from './provider-words.ts';
 
 type Integration = Answer<'GET /integrations'>['data'][number];
 
@@ -22,7 +22,7 @@ export function Integrations(): JSX.Element {
   const { can, path } = useAccess();
   const filters = useUrlState();
   const sort = useSort();
-  const query = useRead('GET /integrations', { query: { credentials: 'none' } });
+  const query = useRead('GET /integrations', { query: { credentials: 'none', include: 'usage' } });
   const search = filters.get('search').toLowerCase();
   return (
     <Page
@@ -67,6 +67,9 @@ export function Integrations(): JSX.Element {
   );
 }
 
+const modeOf = ({ auth_mode: mode }: Integration): string =>
+  mode == null ? '–' : modeLabels[mode];
+
 const columnsOf = (path: (page: string) => string): readonly Column<Integration>[] => [
   {
     title: 'Integration',
@@ -96,10 +99,19 @@ const columnsOf = (path: (page: string) => string): readonly Column<Integration>
     cell: ({ provider }) => <Clip text={provider} />,
   },
   {
+    title: 'Authentication',
+    sortBy: (row) => modeOf(row),
+    cell: (row) => <Clip text={modeOf(row)} />,
+  },
+  {
     title: 'Connections',
-    fit: 'tight',
-    cell: ({ unique_key: key }) => (
-      <Link href={path(`/connections?integration=${encodeURIComponent(key)}`)}>Connections</Link>
+    fit: 'end',
+    narrow: 'top end',
+    sortBy: ({ connections = 0 }) => connections,
+    cell: ({ unique_key: key, connections = 0 }) => (
+      <Link href={path(`/connections?integration=${encodeURIComponent(key)}`)}>
+        {connections.toLocaleString('en')}
+      </Link>
     ),
   },
   {

@@ -17,7 +17,13 @@ import { Table, type Column } from '../../design/table.tsx';
 import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConnectionLink } from '../../shell/connection-name.tsx';
-import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import {
+  ConnectionFilter,
+  FilterBar,
+  FilterSelect,
+  FilterText,
+  IntegrationFilter,
+} from '../../shell/filter.tsx';
 import { ListState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { MessagesTable } from './operation.tsx';
@@ -58,7 +64,14 @@ const oneOf = <Value extends string>(values: readonly Value[], text: string) => 
   return found === undefined ? undefined : [found];
 };
 
-function useOperations(filters: UrlState) {
+/** What a log is limited to, beside its filters. */
+interface LogSubject {
+  readonly integration?: string;
+  readonly connection?: string;
+  readonly function?: string;
+}
+
+function useOperations(filters: UrlState, subject: LogSubject) {
   const { client, key } = useAccess();
   const one = (name: string) => {
     const value = filters.sent(name);
@@ -69,9 +82,9 @@ function useOperations(filters: UrlState) {
     states: oneOf(states, filters.get('state')),
     levels: oneOf(levels, filters.get('level')),
     types: one('type'),
-    integrations: one('integration'),
-    connections: one('connection'),
-    syncs: one('function'),
+    integrations: listOf(subject.integration) ?? one('integration'),
+    connections: listOf(subject.connection) ?? one('connection'),
+    syncs: listOf(subject.function) ?? one('function'),
     period: periodOf(filters.get('days')),
     limit: 100,
   };
@@ -118,22 +131,58 @@ export function Logs(): JSX.Element {
   );
 }
 
-const Filters = ({ filters }: { readonly filters: UrlState }): JSX.Element => (
+/** The log of a connection or of a function, as a part of its page. */
+export function LogOf({ subject }: { readonly subject: LogSubject }): JSX.Element {
+  const filters = useUrlState();
+  return (
+    <div class="stack">
+      <FilterBar filters={filters}>
+        <CommonFilters filters={filters} />
+      </FilterBar>
+      <Operations filters={filters} subject={subject} />
+    </div>
+  );
+}
+
+interface FiltersProps {
+  readonly filters: UrlState;
+}
+
+const Filters = ({ filters }: FiltersProps): JSX.Element => (
   <FilterBar filters={filters}>
-    <FilterText filters={filters} name="search" label="Full text" type="search" isWide />
-    <FilterSelect filters={filters} name="type" label="Type" values={types} />
-    <FilterSelect filters={filters} name="state" label="State" values={states} />
-    <FilterSelect filters={filters} name="level" label="Level" values={levels} />
+    <CommonFilters filters={filters} />
     <IntegrationFilter filters={filters} />
-    <FilterText filters={filters} name="connection" label="Connection" type="search" />
+    <ConnectionFilter filters={filters} />
     <FilterText filters={filters} name="function" label="Function" type="search" />
-    <FilterSelect filters={filters} name="days" label="Period" none="14 days" values={periods} />
   </FilterBar>
 );
 
-function Operations({ filters }: { readonly filters: UrlState }): JSX.Element {
+const CommonFilters = ({ filters }: FiltersProps): JSX.Element => (
+  <>
+    <FilterText
+      filters={filters}
+      name="search"
+      label="Search"
+      type="search"
+      placeholder="Message, function, connection or person"
+      isWide
+    />
+    <FilterSelect filters={filters} name="type" label="Type" values={types} />
+    <FilterSelect filters={filters} name="state" label="State" values={states} />
+    <FilterSelect filters={filters} name="level" label="Level" values={levels} />
+    <FilterSelect filters={filters} name="days" label="Period" none="14 days" values={periods} />
+  </>
+);
+
+const everything: LogSubject = {};
+
+interface OperationsProps extends FiltersProps {
+  readonly subject?: LogSubject;
+}
+
+function Operations({ filters, subject = everything }: OperationsProps): JSX.Element {
   const { path } = useAccess();
-  const list = useOperations(filters);
+  const list = useOperations(filters, subject);
   const sort = useSort();
   return (
     <ListState
@@ -146,7 +195,9 @@ function Operations({ filters }: { readonly filters: UrlState }): JSX.Element {
     >
       <Table
         label="Operations"
-        columns={columnsOf(path)}
+        columns={columnsOf(path).filter(
+          ({ title }) => title !== 'Connection' || subject.connection === undefined,
+        )}
         rows={list.items}
         keyOf={({ id }) => id}
         sort={list.hasMore ? undefined : sort}

@@ -23,16 +23,10 @@ import { Page } from '../../shell/page.tsx';
 /** One operation with its messages: the permalink of the log. */
 export function Operation(): JSX.Element {
   const { path } = useAccess();
-  const filters = useUrlState();
   const [, id = ''] = useParts();
   const operation = useRead(
     'GET /logs/operations/{operationId}',
     { params: { operationId: id } },
-    { everyMs: 3_000 },
-  );
-  const messages = useRead(
-    'POST /logs/messages',
-    { body: { operationId: id, search: filters.sent('search'), limit: 100 } },
     { everyMs: 3_000 },
   );
   const data = operation.data?.data;
@@ -49,6 +43,21 @@ export function Operation(): JSX.Element {
       <LoadedState query={operation}>
         {({ data: shown }) => <Facts operation={shown} />}
       </LoadedState>
+      <OperationMessages operationId={id} />
+    </Page>
+  );
+}
+
+/** What an operation wrote to the log. */
+export function OperationMessages({ operationId }: { readonly operationId: string }): JSX.Element {
+  const filters = useUrlState();
+  const messages = useRead(
+    'POST /logs/messages',
+    { body: { operationId, search: filters.sent('search'), limit: 100 } },
+    { everyMs: 3_000 },
+  );
+  return (
+    <>
       <FilterBar filters={filters}>
         <FilterText filters={filters} name="search" label="Search messages" type="search" isWide />
       </FilterBar>
@@ -66,7 +75,7 @@ export function Operation(): JSX.Element {
           )
         }
       </LoadedState>
-    </Page>
+    </>
   );
 }
 

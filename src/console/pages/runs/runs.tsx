@@ -16,12 +16,20 @@ import { CopyButton } from '../../design/copy-button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column, ScrolledTable } from '../../design/table.tsx';
+import { LinkTabs } from '../../design/tabs.tsx';
 import { duration, Time, exact } from '../../design/time.tsx';
 import { useAccess, accountKeyOf, useAccessOf, useSession } from '../../session/context.tsx';
 import { ConnectionLink } from '../../shell/connection-name.tsx';
-import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import {
+  ConnectionFilter,
+  FilterBar,
+  FilterSelect,
+  FilterText,
+  IntegrationFilter,
+} from '../../shell/filter.tsx';
 import { LoadedState, ScrolledState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { OperationMessages } from '../logs/operation.tsx';
 import { failedCallId, failedEntry, RunFailure } from './failure.tsx';
 import { RunActions, type RunDetail } from './run-actions.tsx';
 
@@ -70,6 +78,7 @@ function sinceOf(days: string): string | undefined {
 export function Runs(): JSX.Element {
   const filters = useUrlState();
   const query: Query = {
+    search: filters.sent('search'),
     kind: oneOf(kinds, filters.get('kind')),
     status: oneOf(states, filters.get('status')),
     function: filters.sent('function'),
@@ -83,11 +92,21 @@ export function Runs(): JSX.Element {
       about="Runs of syncs, actions and on-event functions, newest first. The list is live."
     >
       <FilterBar filters={filters}>
-        <FilterText filters={filters} name="function" label="Function" type="search" isWide />
+        <FilterText
+          filters={filters}
+          name="search"
+          label="Search"
+          type="search"
+          placeholder="Function, connection or person"
+          isWide
+        />
         <FilterSelect filters={filters} name="status" label="State" values={states} />
         <FilterSelect filters={filters} name="kind" label="Kind" values={kinds} />
         <IntegrationFilter filters={filters} />
-        <FilterText filters={filters} name="connection" label="Connection" type="search" />
+        <ConnectionFilter filters={filters} />
+        {filters.get('function') !== '' && (
+          <FilterText filters={filters} name="function" label="Function" type="search" />
+        )}
         <FilterSelect
           filters={filters}
           name="days"
@@ -103,7 +122,8 @@ export function Runs(): JSX.Element {
 
 export function Run(): JSX.Element {
   const { path } = useAccess();
-  const [, id = ''] = useParts();
+  const [, id = '', part] = useParts();
+  const tab = runTabs.find((one) => one.id === part)?.id ?? 'timeline';
   const query = useRead('GET /runs/{id}', { params: { id } }, { everyMs: 2_000 });
   const run = query.data?.data;
   return (
@@ -119,17 +139,18 @@ export function Run(): JSX.Element {
             <div class="card padded">
               <Facts run={data} />
             </div>
-            <h2>Timeline</h2>
-            <Timeline run={data} />
-            <Positions run={data} />
-            {data.checkpoint_to !== null && (
-              <>
-                <h2>Checkpoint</h2>
-                <Json
-                  label="Checkpoint"
-                  value={{ from: data.checkpoint_from, to: data.checkpoint_to }}
-                />
-              </>
+            <LinkTabs
+              label="Run"
+              current={tab}
+              tabs={runTabs.map((one) => ({
+                ...one,
+                href: path(`${pathOf('runs', id)}${one.id === 'timeline' ? '' : `/${one.id}`}`),
+              }))}
+            />
+            {tab === 'timeline' ? (
+              <Course run={data} />
+            ) : (
+              <OperationMessages operationId={data.log_id} />
             )}
           </div>
         )}
@@ -137,6 +158,25 @@ export function Run(): JSX.Element {
     </Page>
   );
 }
+
+const runTabs = [
+  { id: 'timeline', label: 'Timeline' },
+  { id: 'logs', label: 'Logs' },
+] as const;
+
+/** What the run did, where it wrote and how far it came. */
+const Course = ({ run }: { readonly run: RunDetail }): JSX.Element => (
+  <>
+    <Timeline run={run} />
+    <Positions run={run} />
+    {run.checkpoint_to !== null && (
+      <>
+        <h2>Checkpoint</h2>
+        <Json label="Checkpoint" value={{ from: run.checkpoint_from, to: run.checkpoint_to }} />
+      </>
+    )}
+  </>
+);
 
 function Facts({ run }: { readonly run: RunDetail }): JSX.Element {
   const { path } = useAccess();
@@ -324,7 +364,7 @@ export function RunsTable({ query }: RunsTableProps): JSX.Element {
   const { path } = useAccess();
   const sort = useSort();
   const refresh = useRef(() => {});
-  const { since: _since, ...filter } = query;
+  const { since: _since, search: _search, ...filter } = query;
   const isStreamed = useStream('GET /runs/tail', { query: filter }, () => refresh.current());
   const list = useScrolledList(
     'GET /runs',

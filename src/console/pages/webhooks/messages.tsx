@@ -23,7 +23,13 @@ import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConnectionLink } from '../../shell/connection-name.tsx';
-import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import {
+  ConnectionFilter,
+  FilterBar,
+  FilterSelect,
+  FilterText,
+  IntegrationFilter,
+} from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { webhookKinds } from './webhook-kinds.ts';
@@ -72,7 +78,7 @@ export function Messages(): JSX.Element {
         <FilterSelect filters={filters} name="kind" label="Kind" values={webhookKinds} />
         <FilterText filters={filters} name="endpoint" label="Endpoint" type="search" />
         <IntegrationFilter filters={filters} />
-        <FilterText filters={filters} name="connection" label="Connection" type="search" />
+        <ConnectionFilter filters={filters} />
       </FilterBar>
       <ListState
         list={list}

@@ -17,7 +17,12 @@ import { Table, type Column } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConnectionLink } from '../../shell/connection-name.tsx';
-import { FilterBar, FilterSelect, FilterText, IntegrationFilter } from '../../shell/filter.tsx';
+import {
+  ConnectionFilter,
+  FilterBar,
+  FilterSelect,
+  IntegrationFilter,
+} from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { Page } from '../../shell/page.tsx';
@@ -56,7 +61,7 @@ export function WebhooksIn(): JSX.Element {
       <FilterBar filters={filters}>
         <FilterSelect filters={filters} name="disposition" label="Outcome" values={dispositions} />
         <IntegrationFilter filters={filters} />
-        <FilterText filters={filters} name="connection" label="Connection" type="search" isWide />
+        <ConnectionFilter filters={filters} />
       </FilterBar>
       <ListState
         list={list}

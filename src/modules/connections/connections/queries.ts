@@ -38,6 +38,13 @@ export function connectionTotals(
   };
 }
 
+/** Connections of the integration; without those being deleted. */
+export const connectionsTotalOf = (
+  { view }: ControlPlane,
+  environmentUid: string,
+  integrationKey: string,
+): number => view.count(connectionTotal.ofIntegration, [environmentUid, integrationKey]);
+
 export function findConnection(
   { view }: ControlPlane,
   environmentUid: string,

@@ -91,6 +91,8 @@ export function connectionSearch(query: ConnectionQuery): ViewQuery {
 export const connectionTotal = {
   all: 'SELECT total FROM connections_total WHERE environment_uid = ?',
   failing: "SELECT count(*) AS total FROM connections WHERE environment_uid = ? AND errors != ''",
+  ofIntegration:
+    'SELECT count(*) AS total FROM connections WHERE environment_uid = ? AND integration_key = ?',
 } as const;
 
 const lastPosition = 2n ** 63n - 1n;

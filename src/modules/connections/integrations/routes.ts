@@ -7,10 +7,12 @@ import { representation } from '#http/representation.ts';
 import { data, json, succeeded, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMillis } from '#kernel/time.ts';
+import { connectionsTotalOf } from '../connections/queries.ts';
 import type { Provider } from '../providers/definition.ts';
 import { checkFields } from '../providers/field-check.ts';
 import { logoUrl } from '../providers/routes.ts';
-import { defineRoute } from '../services.ts';
+import { authModes } from '../providers/schema-parts.ts';
+import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { presentIntegrationCredentials } from './credentials.ts';
 import {
   createIntegration,
@@ -57,6 +59,12 @@ const integrationShape = shown.schema
     credentials: credentials
       .optional()
       .describe('OAuth client or app; null where the authentication mode needs none.'),
+    auth_mode: z
+      .enum(authModes)
+      .nullable()
+      .optional()
+      .describe('Authentication mode; null when the catalog no longer has the provider.'),
+    connections: z.int().optional().describe('Number of connections.'),
   })
   .meta({
     id: 'Integration',
@@ -90,6 +98,14 @@ const noStore = { 'cache-control': 'no-store' };
 const path = z.strictObject({ uniqueKey: integrationKey });
 const values = mapOf(text(1, 255), text(0, 8192));
 
+const usageOf = (
+  { control, providers }: Pick<ConnectionsServices, 'control' | 'providers'>,
+  { environmentUid, uniqueKey, provider }: Integration,
+) => ({
+  auth_mode: providers.find(provider)?.auth_mode ?? null,
+  connections: connectionsTotalOf(control, environmentUid, uniqueKey),
+});
+
 const list = defineRoute({
   method: 'GET',
   path: '/integrations',
@@ -101,6 +117,10 @@ const list = defineRoute({
     'With the token of a connect session, only those that the session allows. With the scope for credentials each has its credentials.',
   query: z.strictObject({
     credentials: z.enum(['none']).optional().describe('`none`: leave the credentials out.'),
+    include: z
+      .enum(['usage'])
+      .optional()
+      .describe('`usage`: with the authentication mode and the number of connections.'),
   }),
   answers: { 200: json('The integrations.', data(z.array(integrationShape))) },
   errors: [],
@@ -113,7 +133,8 @@ const list = defineRoute({
     const integrations = listIntegrations(services.control, caller.environmentUid).filter(isShown);
     const data = await Promise.all(
       integrations.map(async (integration) => {
-        const shown = presentIntegration(integration, publicUrl);
+        const usage = query.include === 'usage' ? usageOf(services, integration) : {};
+        const shown = { ...presentIntegration(integration, publicUrl), ...usage };
         if (!withCredentials) return shown;
         const credentials = await readIntegrationCredentials(services, integration);
         return { ...shown, credentials: presentIntegrationCredentials(credentials) };
