@@ -43,6 +43,22 @@ describe('integrations', () => {
     expect(open.at('data')).toMatchObject({ webhook_url: null, credentials: null });
   });
 
+  it('are listed with their mode and the number of their connections on request', async () => {
+    const usages = async () => {
+      const list = await api.call('GET', '/integrations?include=usage&credentials=none');
+      const data = list.at('data') as { unique_key: string; [field: string]: unknown }[];
+      return new Map(data.map(({ unique_key: key, ...rest }) => [key, rest]));
+    };
+    const before = (await usages()).get('open')?.['connections'];
+    const body = { provider_config_key: 'open', credentials: { type: 'NONE' } };
+    expect((await api.call('POST', '/connections', { body })).status).toBe(201);
+    const after = await usages();
+    expect(after.get('open')).toMatchObject({ auth_mode: 'NONE', connections: Number(before) + 1 });
+    expect(after.get('oauth')).toMatchObject({ auth_mode: 'OAUTH2' });
+    const plain = await api.call('GET', '/integrations');
+    expect(JSON.stringify(plain.body)).not.toContain('"connections"');
+  });
+
   it('are listed with credentials only under that scope', async () => {
     const key = await api.keyWith('environment:integrations:list');
     const list = await api.call('GET', '/integrations', { key });

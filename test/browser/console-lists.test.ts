@@ -61,6 +61,56 @@ describe('a list of the console', () => {
     expect(address().pathname).toContain('/connections/crm/');
   });
 
+  it('finds runs and logs by parts of words, and a connection by its name', async () => {
+    const { page, people } = opened;
+    await open('/env/dev/runs');
+    await page.getByLabel('Search').fill('cript');
+    await row().getByText('failed').waitFor();
+    await expect.poll(() => page.locator('.table tbody tr').count()).toBe(1);
+    await page.getByLabel('Search').fill('freifrau');
+    await row().waitFor({ state: 'detached' });
+    await page
+      .getByRole('link', { name: `${longName} · crm` })
+      .first()
+      .waitFor();
+    await open('/env/dev/webhooks-out');
+    await page.getByLabel('Connection', { exact: true }).fill('ximilian');
+    await page.locator(`datalist option[value="${people[0]?.id}"]`).waitFor({ state: 'attached' });
+    await page.keyboard.press('Enter');
+    await expect.poll(() => address().searchParams.get('connection')).toBe(people[0]?.id);
+    expect(await page.getByLabel('Connection', { exact: true }).inputValue()).toBe(longName);
+  });
+
+  it('shows the log of a connection, of a function and of a run in a tab', async () => {
+    const { page, people, failedRun } = opened;
+    await open(`/env/dev/connections/crm/${people[0]?.id}/logs`);
+    await page.getByText('Sync contacts succeeded').first().waitFor();
+    expect(await page.getByText('the provider speaks another language').count()).toBe(0);
+    await page.getByLabel('Search').fill('nothing here');
+    await page.getByText('Sync contacts succeeded').first().waitFor({ state: 'detached' });
+    await page
+      .getByText(/nothing here is in range/)
+      .first()
+      .waitFor();
+    await open('/env/dev/integrations/crm/functions?function=scripted');
+    await page.getByRole('tab', { name: 'Logs' }).click();
+    await page
+      .getByRole('dialog')
+      .getByText(/the provider speaks another language/)
+      .waitFor();
+    await page.goto(`${opened.gateway.url}/console/env/dev/runs/${failedRun}`);
+    await page.getByRole('link', { name: 'Logs' }).last().click();
+    await page.getByRole('region', { name: 'Messages' }).waitFor();
+  });
+
+  it('shows how many connections an integration has, and how they authenticate', async () => {
+    const { page } = opened;
+    await open('/env/dev/integrations');
+    const crm = page.locator('.table tbody tr').filter({ hasText: /^CRM/ });
+    await crm.getByText('API key').waitFor();
+    await crm.getByRole('link', { name: '4', exact: true }).waitFor();
+  });
+
   it('is walked through with the arrow keys', async () => {
     const { page } = opened;
     await open('/env/dev/runs');

@@ -23,7 +23,6 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 interface Run {
   readonly connection_id: string;
-  readonly connection_id: string;
   readonly id: string;
   readonly function: string;
   readonly status: string;

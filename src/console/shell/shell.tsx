@@ -47,7 +47,7 @@ const environmentPages: readonly NavigationItem[] = [
     scope: 'environment:connections:list',
   },
   { page: '/runs', label: 'Runs', icon: 'play', scope: 'environment:logs:read' },
-  { page: '/logs', label: 'Logs', icon: 'list', scope: 'environment:logs:read' },
+  { page: '/logs', label: 'Logs', icon: 'log', scope: 'environment:logs:read' },
   {
     page: '/webhooks-out',
     label: 'Webhooks out',
@@ -61,7 +61,7 @@ const environmentPages: readonly NavigationItem[] = [
     icon: 'terminal',
     scope: 'environment:actions:execute',
   },
-  { page: '/variables', label: 'Variables', icon: 'gear', scope: 'environment:variables:read' },
+  { page: '/variables', label: 'Variables', icon: 'braces', scope: 'environment:variables:read' },
   { page: '/alerts', label: 'Alerts', icon: 'bell', scope: 'environment:alerts:read' },
   {
     page: '/keys',
@@ -73,7 +73,7 @@ const environmentPages: readonly NavigationItem[] = [
 ];
 
 const accountPages: readonly NavigationItem[] = [
-  { page: '/topics', label: 'Topics', icon: 'layers', scope: 'account:topics:read' },
+  { page: '/topics', label: 'Topics', icon: 'stream', scope: 'account:topics:read' },
   {
     page: '/projections',
     label: 'Projections',
@@ -83,13 +83,13 @@ const accountPages: readonly NavigationItem[] = [
   {
     page: '/consumer-groups',
     label: 'Consumer groups',
-    icon: 'activity',
+    icon: 'group',
     scope: 'account:consumer-groups:read',
   },
   {
     page: '/dead-letters',
     label: 'Dead letters',
-    icon: 'alert',
+    icon: 'mail-failed',
     scope: 'account:dead-letters:read',
   },
   {
@@ -396,10 +396,10 @@ function SessionMenu(): JSX.Element {
         ...keys.map((key) => ({
           id: key.id,
           label: `Remove the key of ${key.environment?.name ?? 'the account'}`,
-          icon: 'key' as const,
+          icon: 'trash' as const,
           onSelect: () => remove.mutate(key.id),
         })),
-        { id: 'out', label: 'Sign out', icon: 'lock', onSelect: () => leave.mutate() },
+        { id: 'out', label: 'Sign out', icon: 'leave', onSelect: () => leave.mutate() },
       ]}
     />
   );

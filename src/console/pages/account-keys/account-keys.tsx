@@ -95,7 +95,7 @@ function KeyMenu({ row, isOwn }: KeyMenuProps): JSX.Element {
           {
             id: 'delete',
             label: isOwn ? 'Delete: with another key, this one is in use here' : 'Delete…',
-            icon: 'close',
+            icon: 'trash',
             isDangerous: true,
             isDisabled: isOwn || !can('account:api_keys:delete'),
             onSelect: () => setOpen('deletion'),

@@ -174,17 +174,17 @@ function DestinationMenu({ destination }: DestinationProps): JSX.Element {
         isIconOnly
         items={[
           { id: 'test', label: 'Send a test', icon: 'send', onSelect: () => test.mutate() },
-          { id: 'edit', label: 'Edit…', icon: 'gear', onSelect: () => setOpen('edit') },
+          { id: 'edit', label: 'Edit…', icon: 'pencil', onSelect: () => setOpen('edit') },
           {
             id: 'toggle',
             label: enabled ? 'Disable' : 'Enable',
-            icon: 'clock',
+            icon: enabled ? 'pause' : 'play',
             onSelect: () => toggle.mutate(),
           },
           {
             id: 'delete',
             label: 'Delete…',
-            icon: 'close',
+            icon: 'trash',
             isDangerous: true,
             onSelect: () => setOpen('delete'),
           },

@@ -220,7 +220,7 @@ function ChainActions({ chain }: { readonly chain: Chain }): JSX.Element {
       </Button>
       <Button
         isSmall
-        icon="list"
+        icon="download"
         title={`Export the chain of ${nameOf(chain)} as NDJSON`}
         isBusy={save.isPending}
         onPress={() => save.mutate()}

@@ -294,7 +294,7 @@ function Prune({ name, model: { model, variant }, id }: PruneProps): JSX.Element
   });
   return (
     <>
-      <Button icon="close" tone="danger" onPress={() => setOpen(true)}>
+      <Button icon="trash" tone="danger" onPress={() => setOpen(true)}>
         Prune up to here…
       </Button>
       {isOpen && (

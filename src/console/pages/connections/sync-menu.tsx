@@ -132,13 +132,13 @@ function itemsOf(
     {
       id: 'clear',
       label: 'Delete the records and run…',
-      icon: 'alert',
+      icon: 'trash',
       isDangerous: true,
       onSelect: () => open('clear'),
     },
     status === 'PAUSED'
-      ? item('start', 'Start the schedule', 'clock')
-      : item('pause', 'Pause the schedule', 'clock'),
+      ? item('start', 'Start the schedule', 'play')
+      : item('pause', 'Pause the schedule', 'pause'),
     ...(status === 'RUNNING' ? [cancelItem(open)] : []),
   ];
 }
@@ -160,7 +160,7 @@ function itemsByScope(
   const frequency: MenuItem = {
     id: 'frequency',
     label: 'Set the frequency…',
-    icon: 'gear',
+    icon: 'clock',
     onSelect: () => open('frequency'),
   };
   const create: MenuItem = {
@@ -172,7 +172,7 @@ function itemsByScope(
   const remove: MenuItem = {
     id: 'remove',
     label: 'Delete the variant…',
-    icon: 'close',
+    icon: 'trash',
     isDangerous: true,
     onSelect: () => open('remove'),
   };

@@ -308,7 +308,7 @@ function LogoField({ logo, onChange }: LogoFieldProps): JSX.Element {
       </span>
       {logo !== '' && (
         <div>
-          <Button isSmall icon="close" onPress={() => onChange('')}>
+          <Button isSmall icon="trash" onPress={() => onChange('')}>
             Remove the logo
           </Button>
         </div>

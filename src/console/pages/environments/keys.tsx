@@ -140,7 +140,7 @@ function KeyMenu({ environmentId, row, showSecret }: KeyMenuProps): JSX.Element 
           {
             id: 'reveal',
             label: 'Reveal (audited)',
-            icon: 'key',
+            icon: 'eye',
             isDisabled: !can('account:environments:api_keys:reveal'),
             onSelect: () => reveal.mutate(),
           },
@@ -154,7 +154,7 @@ function KeyMenu({ environmentId, row, showSecret }: KeyMenuProps): JSX.Element 
           {
             id: 'delete',
             label: 'Delete…',
-            icon: 'close',
+            icon: 'trash',
             isDangerous: true,
             isDisabled: !can('account:environments:api_keys:delete'),
             onSelect: () => setOpen('deletion'),

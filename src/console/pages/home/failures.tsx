@@ -19,7 +19,7 @@ export function Failures(): JSX.Element {
   const { can } = useAccess();
   return (
     <>
-      {can('environment:*') && <FiringAlerts />}
+      {can('environment:alerts:read') && <FiringAlerts />}
       {can('environment:connections:list') && <FailingConnections />}
       {can('environment:logs:read') && can('environment:connections:list') && <FailedRuns />}
     </>

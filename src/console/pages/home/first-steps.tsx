@@ -34,12 +34,21 @@ interface Step {
   readonly isDone: boolean;
 }
 
+/** Without one of them what is done cannot be seen. */
+const scopes = [
+  'environment:integrations:list',
+  'environment:connections:list',
+  'environment:functions:list',
+  'environment:logs:read',
+  'environment:webhooks:read',
+];
+
 /** What a newcomer does next, until all of it is done or the list is closed. */
 export function FirstSteps(): JSX.Element | null {
   const { can } = useAccess();
   const [isOver, end] = useEnd();
   const tryDemo = useTryDemo();
-  const progress = useProgress(!isOver && can('environment:*'));
+  const progress = useProgress(!isOver && scopes.every(can));
   const steps = useSteps(progress);
   const isDone = steps !== null && steps.every((step) => step.isDone);
   useEffect(() => {

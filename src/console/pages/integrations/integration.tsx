@@ -263,12 +263,12 @@ function AppCredentials({
         <h2>App credentials</h2>
         <div class="row">
           {can('environment:integrations:read_credentials') && (
-            <Button icon="key" onPress={() => setShown(!isShown)}>
+            <Button icon="eye" onPress={() => setShown(!isShown)}>
               {isShown ? 'Hide' : 'Reveal (audited)'}
             </Button>
           )}
           {can('environment:integrations:update') && (
-            <Button icon="refresh" onPress={() => setReplacing(true)}>
+            <Button icon="pencil" onPress={() => setReplacing(true)}>
               Replace…
             </Button>
           )}

@@ -106,7 +106,7 @@ export function Revert({ runId }: { readonly runId: string }): JSX.Element {
   );
   return (
     <>
-      <Button icon="refresh" isBusy={preview.isPending} onPress={() => preview.mutate()}>
+      <Button icon="undo" isBusy={preview.isPending} onPress={() => preview.mutate()}>
         Revert…
       </Button>
       {plan !== null && (

@@ -91,7 +91,7 @@ function RemoveButton({ name }: { readonly name: string }): JSX.Element {
   );
   return (
     <>
-      <IconButton icon="close" label={`Remove ${name}…`} isSmall onPress={() => setOpen(true)} />
+      <IconButton icon="trash" label={`Remove ${name}…`} isSmall onPress={() => setOpen(true)} />
       {isOpen && (
         <ConfirmChange
           title={`Remove the variable ${name}?`}

@@ -106,17 +106,17 @@ function EndpointMenu({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX
     { done: enabled ? 'The endpoint was disabled' : 'The endpoint was enabled' },
   );
   const own: readonly MenuItem[] = [
-    { id: 'edit', label: 'Edit…', icon: 'gear', onSelect: () => setOpen('edit') },
+    { id: 'edit', label: 'Edit…', icon: 'pencil', onSelect: () => setOpen('edit') },
     {
       id: 'toggle',
       label: enabled ? 'Disable' : 'Enable',
-      icon: 'clock',
+      icon: enabled ? 'pause' : 'play',
       onSelect: () => toggle.mutate(),
     },
     {
       id: 'delete',
       label: 'Delete…',
-      icon: 'close',
+      icon: 'trash',
       isDangerous: true,
       onSelect: () => setOpen('delete'),
     },

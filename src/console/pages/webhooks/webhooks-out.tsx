@@ -97,7 +97,7 @@ function Reveal({ onKey }: { readonly onKey: (key: string) => void }): JSX.Eleme
     onDone: ({ data }) => onKey(data.webhook_signing_key),
   });
   return (
-    <Button icon="key" isBusy={reveal.isPending} onPress={() => reveal.mutate()}>
+    <Button icon="eye" isBusy={reveal.isPending} onPress={() => reveal.mutate()}>
       Reveal (audited)
     </Button>
   );
