@@ -6,34 +6,20 @@ import {
 } from '@tanstack/virtual-core';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
-import type { Column, SortValue } from './column.ts';
-import { Icon } from './icon.tsx';
-import { classOf, TableRow } from './table-row.tsx';
+import {
+  canStack,
+  Head,
+  placed,
+  ShortTable,
+  sorted,
+  tableClassOf,
+  type CommonProps,
+  type TableProps,
+} from './short-table.tsx';
+import { TableRow } from './table-row.tsx';
 
 export type { Column } from './column.ts';
-
-/** How the rows are sorted, and what a press on a header does. */
-export interface Sort {
-  /** Title of the column; null: the order of the list. */
-  readonly title: string | null;
-  readonly isDescending: boolean;
-  readonly onSort: (title: string) => void;
-}
-
-interface CommonProps<Row> {
-  /** Names the table for those who do not see it. */
-  readonly label: string;
-  readonly columns: readonly Column<Row>[];
-  readonly keyOf: (row: Row) => string;
-  /** Absent where only a part of the rows is known: they stay in the order of the list. */
-  readonly sort?: Sort | undefined;
-  /** Opens what a row is about, where its first column is no link to it. */
-  readonly onOpen?: (row: Row) => void;
-}
-
-interface TableProps<Row> extends CommonProps<Row> {
-  readonly rows: readonly Row[];
-}
+export type { Sort } from './short-table.tsx';
 
 /** Rows of which only some are known at a time. */
 interface RowSource<Row> {
@@ -53,8 +39,8 @@ interface SourceProps<Row> extends CommonProps<Row> {
 const plainUpTo = 100;
 
 export function Table<Row>(props: TableProps<Row>): JSX.Element {
+  if (props.rows.length <= plainUpTo) return <ShortTable {...props} />;
   const rows = sorted(props.rows, props.columns, props.sort);
-  if (rows.length <= plainUpTo) return <PlainTable {...props} rows={rows} />;
   return <VirtualTable {...props} source={sourceOf(rows)} />;
 }
 
@@ -71,36 +57,6 @@ export function ScrolledTable<Row>(props: SourceProps<Row>): JSX.Element {
   if (hasMore || count > plainUpTo) return <VirtualTable {...props} sort={undefined} />;
   const rows = Array.from({ length: count }, (_, index) => at(index));
   return <Table {...props} rows={rows.filter((row) => row !== undefined)} />;
-}
-
-function PlainTable<Row>(props: TableProps<Row>): JSX.Element {
-  const columns = placed(props.columns);
-  return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={props.label}>
-      <table class={tableClassOf(columns)}>
-        <Head {...props} />
-        <tbody>
-          {props.rows.map((row) => (
-            <TableRow key={props.keyOf(row)} row={row} columns={columns} onOpen={props.onOpen} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-type NarrowPlaces = readonly Pick<Column<never>, 'narrow'>[];
-
-const canStack = (columns: NarrowPlaces): boolean =>
-  columns.some(({ narrow }) => narrow !== undefined);
-
-const tableClassOf = (columns: NarrowPlaces): string =>
-  canStack(columns) ? 'table stacks' : 'table';
-
-/** The first column is at the top unless another one is. */
-function placed<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
-  if (!canStack(columns) || columns.some(({ narrow }) => narrow === 'top')) return columns;
-  return columns.map((column, at) => (at === 0 ? { ...column, narrow: 'top' } : column));
 }
 
 /** Of a row of one line, and of one of two lines (`surfaces.css`). */
@@ -177,61 +133,3 @@ function Spacer({ height, columns }: { readonly height: number; readonly columns
     </tr>
   );
 }
-
-interface HeadProps<Row> {
-  readonly columns: readonly Column<Row>[];
-  readonly sort?: Sort | undefined;
-}
-
-function Head<Row>({ columns, sort }: HeadProps<Row>): JSX.Element {
-  return (
-    <thead>
-      <tr>
-        {columns.map((column) => {
-          const { title, sortBy } = column;
-          const isSorted = sort?.title === title;
-          const order = sort?.isDescending === true ? 'descending' : 'ascending';
-          return (
-            <th
-              key={title}
-              scope="col"
-              class={classOf(column)}
-              aria-sort={isSorted ? order : undefined}
-            >
-              {title === '' && <span class="visually-hidden">Actions</span>}
-              {sort === undefined || sortBy === undefined ? (
-                title
-              ) : (
-                <button type="button" class="sort" onClick={() => sort.onSort(title)}>
-                  {title}
-                  <Icon name={isSorted ? (sort.isDescending ? 'down' : 'up') : 'sort'} />
-                </button>
-              )}
-            </th>
-          );
-        })}
-      </tr>
-    </thead>
-  );
-}
-
-/** Rows without a value come last in both orders. */
-function sorted<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  sort: Sort | undefined,
-): readonly Row[] {
-  const sortBy = columns.find(({ title }) => title === sort?.title)?.sortBy;
-  if (sort === undefined || sortBy === undefined) return rows;
-  const compare = (left: SortValue, right: SortValue): number => {
-    if (left === null || right === null) return Number(left === null) - Number(right === null);
-    const order =
-      typeof left === 'number' && typeof right === 'number'
-        ? left - right
-        : collator.compare(String(left), String(right));
-    return sort.isDescending ? -order : order;
-  };
-  return rows.toSorted((left, right) => compare(sortBy(left), sortBy(right)));
-}
-
-const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });

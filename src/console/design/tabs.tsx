@@ -2,7 +2,6 @@ import { normalizeProps, useMachine } from '@zag-js/preact';
 import * as tabs from '@zag-js/tabs';
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 
 interface Tab {
   readonly id: string;
@@ -34,24 +33,5 @@ export function Tabs({ label, tabs: list }: TabsProps): JSX.Element {
         </div>
       ))}
     </div>
-  );
-}
-
-interface LinkTabsProps {
-  readonly label: string;
-  readonly current: string;
-  readonly tabs: readonly { readonly id: string; readonly label: string; readonly href: string }[];
-}
-
-/** Tabs that are pages: each has an address of its own. */
-export function LinkTabs({ label, current, tabs: list }: LinkTabsProps): JSX.Element {
-  return (
-    <nav class="tab-list" aria-label={label}>
-      {list.map(({ id, label: text, href }) => (
-        <Link key={id} href={href} aria-current={id === current ? 'page' : undefined}>
-          {text}
-        </Link>
-      ))}
-    </nav>
   );
 }

@@ -110,7 +110,7 @@ export function ConnectionFilter({ filters }: { readonly filters: UrlState }): J
     <TextField
       label="Connection"
       type="search"
-      placeholder="Name, mail address or id"
+      placeholder="Name or id"
       value={text ?? (id === '' ? '' : nameOfConnection(id, user?.end_user))}
       suggestions={suggestions}
       onInput={choose}

@@ -7,7 +7,8 @@ import { dayMs } from '../../data/local-time.ts';
 import { useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { Badge, StateBadge } from '../../design/badge.tsx';
-import { Table, type Column } from '../../design/table.tsx';
+import type { Column } from '../../design/column.ts';
+import { ShortTable } from '../../design/short-table.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConnectionLink } from '../../shell/connection-name.tsx';
@@ -35,7 +36,7 @@ function FiringAlerts(): JSX.Element | null {
   if (firing.length === 0) return null;
   return (
     <Part title="Alerts" href={path('/alerts')} all="All alerts">
-      <Table
+      <ShortTable
         label="Alerts that fire"
         rows={firing}
         keyOf={({ alert }) => alert}
@@ -77,7 +78,7 @@ function FailingConnections(): JSX.Element | null {
   if (data === undefined || data.connections.length === 0) return null;
   return (
     <Part title="Failing connections" href={path('/connections?errors=any')} all="All of them">
-      <Table
+      <ShortTable
         label="Failing connections"
         rows={data.connections}
         keyOf={({ id }) => String(id)}
@@ -202,7 +203,7 @@ function FailedRuns(): JSX.Element | null {
   if (data === undefined || data.data.length === 0) return null;
   return (
     <Part title="Last failures" href={path('/runs?status=failed')} all="All failed runs">
-      <Table
+      <ShortTable
         label="Last failures"
         rows={data.data}
         keyOf={({ id }) => id}

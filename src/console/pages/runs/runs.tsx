@@ -14,9 +14,9 @@ import { Clip } from '../../design/clip.tsx';
 import { Json } from '../../design/code.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
-import { Empty } from '../../design/states.tsx';
+import { LinkTabs } from '../../design/link-tabs.tsx';
+import { Empty, SkeletonRows } from '../../design/states.tsx';
 import { Table, type Column, ScrolledTable } from '../../design/table.tsx';
-import { LinkTabs } from '../../design/tabs.tsx';
 import { duration, Time, exact } from '../../design/time.tsx';
 import { useAccess, accountKeyOf, useAccessOf, useSession } from '../../session/context.tsx';
 import { ConnectionLink } from '../../shell/connection-name.tsx';
@@ -29,7 +29,7 @@ import {
 } from '../../shell/filter.tsx';
 import { LoadedState, ScrolledState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
-import { OperationMessages } from '../logs/operation.tsx';
+import { lazy } from '../lazy.tsx';
 import { failedCallId, failedEntry, RunFailure } from './failure.tsx';
 import { RunActions, type RunDetail } from './run-actions.tsx';
 
@@ -158,6 +158,11 @@ export function Run(): JSX.Element {
     </Page>
   );
 }
+
+const OperationMessages = lazy(
+  async () => (await import('../logs/operation.tsx')).OperationMessages,
+  () => <SkeletonRows />,
+);
 
 const runTabs = [
   { id: 'timeline', label: 'Timeline' },
