@@ -243,7 +243,8 @@ describe('the test account of an integration', () => {
     expect(made).toHaveLength(1);
     await connectPage.close();
     await page.getByRole('link', { name: 'Open the connection' }).click();
-    await page.getByRole('heading', { level: 1, name: made[0]!.connection_id }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Test account' }).waitFor();
+    await page.getByText(made[0]!.connection_id, { exact: true }).waitFor();
   });
 
   it('is found where its link was opened in another browser', async () => {

@@ -99,7 +99,8 @@ describe('a list of the console', () => {
       .getByText(/the provider speaks another language/)
       .waitFor();
     await page.goto(`${opened.gateway.url}/console/env/dev/runs/${failedRun}`);
-    await page.getByRole('link', { name: 'Logs' }).last().click();
+    const tabs = page.getByRole('navigation', { name: 'Run', exact: true });
+    await tabs.getByRole('link', { name: 'Logs' }).click();
     await page.getByRole('region', { name: 'Messages' }).waitFor();
   });
 

@@ -48,7 +48,7 @@ interface TextProps extends FieldProps {
   /** Values that the browser offers. */
   readonly suggestions?: readonly Choice[];
   readonly onInput: (value: string) => void;
-  /** Called with Enter, and when the field loses the focus after a change. */
+  /** Called with Enter, and when the field loses the focus. */
   readonly onCommit?: () => void;
 }
 
@@ -72,7 +72,10 @@ export function TextField(props: TextProps): JSX.Element {
             step={type === 'number' ? 'any' : undefined}
             list={suggestions === undefined ? undefined : `${described.id}-list`}
             onInput={({ currentTarget }) => onInput(currentTarget.value)}
-            onChange={() => props.onCommit?.()}
+            onKeyDown={({ key }) => {
+              if (key === 'Enter') props.onCommit?.();
+            }}
+            onBlur={() => props.onCommit?.()}
           />
           {suggestions !== undefined && (
             <datalist id={`${described.id}-list`}>

@@ -177,22 +177,28 @@ function useSteps(progress: Progress | undefined): readonly Step[] | null {
 function useProgress(isEnabled: boolean): Progress | undefined {
   const { key, client } = useAccess();
   const account = useAccessOf(accountKeyOf(useSession()));
+  const options = { enabled: isEnabled, refetchInterval: 30_000 };
   const { data } = useQuery({
-    queryKey: [key.id, 'first steps', account?.key.id ?? null],
-    queryFn: ({ signal }) => readProgress(client, account, signal),
-    enabled: isEnabled,
-    refetchInterval: 30_000,
+    queryKey: [key.id, 'first steps'],
+    queryFn: ({ signal }) => readProgress(client, signal),
+    ...options,
   });
-  return data;
+  // Of its own: what is read with a key ends with that key.
+  const production = useQuery({
+    queryKey: [account?.key.id ?? null, 'use of production'],
+    queryFn: ({ signal }) => (account === null ? null : isProductionUsed(account, signal)),
+    ...options,
+  });
+  if (data === undefined || production.isPending) return undefined;
+  return { ...data, usesProduction: production.data ?? null };
 }
 
 async function readProgress(
   client: Client,
-  account: Access | null,
   signal: AbortSignal,
-): Promise<Progress> {
+): Promise<Omit<Progress, 'usesProduction'>> {
   const since = new Date(new Date().getTime() - 90 * dayMs).toISOString();
-  const [integrations, { connections }, syncs, endpoints, usesProduction] = await Promise.all([
+  const [integrations, { connections }, syncs, endpoints] = await Promise.all([
     client.request('GET /integrations', { query: { credentials: 'none' }, signal }),
     client.request('GET /connections', { query: { credentials: 'none', limit: 1 }, signal }),
     client.request('GET /runs', {
@@ -200,7 +206,6 @@ async function readProgress(
       signal,
     }),
     client.request('GET /webhook-endpoints', { signal }),
-    account === null ? null : isProductionUsed(account, signal),
   ]);
   const keys = integrations.data.map(({ unique_key: key }) => key);
   return {
@@ -211,7 +216,6 @@ async function readProgress(
       Object.values(counts).some(({ added, updated }) => added + updated > 0),
     ),
     hasEndpoint: endpoints.data.length > 0,
-    usesProduction,
   };
 }
 
