@@ -64,10 +64,10 @@ describe('a list of the console', () => {
   it('finds runs and logs by parts of words, and a connection by its name', async () => {
     const { page, people } = opened;
     await open('/env/dev/runs');
-    await page.getByLabel('Search').fill('cript');
+    await page.getByRole('searchbox', { name: 'Search' }).fill('cript');
     await row().getByText('failed').waitFor();
     await expect.poll(() => page.locator('.table tbody tr').count()).toBe(1);
-    await page.getByLabel('Search').fill('freifrau');
+    await page.getByRole('searchbox', { name: 'Search' }).fill('freifrau');
     await row().waitFor({ state: 'detached' });
     await page
       .getByRole('link', { name: `${longName} · crm` })
@@ -86,7 +86,7 @@ describe('a list of the console', () => {
     await open(`/env/dev/connections/crm/${people[0]?.id}/logs`);
     await page.getByText('Sync contacts succeeded').first().waitFor();
     expect(await page.getByText('the provider speaks another language').count()).toBe(0);
-    await page.getByLabel('Search').fill('nothing here');
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nothing here');
     await page.getByText('Sync contacts succeeded').first().waitFor({ state: 'detached' });
     await page
       .getByText(/nothing here is in range/)
@@ -220,7 +220,7 @@ describe('Home of the console', () => {
     await failing.getByText('the provider speaks another language').waitFor();
     const since = await failing.locator('time').getAttribute('datetime');
     const { body } = await opened.gateway.call('GET', `/runs/${opened.failedRun}`);
-    expect(since).toBe(body.data.ended_at);
+    expect(since).toBe(new Date(body.data.ended_at).toISOString());
     const failure = rows('Last failures').filter({ hasText: 'scripted' });
     await failure.getByText(/crm\/syncs\/scripted\.ts:\d+/).click();
     await page.getByRole('heading', { level: 1, name: 'scripted' }).waitFor();

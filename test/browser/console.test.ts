@@ -69,7 +69,7 @@ describe('the console', () => {
     const { page } = await world.signedIn();
     await page.goto(`${world.gateway.url}/console/env/dev/connections?search=nobody`);
     await page.getByRole('heading', { name: 'No connection matches' }).waitFor();
-    await page.getByLabel('Search').fill('customer');
+    await page.getByRole('searchbox', { name: 'Search' }).fill('customer');
     await page.getByRole('link', { name: hostile }).waitFor();
     expect(new URL(page.url()).search).toBe('?search=customer');
   });

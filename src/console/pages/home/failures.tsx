@@ -43,7 +43,11 @@ function FiringAlerts(): JSX.Element | null {
         columns={[
           {
             title: 'Alert',
-            cell: ({ alert }) => <Link href={path('/alerts')}>{labelOfAlert(alert)}</Link>,
+            cell: ({ alert }) => (
+              <Link href={path('/alerts')} class="clip" title={labelOfAlert(alert)}>
+                {labelOfAlert(alert)}
+              </Link>
+            ),
           },
           {
             title: 'Of',
@@ -217,7 +221,11 @@ const runColumns = (path: (page: string) => string): readonly Column<Run>[] => [
   {
     title: 'Function',
     fit: 'tight',
-    cell: ({ id, function: name }) => <Link href={path(pathOf('runs', id))}>{name}</Link>,
+    cell: ({ id, function: name }) => (
+      <Link href={path(pathOf('runs', id))} class="clip" title={name}>
+        {name}
+      </Link>
+    ),
   },
   {
     title: 'Error',
