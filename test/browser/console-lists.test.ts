@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- a test looks into any answer */
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-argument -- a test looks into any answer */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { longName, openUsedConsole, type UsedConsole } from './console-used.ts';
 

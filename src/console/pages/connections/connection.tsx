@@ -18,7 +18,7 @@ import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { LogOf } from '../logs/logs.tsx';
-import { RunsTable } from '../runs/runs.tsx';
+import { RunsTable } from '../runs/runs-table.tsx';
 import { ConnectionSettings } from './connection-settings.tsx';
 import { Failing } from './failing.tsx';
 import { ConnectionRecords } from './records.tsx';

@@ -164,7 +164,7 @@ const CommonFilters = ({ filters }: FiltersProps): JSX.Element => (
       name="search"
       label="Search"
       type="search"
-      placeholder="Message, function, connection or person"
+      placeholder="Message, function or person"
       isWide
     />
     <FilterSelect filters={filters} name="type" label="Type" values={types} />

@@ -1,13 +1,10 @@
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Input, Answer } from '#client/index.ts';
+import type { Input } from '#client/index.ts';
 import { dayMs, localTimeOf } from '../../data/local-time.ts';
 import { membersOf } from '../../data/members.ts';
-import { useRead, useStream } from '../../data/read.ts';
+import { useRead } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
-import { useScrolledList } from '../../data/scrolled-list.ts';
-import { useSort } from '../../data/sort.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { StateBadge, Badge, type Tone } from '../../design/badge.tsx';
 import { Clip } from '../../design/clip.tsx';
@@ -16,7 +13,7 @@ import { CopyButton } from '../../design/copy-button.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { LinkTabs } from '../../design/link-tabs.tsx';
 import { Empty, SkeletonRows } from '../../design/states.tsx';
-import { Table, type Column, ScrolledTable } from '../../design/table.tsx';
+import { Table, type Column } from '../../design/table.tsx';
 import { duration, Time, exact } from '../../design/time.tsx';
 import { useAccess, accountKeyOf, useAccessOf, useSession } from '../../session/context.tsx';
 import { ConnectionLink } from '../../shell/connection-name.tsx';
@@ -27,11 +24,12 @@ import {
   FilterText,
   IntegrationFilter,
 } from '../../shell/filter.tsx';
-import { LoadedState, ScrolledState } from '../../shell/loaded.tsx';
+import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { lazy } from '../lazy.tsx';
 import { failedCallId, failedEntry, RunFailure } from './failure.tsx';
 import { RunActions, type RunDetail } from './run-actions.tsx';
+import { RunsTable } from './runs-table.tsx';
 
 type Query = NonNullable<Input<'GET /runs'>['query']>;
 
@@ -350,100 +348,3 @@ function messagesOf({ topic, partition, first_offset: first }: RunEvent, run: Ru
   const search = new URLSearchParams({ partition: String(partition), ...from });
   return `${pathOf('topics', topic, 'messages')}?${search.toString()}`;
 }
-
-type RunSummary = Answer<'GET /runs'>['data'][number];
-
-const pageSize = 200;
-/** Beside the stream, for what the table had not reached when it was read after an event. */
-const checkedEveryMs = 30_000;
-/** Without the stream. */
-const polledEveryMs = 3_000;
-const keyOf = ({ id }: RunSummary): string => id;
-
-interface RunsTableProps {
-  readonly query: NonNullable<Input<'GET /runs'>['query']>;
-}
-
-/** Runs that match, newest first; the list is live. */
-export function RunsTable({ query }: RunsTableProps): JSX.Element {
-  const { path } = useAccess();
-  const sort = useSort();
-  const refresh = useRef(() => {});
-  const { since: _since, search: _search, ...filter } = query;
-  const isStreamed = useStream('GET /runs/tail', { query: filter }, () => refresh.current());
-  const list = useScrolledList(
-    'GET /runs',
-    { query: { ...query, limit: pageSize } },
-    ({ data }) => data,
-    { keyOf, everyMs: isStreamed ? checkedEveryMs : polledEveryMs },
-  );
-  refresh.current = list.refresh;
-  return (
-    <ScrolledState
-      list={list}
-      noun="run"
-      empty={
-        <Empty title="No runs" command="npx svc sync run <sync>">
-          None of the last 24 hours matches. Choose another time, or run a sync:
-        </Empty>
-      }
-    >
-      <ScrolledTable
-        label="Runs"
-        columns={runColumns(path)}
-        source={list}
-        keyOf={keyOf}
-        sort={sort}
-      />
-    </ScrolledState>
-  );
-}
-
-const countsText = (counts: RunSummary['counts']): string => {
-  const totals = Object.values(counts);
-  if (totals.length === 0) return '–';
-  const sum = (field: 'added' | 'updated' | 'deleted'): number =>
-    totals.reduce((total, one) => total + one[field], 0);
-  return `+${sum('added')} ~${sum('updated')} −${sum('deleted')}`;
-};
-
-const runColumns = (path: (page: string) => string): readonly Column<RunSummary>[] => [
-  {
-    title: 'Function',
-    sortBy: ({ function: name }) => name,
-    cell: ({ id, function: name, variant }) => (
-      <Link href={path(pathOf('runs', id))} class="clip" title={name}>
-        {variant === 'base' ? name : `${name} · ${variant}`}
-      </Link>
-    ),
-  },
-  { title: 'Kind', fit: 'tight', sortBy: ({ kind }) => kind, cell: ({ kind }) => kind },
-  {
-    title: 'State',
-    fit: 'tight',
-    narrow: 'top end',
-    sortBy: ({ status }) => status,
-    cell: ({ status }) => <StateBadge state={status} />,
-  },
-  {
-    title: 'Connection',
-    narrow: 'below',
-    cell: ({ connection_id: id, provider_config_key: integration }) => (
-      <ConnectionLink integration={integration} id={id} />
-    ),
-  },
-  { title: 'Records', fit: 'end', cell: ({ counts }) => countsText(counts) },
-  {
-    title: 'Duration',
-    fit: 'end',
-    sortBy: ({ duration_ms: ms }) => ms,
-    cell: ({ duration_ms: ms }) => duration(ms),
-  },
-  {
-    title: 'Queued',
-    fit: 'tight',
-    narrow: 'below end',
-    sortBy: ({ queued_at: at }) => at,
-    cell: ({ queued_at: at }) => <Time at={at} />,
-  },
-];
