@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-argument -- a test looks into any answer */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { longName, openUsedConsole, type UsedConsole } from './console-used.ts';
 
 let opened: UsedConsole;
@@ -9,6 +9,7 @@ beforeAll(async () => {
 afterAll(() => opened[Symbol.asyncDispose]());
 
 describe('a list of the console', () => {
+  beforeEach(() => void (opened.complaints.length = 0));
   afterEach(() => expect(opened.complaints).toEqual([]));
   const open = async (path: string): Promise<void> => {
     await opened.page.goto(`${opened.gateway.url}/console${path}`);
@@ -78,7 +79,9 @@ describe('a list of the console', () => {
     await page.locator(`datalist option[value="${people[0]?.id}"]`).waitFor({ state: 'attached' });
     await page.keyboard.press('Enter');
     await expect.poll(() => address().searchParams.get('connection')).toBe(people[0]?.id);
-    expect(await page.getByLabel('Connection', { exact: true }).inputValue()).toBe(longName);
+    await expect
+      .poll(() => page.getByLabel('Connection', { exact: true }).inputValue())
+      .toBe(longName);
   });
 
   it('shows the log of a connection, of a function and of a run in a tab', async () => {
@@ -205,6 +208,7 @@ describe('a list of the console', () => {
 });
 
 describe('Home of the console', () => {
+  beforeEach(() => void (opened.complaints.length = 0));
   afterEach(() => expect(opened.complaints).toEqual([]));
   const openHome = async (environment: string): Promise<void> => {
     await opened.page.goto(`${opened.gateway.url}/console/env/${environment}`);
