@@ -17,7 +17,7 @@ import { ChangeForm } from '../../shell/change-form.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { PersonMenu, type Invitation } from './person-menu.tsx';
-import { RoleBadges, RoleFields, type RoleGrant } from './roles.tsx';
+import { RoleList, RoleFields, type RoleGrant } from './roles.tsx';
 
 /** Who signs in to the console, with which roles. */
 export function People(): JSX.Element {
@@ -87,7 +87,7 @@ const columnsOf = (
     sortBy: ({ email }) => email,
     cell: ({ email }) => <Clip text={email} />,
   },
-  { title: 'Roles', cell: ({ roles }) => <RoleBadges roles={roles} /> },
+  { title: 'Roles', cell: ({ roles }) => <RoleList roles={roles} /> },
   {
     title: 'State',
     fit: 'tight',

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Person } from '#client/index.ts';
 import { useRead } from '../../data/read.ts';
-import { Badge } from '../../design/badge.tsx';
+import { Clip } from '../../design/clip.tsx';
 import { Select } from '../../design/field.tsx';
 
 type PersonRole = Person['roles'][number];
@@ -36,16 +36,17 @@ const choices = [
 ];
 
 /** The roles of a person; those from groups say so. */
-export const RoleBadges = ({ roles }: { readonly roles: readonly PersonRole[] }): JSX.Element => (
-  <span class="row wrap">
-    {roles.map(({ environment, role, from }) => (
-      <Badge key={`${environment} ${role} ${from}`} tone={role === 'owner' ? 'info' : 'plain'}>
-        {environment}: {labels[role]}
-        {from === 'groups' && ' (group)'}
-      </Badge>
-    ))}
-    {roles.length === 0 && <span class="muted">none</span>}
-  </span>
+export const RoleList = ({ roles }: { readonly roles: readonly PersonRole[] }): JSX.Element => (
+  <Clip
+    text={
+      roles
+        .map(
+          ({ environment, role, from }) =>
+            `${environment}: ${labels[role]}${from === 'groups' ? ' (group)' : ''}`,
+        )
+        .join(', ') || 'none'
+    }
+  />
 );
 
 interface RoleFieldsProps {
