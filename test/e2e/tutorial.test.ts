@@ -133,7 +133,8 @@ describe('the tutorial, played in an empty home', () => {
     const line = file.text.slice(0, file.text.indexOf('data.name.split')).split('\n').length;
     const place = `demo/actions/initials.ts:${line}`;
     expect(answer).toContain(place);
-    const shown = await reader(next('sh').text);
+    const [, id = ''] = /svc runs show ([\da-f-]+)/.exec(answer) ?? [];
+    const shown = await reader(next('sh').text.replace('<id>', id));
     expect(shown).toContain(place);
     expect(shown).toContain(`> ${line} |     const words = data.name.split(' ');`);
     // svc dev keeps lines of every level.
