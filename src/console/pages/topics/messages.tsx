@@ -180,9 +180,12 @@ const subjectFields = [
 ] as const;
 
 /** What the message is about: by its own field, else by its key, whose last parts differ most. */
-function subjectOf({ key, value }: TopicMessage): string {
+function subjectOf({ key, headers, value }: TopicMessage): string {
   const fields: Readonly<Record<string, unknown>> = isObject(value) ? value : {};
-  const named = subjectFields.map((field) => fields[field]).find((one) => isName(one));
+  // Other messages name the run that wrote them.
+  const isOfRun = headers['ce_type']?.startsWith('svc.run.') === true;
+  const names = isOfRun ? (['run_id'] as const) : subjectFields;
+  const named = names.map((name) => fields[name]).find((one) => isName(one));
   return named ?? lastPartsOf(key);
 }
 
