@@ -244,17 +244,17 @@ describe('Home of the console', () => {
   it('lists first steps until they are done or hidden', async () => {
     const { page } = opened;
     await openHome('prod');
-    const steps = page.locator('.steps li');
+    const steps = page.locator('.first-steps li');
     await page.getByRole('link', { name: 'Add an integration' }).waitFor();
     expect(await steps.count()).toBe(6);
-    const before = await page.locator('.steps li.done').count();
+    const before = await page.locator('.first-steps li.done').count();
     const key = opened.gateway.prodKey;
     const body = { provider: 'crm', unique_key: 'first' };
     await opened.gateway.call('POST', '/integrations', { key, body });
     await opened.gateway.call('GET', '/integrations', { key });
     await openHome('prod');
     await page.getByRole('link', { name: 'Connect an account' }).waitFor();
-    expect(await page.locator('.steps li.done').count()).toBe(before + 1);
+    expect(await page.locator('.first-steps li.done').count()).toBe(before + 1);
     await page.getByRole('button', { name: 'Hide' }).click();
     await steps.first().waitFor({ state: 'detached' });
     await openHome('prod');

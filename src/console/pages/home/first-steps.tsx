@@ -72,7 +72,7 @@ export function FirstSteps(): JSX.Element | null {
           )}
         </span>
       </div>
-      <ol class="steps">
+      <ol class="first-steps">
         {steps.map((step) => (
           <StepItem key={step.title} step={step} />
         ))}
