@@ -8,7 +8,8 @@ export interface PageDocument {
   readonly publicUrl: string;
   /** Folder of the files, such as `/console/assets/`. */
   readonly assets: string;
-  readonly script: string;
+  /** Null: nothing runs on the page. */
+  readonly script: string | null;
   readonly style: string;
   /** HTML, at the end of the head. */
   readonly head?: string;
@@ -33,8 +34,7 @@ export function pageDocument(page: PageDocument): RouteAnswer {
 <title>${page.title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assets}${page.style}">
-<script type="module" src="${assets}${page.script}"></script>
-${page.head ?? ''}</head>
+${page.script === null ? '' : `<script type="module" src="${assets}${page.script}"></script>\n`}${page.head ?? ''}</head>
 <body>
 ${page.body}</body>
 </html>
