@@ -11,7 +11,7 @@ const keys = Object.keys(en) as TextKey[];
 const placesIn = (text: string): string[] => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 /** The same word in both languages. */
 const shared: Readonly<Partial<Record<string, readonly TextKey[]>>> = {
-  de: ['code', 'nameClientId', 'nameTokenId', 'fieldRefused'],
+  de: ['code', 'optional', 'nameClientId', 'nameTokenId', 'fieldRefused'],
   fr: ['code', 'fieldRefused'],
   es: ['fieldRefused'],
   ja: ['fieldRefused'],
