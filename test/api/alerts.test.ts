@@ -217,6 +217,18 @@ describe('a failing connection', () => {
       ['projections_stuck', false],
     ]);
     expect(alerts[0]).toMatchObject({ count: 1, subjects: [connection.name] });
+    const [dev] = api.services.control.view
+      .list(environmentEntity, [])
+      .filter(({ state }) => state.name === 'dev');
+    const scopes = ['environment:alerts:read'];
+    const body = { environment_id: dev?.state.id, display_name: 'alerts alone', scopes };
+    const made = await api.call('POST', '/environment/api-keys', { key: api.keys.account, body });
+    const key = made.at('data.secret') as string;
+    // It may not list connections.
+    expect((await api.call('GET', '/alerts', { key })).at('data.0')).toMatchObject({
+      count: 1,
+      subjects: [],
+    });
     await connection.mend('sync');
     await monitor.look();
   });

@@ -134,6 +134,8 @@ describe('a gateway that only reads', () => {
     const unusual = served.filter((row) => isGet(row) === isWrite(row));
     expect(unusual.map(({ endpoint }) => endpoint).sort()).toEqual([
       'GET /app-auth/connect',
+      'GET /console/oidc/callback',
+      'GET /console/oidc/start',
       'GET /environments/{environmentId}/retention',
       'GET /oauth/callback',
       'GET /oauth/connect/{providerConfigKey}',

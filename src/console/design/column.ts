@@ -4,8 +4,11 @@ export type SortValue = string | number | null;
 
 export interface Column<Row> {
   readonly title: string;
-  /** `tight`: as wide as its content; `end`: numbers. Others share the width that is left. */
-  readonly fit?: 'tight' | 'end';
+  /**
+   * `tight`: as wide as its content; `end`: numbers; `short`: a fifth of the table, with an ellipsis. Others share the
+   * width that is left.
+   */
+  readonly fit?: 'tight' | 'end' | 'short';
   /**
    * Where the cell stands in the rows of two lines that a narrow table has. A table whose columns have none keeps its
    * columns; in others, columns without one are left out there.

@@ -161,7 +161,11 @@ const preview = ({ id: _id, _svc_metadata: _metadata, ...payload }: Record_): st
   JSON.stringify(payload).slice(0, 300);
 
 const columns = [
-  { title: 'Id', cell: ({ id }: Record_) => <OpenLink id={id} text={id} /> },
+  {
+    title: 'Id',
+    fit: 'short' as const,
+    cell: ({ id }: Record_) => <OpenLink id={id} text={id} />,
+  },
   {
     title: 'Last action',
     fit: 'tight' as const,

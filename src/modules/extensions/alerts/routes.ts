@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { AnyRoute } from '#http/define-route.ts';
+import type { AnyRoute, Caller } from '#http/define-route.ts';
 import { takeQuota } from '#http/rate-limit.ts';
 import { representation } from '#http/representation.ts';
 import { json, data, timestamp } from '#http/responses.ts';
@@ -62,6 +62,10 @@ const result = representation<SendResult>()({
 const presentResult = result.of;
 const testedShape = data(result.schema);
 
+/** Names of connections are for keys that may list them (docs/reference/http.md#scopes). */
+const withKnownSubjects = (caller: Caller, alert: Alert): Alert =>
+  caller.has('environment:connections:list') ? alert : { ...alert, subjects: [] };
+
 const list = defineRoute({
   method: 'GET',
   path: '/alerts',
@@ -71,10 +75,10 @@ const list = defineRoute({
   description: 'They are observed while the environment has an alert destination.',
   answers: { 200: json('Every kind.', alertsShape) },
   errors: [],
-  handle({ caller: { environmentUid }, services: { control } }) {
+  handle({ caller, services: { control } }) {
     const alerts = alertKinds.map((kind) => {
-      const ref = alertRef(environmentUid, kind);
-      return presentAlert({ kind, alert: control.view.find(ref) });
+      const alert = control.view.find(alertRef(caller.environmentUid, kind));
+      return presentAlert({ kind, alert: alert && withKnownSubjects(caller, alert) });
     });
     return Promise.resolve({ status: 200, body: { data: alerts } });
   },

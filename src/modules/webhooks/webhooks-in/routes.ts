@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AnyRoute } from '#http/define-route.ts';
+import type { AnyRoute, Caller } from '#http/define-route.ts';
 import { connectionId, integrationKey, text, wholeNumber } from '#http/fields.ts';
 import { representation } from '#http/representation.ts';
 import { data, json, timestamp as shownTimestamp } from '#http/responses.ts';
@@ -7,6 +7,7 @@ import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMicros, isoMicrosOrNull } from '#kernel/time.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
+import { requireConnectionNamed } from '#modules/functions/runs/ledger/history.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import { dispositions } from './events.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
@@ -66,6 +67,12 @@ const pageSizeDefault = 100;
 const path = z.strictObject({ id: z.uuid().describe('Id of the webhook.') });
 const timestamp = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
 
+/** Names of connections are for keys that may list them, or name them (docs/reference/http.md#scopes). */
+const knownTo = (caller: Caller, webhook: IncomingWebhook, named?: string): IncomingWebhook =>
+  caller.has('environment:connections:list')
+    ? webhook
+    : { ...webhook, connections: webhook.connections.filter((id) => id === named) };
+
 const list = defineRoute({
   method: 'GET',
   path: '/webhook-deliveries',
@@ -86,6 +93,7 @@ const list = defineRoute({
   errors: ['invalid_cursor_value'],
   async handle({ query, caller, services: { incoming } }) {
     const { cursor, limit, disposition, since, until } = query;
+    requireConnectionNamed(caller, query.connection_id);
     const filter = {
       disposition,
       since,
@@ -100,7 +108,13 @@ const list = defineRoute({
     const shown = found.slice(0, limit);
     const last = found.length > limit ? shown.at(-1) : undefined;
     const next = last === undefined ? null : cursorOf(last);
-    return { status: 200, body: { data: shown.map(presentIncoming), next_cursor: next } };
+    return {
+      status: 200,
+      body: {
+        data: shown.map((one) => presentIncoming(knownTo(caller, one, query.connection_id))),
+        next_cursor: next,
+      },
+    };
   },
 });
 
@@ -134,7 +148,7 @@ const get = defineRoute({
     const request = kept?.request;
     const text =
       request === undefined ? null : bodyText(request.bytes, request.headers['content-type']);
-    const body = { ...presentIncoming(webhook), body: text };
+    const body = { ...presentIncoming(knownTo(caller, webhook)), body: text };
     return { status: 200, body: { data: body }, headers: { 'cache-control': 'no-store' } };
   },
 });
@@ -166,7 +180,7 @@ const process = defineRoute({
       if (!(error instanceof GatewayError) || error.status >= 500) throw error;
     }
     const now = await requireIncoming(services, caller.environmentUid, params.id);
-    return { status: 200, body: { data: presentIncoming(now) } };
+    return { status: 200, body: { data: presentIncoming(knownTo(caller, now)) } };
   },
 });
 

@@ -5,6 +5,7 @@ import { representation } from '#http/representation.ts';
 import { json, type Responses, anyJson, data, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMicrosOrNull, isoMicros } from '#kernel/time.ts';
+import { requireConnectionNamed } from '#modules/functions/runs/ledger/history.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import {
   deliveryStates,
@@ -154,6 +155,7 @@ const list = defineRoute({
   errors: ['invalid_cursor_value'],
   async handle({ query, caller, services: { deliveries } }) {
     const { cursor, limit, ...wanted } = query;
+    requireConnectionNamed(caller, query.connection_id);
     const before = cursor === undefined ? undefined : deliveryPositionOf(cursor);
     await deliveries.caughtUp();
     const found = deliveries.tables.list(caller.environmentUid, filterOf(wanted), {
@@ -196,11 +198,15 @@ const get = defineRoute({
     const { deliveries } = services;
     const found = await requireMessage(services, caller.environmentUid, params.id);
     const [first] = found;
+    // Names of connections are for keys that may list them (docs/reference/http.md#scopes).
+    const namesConnections = caller.has('environment:connections:list');
     const shown = found.map((delivery) => {
       const attempts = deliveries.tables.attemptsOf(delivery).map(presentAttempt);
-      return { ...presentDelivery(delivery), attempt_list: attempts };
+      const { connectionId: named } = delivery;
+      const known = { ...delivery, connectionId: namesConnections ? named : null };
+      return { ...presentDelivery(known), attempt_list: attempts };
     });
-    const payload = first === undefined ? null : await bodyOf(services, first);
+    const payload = first === undefined || !namesConnections ? null : await bodyOf(services, first);
     const body = { id: params.id, kind: first?.kind ?? null, payload, deliveries: shown };
     return { status: 200, body: { data: body }, headers: { 'cache-control': 'no-store' } };
   },

@@ -291,7 +291,9 @@ const webhookRows: readonly Row[] = [
   changing('POST /webhook-endpoints/{id}/test', K('webhook_endpoints:write'), 404, () => ({
     path: `/webhook-endpoints/${nowhere}/test`,
   })),
-  row('GET /webhook-messages', K('webhooks:read'), 200),
+  row('GET /webhook-messages', K('webhooks:read'), 200, (names) => ({
+    path: `/webhook-messages?${query({ connection_id: of(names).connection_id })}`,
+  })),
   changing('GET /webhook-messages/{id}', K('webhooks:read'), 404, () => ({
     path: `/webhook-messages/${nowhere}`,
   })),
@@ -305,7 +307,9 @@ const webhookRows: readonly Row[] = [
   row('POST /webhook-messages/replay', K('webhooks:resend'), 200, () => ({
     body: { ids: [nowhere], dry_run: true },
   })),
-  row('GET /webhook-deliveries', K('webhooks:read'), 200),
+  row('GET /webhook-deliveries', K('webhooks:read'), 200, (names) => ({
+    path: `/webhook-deliveries?${query({ connection_id: of(names).connection_id })}`,
+  })),
   changing('GET /webhook-deliveries/{id}', K('webhooks:read'), 404, () => ({
     path: `/webhook-deliveries/${nowhere}`,
   })),

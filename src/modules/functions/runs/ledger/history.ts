@@ -59,7 +59,7 @@ interface RunsRequest extends Omit<
   readonly limit: number;
 }
 
-/** @throws GatewayError `forbidden`: runs of all connections need the scope to list those */
+/** @throws GatewayError `forbidden`: what is of all connections needs the scope to list those */
 export function requireConnectionNamed(caller: Caller, connectionId: string | undefined): void {
   if (connectionId !== undefined || caller.has('environment:connections:list')) return;
   const message = 'Without the scope environment:connections:list, name the connection.';
