@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isOfKind } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import { hourMs } from '#kernel/time.ts';
-import { environmentEntity } from '#modules/access/environments/entity.ts';
+import { environmentEntity, environmentRef } from '#modules/access/environments/entity.ts';
 import { sealIntegrationCredentials } from '#modules/connections/credentials/sealing.ts';
 import { integrationEntity } from '#modules/connections/integrations/entity.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
@@ -212,6 +213,18 @@ describe('a function', () => {
     const made = await Promise.all(Array.from({ length: 100 }, (_, at) => make(at)));
     expect(new Set(made.map(codeOf))).toEqual(new Set(['200 ']));
     expect(codeOf(await make(100))).toBe('400 resource_capped');
+  });
+
+  it('keeps all its log lines, beside so many others at a time', async () => {
+    const { control } = api.services;
+    const named = { integration_id: 'crm', type: 'action', name: 'stopped' };
+    const keep = (minutes: number) => post('/logs/keep', { minutes, functions: [named] });
+    expect(codeOf(await keep(5))).toBe('200 ');
+    expect(codeOf(await keep(0))).toBe('200 ');
+    const functions = Array.from({ length: limits.allLogsFunctionsMax }, (_, at) => `f${at}`);
+    const others = { type: 'KeepAllLogs', functions, forMs: hourMs } as const;
+    await control.execute(environmentRef(devUid), others, system);
+    expect(codeOf(await keep(5))).toBe('400 resource_capped');
   });
 
   it('that is disabled does not run', async () => {

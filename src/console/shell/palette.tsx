@@ -12,6 +12,8 @@ interface PaletteProps {
   readonly environmentKey: SessionKey | null;
   /** The pages and environments of the session. */
   readonly places: readonly Target[];
+  /** What was typed while this script was loaded; asked for once, when the field takes over. */
+  readonly takeTyped: () => string;
   readonly onClose: () => void;
 }
 
@@ -20,8 +22,8 @@ const pauseMs = 150;
 const perGroupMax = 6;
 
 /** A search of all that has a page; made for the keyboard. */
-export function Palette({ environmentKey, places, onClose }: PaletteProps): JSX.Element {
-  const [text, setText] = useState('');
+export function Palette({ environmentKey, places, takeTyped, onClose }: PaletteProps): JSX.Element {
+  const [text, setText] = useState(takeTyped);
   const access = useAccessOf(environmentKey);
   const found = useFoundTargets(access, usePaused(text.trim()));
   const groups = grouped([...matching(places, text), ...found.targets], text === '');

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/preact-query';
-import type { ComponentChildren, ComponentType, JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState, useEffect } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { failureOf } from '../data/failure.ts';
@@ -19,6 +19,7 @@ import {
   readChoice,
   storeChoice,
 } from './theme-choice.ts';
+import { usePalette, type PaletteProps } from './use-palette.ts';
 
 /** A page of the navigation. */
 interface NavigationItem {
@@ -247,32 +248,11 @@ function EnvironmentSwitch({ current }: { readonly current: SessionKey | null })
   );
 }
 
-type PaletteProps = Parameters<typeof import('./palette.tsx').Palette>[0];
-
 const isMac = navigator.userAgent.includes('Mac');
 
 /** Opens the search, also by Ctrl-K, or Cmd-K; its script is loaded at the first use. */
 function PaletteButton({ environmentKey }: Pick<ShellProps, 'environmentKey'>): JSX.Element {
-  const [Palette, setPalette] = useState<ComponentType<PaletteProps> | null>(null);
-  const [isOpen, setOpen] = useState(false);
-  const open = (): void => {
-    import('./palette.tsx').then(
-      (script) => {
-        setPalette(() => script.Palette);
-        setOpen(true);
-      },
-      () => toast('The search could not be loaded. Try again.', 'bad'),
-    );
-  };
-  useEffect(() => {
-    const press = (event: KeyboardEvent): void => {
-      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      open();
-    };
-    document.addEventListener('keydown', press);
-    return () => document.removeEventListener('keydown', press);
-  }, []);
+  const { Palette, open, close, takeTyped } = usePalette();
   const places = usePlaces(environmentKey);
   return (
     <>
@@ -286,8 +266,13 @@ function PaletteButton({ environmentKey }: Pick<ShellProps, 'environmentKey'>): 
         <span>Search</span>
         <kbd>{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
       </button>
-      {isOpen && Palette !== null && (
-        <Palette environmentKey={environmentKey} places={places} onClose={() => setOpen(false)} />
+      {Palette !== null && (
+        <Palette
+          environmentKey={environmentKey}
+          places={places}
+          takeTyped={takeTyped}
+          onClose={close}
+        />
       )}
     </>
   );

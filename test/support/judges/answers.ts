@@ -199,6 +199,8 @@ function noteLine(line: string): void {
 }
 
 function codeIn(headers: Headers, text: string): string {
+  const ofPage = /<p class="muted">(\w+)<\/p>/.exec(text)?.[1];
+  if (ofPage !== undefined && (headers.get('content-type') ?? '').includes('html')) return ofPage;
   if (!(headers.get('content-type') ?? '').includes('json') || text === '') return '';
   const body = JSON.parse(text) as { error?: { code?: string }; error_type?: string } | null;
   return body?.error?.code ?? body?.error_type ?? '';
