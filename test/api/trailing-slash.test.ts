@@ -88,7 +88,8 @@ describe('a slash at the end of a path', () => {
     expect(found.body).toEqual(plain.body);
     expect(found.body.records).toHaveLength(2);
     const metrics = await gateway.call('GET', '/metrics/', { key: gateway.accountKey });
-    expect(metrics.body).not.toMatch(/route="[^"]+[^/]\/"/);
+    // The page of the connect sessions has a slash at its end; other files of this gateway may open it.
+    expect(metrics.body).not.toMatch(/route="(?!\/connect\/ui\/")[^"]+[^/]\/"/);
   });
 
   it('gives the methods of the path, and a preflight', async () => {
