@@ -64,7 +64,11 @@ export async function startHttpOnly(
     http: createHttpClient({ allow: [] }),
     clock: systemClock,
     ...uncounted,
-    audit: { change: async () => undefined, read: () => undefined },
+    audit: {
+      change: async () => undefined,
+      happened: async () => undefined,
+      read: () => undefined,
+    },
     logger: pino({ level: 'warn' }, { write: (line) => void log.push(line) }),
     settings: {
       publicUrl: 'http://gateway.test',

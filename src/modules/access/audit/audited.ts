@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import type { Logger } from 'pino';
 import type { Caller, RouteAnswer } from '#http/define-route.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isJsonObject, objectOf, type Json } from '#kernel/stable-json.ts';
@@ -26,7 +25,7 @@ export interface AuditCall {
  * @throws what the work throws
  */
 export async function audited(
-  services: { readonly audit: AuditRecorder; readonly logger: Logger },
+  services: { readonly audit: Pick<AuditRecorder, 'happened' | 'read'> },
   call: AuditCall,
   task: () => Promise<RouteAnswer>,
 ): Promise<RouteAnswer> {
@@ -44,7 +43,7 @@ export async function audited(
 }
 
 async function record(
-  { audit, logger }: { readonly audit: AuditRecorder; readonly logger: Logger },
+  { audit }: { readonly audit: Pick<AuditRecorder, 'happened' | 'read'> },
   { rule, caller, address, given }: AuditCall,
   outcome: string,
   answer: Json | null,
@@ -72,9 +71,7 @@ async function record(
     audit.read(environment, details);
     return;
   }
-  await audit.change(environment, details).catch((err: unknown) => {
-    logger.error({ err, environment, audit: details }, 'an audit event was lost');
-  });
+  await audit.happened(environment, details);
 }
 
 const detailsOf = (details: object): string | null =>

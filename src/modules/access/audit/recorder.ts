@@ -21,6 +21,11 @@ export interface AuditRecorder extends AsyncDisposable {
    */
   change(environment: string, fields: EntryInput): Promise<void>;
   /**
+   * The same for what has happened already: an event that cannot be published is logged whole.
+   * @param environment uid, or `account`
+   */
+  happened(environment: string, fields: EntryInput): Promise<void>;
+  /**
    * A frequent read: the first is published at once in the background, those of the next minute as one event with their
    * number (`details.reads`).
    */
@@ -44,17 +49,20 @@ export function createAuditRecorder({
     const body: CommandOf<AuditChainEntity> = { type: 'Append', environment, told: entry };
     return control.enqueue(auditChainRef(environment), body, { actor: fields.actor });
   };
-  const inBackground = (environment: string, details: EntryInput): void => {
-    const telling = change(environment, details).catch((err: unknown) => {
+  const happened = (environment: string, fields: EntryInput): Promise<void> =>
+    change(environment, fields).catch((err: unknown) => {
       // The complete event, because it is stored nowhere else.
-      logger.error({ err, environment, audit: details }, 'an audit event was lost');
+      logger.error({ err, environment, audit: fields }, 'an audit event was lost');
     });
+  const inBackground = (environment: string, details: EntryInput): void => {
+    const telling = happened(environment, details);
     pending.add(telling);
     void telling.then(() => pending.delete(telling));
   };
 
   return {
     change,
+    happened,
     read(environment, details) {
       const { actor, action, target, outcome, ip_prefix } = details;
       const key = JSON.stringify([environment, actor, action, target, outcome, ip_prefix]);

@@ -11,6 +11,11 @@ import { findSession, findSessionPerson, keysOf } from './handlers.ts';
 /** Headers of a change of the session. */
 export const changeHeaders = browserHeaders.extend({ 'svc-csrf-token': z.string().optional() });
 
+/** Headers of a sign-in. */
+export const signInHeaders = browserHeaders.extend({
+  'user-agent': z.string().optional().describe('The browser, which the list of sessions names.'),
+});
+
 /** @throws GatewayError `foreign_origin` */
 export function requireSameOrigin(
   { settings: { publicUrl } }: AccessServices,

@@ -149,8 +149,8 @@ export function isStillAuthorized(services: TimedEntities, caller: Caller): bool
 }
 
 function hasSameScopes(control: ControlPlane, caller: Caller, personId: string): boolean {
-  const person = control.view.find(personRef(personId));
-  if (person === null || person.deactivatedAt !== null) return false;
+  const person = findSessionPerson({ control }, { personId });
+  if (person === null) return false;
   const environment = control.view.find(environmentRef(caller.environmentUid));
   if (environment === null || environment.isDeleting) return false;
   const { scopes } = accessIn(person, environment);

@@ -7,7 +7,6 @@ import { GatewayError } from '#kernel/errors.ts';
 import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import { authenticate } from '../api-keys/handlers.ts';
 import { isKeyFormat } from '../api-keys/key-format.ts';
-import { ipPrefix } from '../audit/audited.ts';
 import type { KeyName } from '../console-codes/console-code.ts';
 import { useCode } from '../console-codes/handlers.ts';
 import { signInPerson } from '../people/handlers.ts';
@@ -25,6 +24,7 @@ import {
   current,
   requireCurrent,
   requireSameOrigin,
+  signInHeaders,
   type CurrentSession,
 } from './current.ts';
 import {
@@ -39,7 +39,14 @@ import {
   type SessionKey,
 } from './handlers.ts';
 import { personShape, presentSessionPerson, sessionListRoutes } from './list-routes.ts';
-import { auditSession, secondsOf, startPersonSession, type SignInRequest } from './start.ts';
+import {
+  auditSession,
+  secondsOf,
+  sessionEntry,
+  startPersonSession,
+  type SessionAction,
+  type SignInRequest,
+} from './start.ts';
 
 const key = representation<SessionKey>()({
   id: [z.uuid().describe('Id of the key.'), ({ key }) => key.id],
@@ -118,9 +125,6 @@ const presentSession = shownSession.of;
 const sessionShape = shownSession.schema.meta({ id: 'ConsoleSession' });
 
 const noStore = { 'cache-control': 'no-store' };
-const signInHeaders = browserHeaders.extend({
-  'user-agent': z.string().optional().describe('The browser, which the list of sessions names.'),
-});
 const signIn = defineRoute({
   method: 'POST',
   path: '/console/session',
@@ -287,25 +291,13 @@ function shown(services: AccessServices, { session, token }: CurrentSession) {
 
 /** One event for each key, in the chain of its environment or of the account. */
 async function auditKeys(
-  { audit, logger }: AccessServices,
+  { audit }: AccessServices,
   keys: readonly SessionKey[],
-  input: { readonly action: string; readonly session: ConsoleSession; readonly address: string },
+  action: SessionAction,
 ): Promise<void> {
-  const { action, session, address } = input;
-  const sent = keys.map(async ({ key }) => {
-    const environment = key.environmentUid ?? 'account';
-    const entry = {
-      actor: `key:${key.id}`,
-      action,
-      target: session.id,
-      outcome: 'success',
-      ip_prefix: ipPrefix(address),
-      details: null,
-    };
-    await audit.change(environment, entry).catch((err: unknown) => {
-      logger.error({ err, environment, audit: entry }, 'an audit event was lost');
-    });
-  });
+  const sent = keys.map(({ key }) =>
+    audit.happened(key.environmentUid ?? 'account', sessionEntry(`key:${key.id}`, action)),
+  );
   await Promise.all(sent);
 }
 

@@ -1,8 +1,10 @@
 import { limits } from '#kernel/limits.ts';
 import { ipPrefix } from '../audit/audited.ts';
+import type { EntryInput } from '../audit/recorder.ts';
 import type { Person } from '../people/person.ts';
 import type { AccessServices } from '../services.ts';
 import type { BrowserSummary, ConsoleSession } from './console-session.ts';
+import { actorOf } from './current.ts';
 import { createSession } from './handlers.ts';
 
 /** What a browser brings to a sign-in. */
@@ -26,25 +28,29 @@ export async function startPersonSession(
   return made;
 }
 
-/** An event in the chain of the account, in the name of the person; of a session of keys in that of its first key. */
-export async function auditSession(
-  { audit, logger }: AccessServices,
-  input: { readonly action: string; readonly session: ConsoleSession; readonly address: string },
-): Promise<void> {
-  const { action, session, address } = input;
-  const { personId, keys } = session;
-  const entry = {
-    actor: personId === undefined ? `key:${keys[0]?.id ?? ''}` : `user:${personId}`,
-    action,
-    target: session.id,
-    outcome: 'success',
-    ip_prefix: ipPrefix(address),
-    details: null,
-  };
-  await audit.change('account', entry).catch((err: unknown) => {
-    logger.error({ err, environment: 'account', audit: entry }, 'an audit event was lost');
-  });
+/** What happened to a session. */
+export interface SessionAction {
+  readonly action: string;
+  readonly session: ConsoleSession;
+  readonly address: string;
 }
+
+/** The event of a session for the audit, in the name of the actor. */
+export const sessionEntry = (
+  actor: string,
+  { action, session, address }: SessionAction,
+): EntryInput => ({
+  actor,
+  action,
+  target: session.id,
+  outcome: 'success',
+  ip_prefix: ipPrefix(address),
+  details: null,
+});
+
+/** An event in the chain of the account, in the name of the person; of a session of keys in that of its first key. */
+export const auditSession = ({ audit }: AccessServices, action: SessionAction): Promise<void> =>
+  audit.happened('account', sessionEntry(actorOf(action.session), action));
 
 /** How long the cookie of a session lives, in seconds. */
 export const secondsOf = ({ clock }: AccessServices, { createdAt }: ConsoleSession): number =>

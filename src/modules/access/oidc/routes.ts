@@ -7,7 +7,7 @@ import { IdentityFailure } from '#ports/identity-provider.ts';
 import { ipPrefix } from '../audit/audited.ts';
 import { browserSummary } from '../console-sessions/browser.ts';
 import { cookieFor } from '../console-sessions/cookie.ts';
-import { countSignIn, current } from '../console-sessions/current.ts';
+import { countSignIn, current, signInHeaders } from '../console-sessions/current.ts';
 import { secondsOf, startPersonSession } from '../console-sessions/start.ts';
 import { defineRoute, type AccessServices, type SignInSettings } from '../services.ts';
 import { admit } from './handlers.ts';
@@ -16,10 +16,6 @@ import { consolePathOf, stateCookie, takeState } from './sign-in-state.ts';
 
 const callbackPath = '/console/oidc/callback';
 const noStore = { 'cache-control': 'no-store' };
-const signInHeaders = browserHeaders.extend({
-  'user-agent': z.string().optional().describe('The browser, which the list of sessions names.'),
-});
-
 const options = defineRoute({
   method: 'GET',
   path: '/console/sign-in',
@@ -152,23 +148,19 @@ async function finish(
 }
 
 /** Those whom the provider knows and this installation refuses. */
-async function auditRefusal(
-  { audit, logger }: AccessServices,
+const auditRefusal = (
+  { audit }: AccessServices,
   { code }: GatewayError,
   address: string,
-): Promise<void> {
-  const entry = {
+): Promise<void> =>
+  audit.happened('account', {
     actor: 'anonymous',
     action: 'console_session.create',
     target: '*',
     outcome: code,
     ip_prefix: ipPrefix(address),
     details: null,
-  };
-  await audit.change('account', entry).catch((err: unknown) => {
-    logger.error({ err, environment: 'account', audit: entry }, 'an audit event was lost');
   });
-}
 
 /**
  * Runs a step of the sign-in; a failure of the provider becomes a refusal in its words.

@@ -6,6 +6,7 @@ import { limits } from '#kernel/limits.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import { createPersonCode, withdrawalsOf, type MadeCode } from '../console-codes/handlers.ts';
+import type { ConsoleSession } from '../console-sessions/console-session.ts';
 import { consoleSessionRef } from '../console-sessions/entity.ts';
 import { notifyEnded, sessionsOfPerson } from '../console-sessions/handlers.ts';
 import type { SealedEntities, SharedValues } from '../services.ts';
@@ -68,12 +69,14 @@ export async function deactivatePerson(
   const { control } = services;
   await control.view.caughtUp();
   const sessions = sessionsOfPerson(services, id);
-  const ends = sessions.map((session) => commandTo(consoleSessionRef(session.id), { type: 'End' }));
   const deactivate = commandTo(personRef(id), { type: 'Deactivate' });
-  await control.askAll([deactivate, ...ends, ...withdrawalsOf(control, id)], options);
+  await control.askAll([deactivate, ...endsOf(sessions), ...withdrawalsOf(control, id)], options);
   await notifyChanged(services, id);
   for (const session of sessions) await notifyEnded(services, session.id);
 }
+
+const endsOf = (sessions: readonly ConsoleSession[]) =>
+  sessions.map(({ id }) => commandTo(consoleSessionRef(id), { type: 'End' }));
 
 /** @throws GatewayError `not_found` */
 export async function reactivatePerson(
@@ -94,8 +97,7 @@ export async function endSessionsOf(
   await services.control.view.caughtUp();
   const sessions = sessionsOfPerson(services, id);
   if (sessions.length === 0) return 0;
-  const ends = sessions.map((session) => commandTo(consoleSessionRef(session.id), { type: 'End' }));
-  await services.control.askAll(ends, options);
+  await services.control.askAll(endsOf(sessions), options);
   for (const session of sessions) await notifyEnded(services, session.id);
   return sessions.length;
 }

@@ -1,4 +1,4 @@
-import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { findCaughtUp, type ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Environment } from '../environments/environment.ts';
 import { listEnvironments } from '../environments/queries.ts';
@@ -22,9 +22,7 @@ export const findPersonBySubject = ({ view }: ControlPlane, subject: Subject): P
 
 /** @throws GatewayError `not_found` naming the person */
 export async function requirePerson({ view }: ControlPlane, id: string): Promise<Person> {
-  const read = (): Person | null => view.find(personRef(id));
-  if (read() === null) await view.caughtUp();
-  const found = read();
+  const found = await findCaughtUp(view, () => view.find(personRef(id)));
   if (found !== null) return found;
   throw new GatewayError('not_found', { message: `There is no person with the id ${id}.` });
 }

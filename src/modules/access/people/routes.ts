@@ -114,10 +114,12 @@ const invitedShape = data(
   }),
 );
 
-function presentPerson({ control }: AccessServices, person: Person) {
-  const names = new Map(listEnvironments(control).map(({ uid, name }) => [uid, name]));
-  return shown.of({ ...person, names });
-}
+/** Names of environments by UUID. */
+const namesOf = ({ control }: AccessServices): ReadonlyMap<string, string> =>
+  new Map(listEnvironments(control).map(({ uid, name }) => [uid, name]));
+
+const presentPerson = (services: AccessServices, person: Person) =>
+  shown.of({ ...person, names: namesOf(services) });
 
 const noStore = { 'cache-control': 'no-store' };
 const path = z.strictObject({ id: z.uuid().describe('Id of the person.') });
@@ -137,7 +139,8 @@ const list = defineRoute({
   errors: [],
   async handle({ services }) {
     await services.control.view.caughtUp();
-    const people = listPeople(services.control).map((person) => presentPerson(services, person));
+    const names = namesOf(services);
+    const people = listPeople(services.control).map((person) => shown.of({ ...person, names }));
     return { status: 200, body: { data: people }, headers: noStore };
   },
 });
