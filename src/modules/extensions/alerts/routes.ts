@@ -7,6 +7,7 @@ import { json, data, timestamp } from '#http/responses.ts';
 import { limits } from '#kernel/limits.ts';
 import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import { environmentName } from '#modules/access/environments/queries.ts';
+import { mayListConnections } from '#modules/connections/connections/known-connections.ts';
 import { defineRoute } from '#modules/operations/services.ts';
 import { alertKinds, type AlertKind } from '../alert-destinations/alert-destination.ts';
 import { requireDestination } from '../alert-destinations/handlers.ts';
@@ -62,9 +63,9 @@ const result = representation<SendResult>()({
 const presentResult = result.of;
 const testedShape = data(result.schema);
 
-/** Names of connections are for keys that may list them (docs/reference/http.md#scopes). */
+/** Some of them are names of connections. */
 const withKnownSubjects = (caller: Caller, alert: Alert): Alert =>
-  caller.has('environment:connections:list') ? alert : { ...alert, subjects: [] };
+  mayListConnections(caller) ? alert : { ...alert, subjects: [] };
 
 const list = defineRoute({
   method: 'GET',

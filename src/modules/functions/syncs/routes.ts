@@ -7,6 +7,7 @@ import { json, succeeded } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { connectionPathOf } from '#modules/connections/connections/entity.ts';
+import { mayListConnections } from '#modules/connections/connections/known-connections.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
 import { formatFrequency, parseFrequency } from '../functions/frequency.ts';
 import { requireFunction } from '../functions/queries.ts';
@@ -284,8 +285,7 @@ const syncStatus = defineRoute({
       actor: caller.actor,
     });
     // For a key that may not list connections, the id of a connection is a secret (docs/reference/http.md#scopes).
-    const showsConnection =
-      query.connection_id !== undefined || caller.has('environment:connections:list');
+    const showsConnection = query.connection_id !== undefined || mayListConnections(caller);
     const rows = selected.flatMap(({ instances }) => instances);
     return { status: 200, body: { syncs: await presentSyncs(services, rows, showsConnection) } };
   },

@@ -6,6 +6,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { present } from '#kernel/present.ts';
 import { dayMicros, microsOf, type Micros, type Clock } from '#kernel/time.ts';
 import type { EntityQueries } from '#modules/access/services.ts';
+import { mayListConnections } from '#modules/connections/connections/known-connections.ts';
 import { connectionsNamed } from '#modules/connections/connections/queries.ts';
 import { tableOf } from '#streams/projector/active-generation.ts';
 import { micros, timestamp, where } from '#tables/where.ts';
@@ -254,7 +255,7 @@ export async function requireOperation(deps: Deps, caller: Caller, operationId: 
   const { environmentUid } = caller;
   const [row] = await operationsOf(deps, environmentUid, [operationId]);
   if (row === undefined) throw unknownOperation(operationId);
-  return presentOperation(row, environmentUid, deps, caller.has('environment:connections:list'));
+  return presentOperation(row, environmentUid, deps, mayListConnections(caller));
 }
 
 interface MessagesRequest extends PageRequest {
@@ -299,13 +300,9 @@ export async function messagesOf(deps: Deps, { environmentUid }: Caller, request
   };
 }
 
-/**
- * Connection ids are secrets for a key that may not list them (docs/reference/http.md#scopes): such a key must name
- * them.
- * @throws GatewayError `forbidden`
- */
+/** @throws GatewayError `forbidden`: what is of all connections needs the scope to list those */
 export function requireNamed(caller: Caller, connections: readonly string[] | undefined): void {
-  if (caller.has('environment:connections:list') || (connections?.length ?? 0) > 0) return;
+  if (mayListConnections(caller) || (connections?.length ?? 0) > 0) return;
   const message = 'Without the scope environment:connections:list, name the connections.';
   throw new GatewayError('forbidden', { message });
 }

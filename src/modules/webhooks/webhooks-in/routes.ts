@@ -6,8 +6,11 @@ import { data, json, timestamp as shownTimestamp } from '#http/responses.ts';
 import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMicros, isoMicrosOrNull } from '#kernel/time.ts';
+import {
+  mayListConnections,
+  requireConnectionNamed,
+} from '#modules/connections/connections/known-connections.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
-import { requireConnectionNamed } from '#modules/functions/runs/ledger/history.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import { dispositions } from './events.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
@@ -67,9 +70,9 @@ const pageSizeDefault = 100;
 const path = z.strictObject({ id: z.uuid().describe('Id of the webhook.') });
 const timestamp = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
 
-/** Names of connections are for keys that may list them, or name them (docs/reference/http.md#scopes). */
+/** With the connections that the caller may list, or has named. */
 const knownTo = (caller: Caller, webhook: IncomingWebhook, named?: string): IncomingWebhook =>
-  caller.has('environment:connections:list')
+  mayListConnections(caller)
     ? webhook
     : { ...webhook, connections: webhook.connections.filter((id) => id === named) };
 

@@ -5,7 +5,10 @@ import { representation } from '#http/representation.ts';
 import { json, type Responses, anyJson, data, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMicrosOrNull, isoMicros } from '#kernel/time.ts';
-import { requireConnectionNamed } from '#modules/functions/runs/ledger/history.ts';
+import {
+  mayListConnections,
+  requireConnectionNamed,
+} from '#modules/connections/connections/known-connections.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import {
   deliveryStates,
@@ -198,8 +201,7 @@ const get = defineRoute({
     const { deliveries } = services;
     const found = await requireMessage(services, caller.environmentUid, params.id);
     const [first] = found;
-    // Names of connections are for keys that may list them (docs/reference/http.md#scopes).
-    const namesConnections = caller.has('environment:connections:list');
+    const namesConnections = mayListConnections(caller);
     const shown = found.map((delivery) => {
       const attempts = deliveries.tables.attemptsOf(delivery).map(presentAttempt);
       const { connectionId: named } = delivery;

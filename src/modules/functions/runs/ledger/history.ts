@@ -6,6 +6,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { dayMicros, microsOf, type Micros, type Clock } from '#kernel/time.ts';
 import type { EntityQueries } from '#modules/access/services.ts';
+import { requireConnectionNamed } from '#modules/connections/connections/known-connections.ts';
 import { connectionsNamed } from '#modules/connections/connections/queries.ts';
 import type { ReadableRuns } from '#modules/records/read/readable.ts';
 import type { EventLog } from '#ports/event-log.ts';
@@ -57,13 +58,6 @@ interface RunsRequest extends Omit<
   readonly until?: string;
   readonly cursor?: string;
   readonly limit: number;
-}
-
-/** @throws GatewayError `forbidden`: what is of all connections needs the scope to list those */
-export function requireConnectionNamed(caller: Caller, connectionId: string | undefined): void {
-  if (connectionId !== undefined || caller.has('environment:connections:list')) return;
-  const message = 'Without the scope environment:connections:list, name the connection.';
-  throw new GatewayError('forbidden', { message });
 }
 
 /**

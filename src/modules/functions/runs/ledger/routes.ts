@@ -8,16 +8,10 @@ import { tailTopic } from '#http/topic-tail.ts';
 import { EnvironmentSlots } from '#kernel/environment-slots.ts';
 import { limits } from '#kernel/limits.ts';
 import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
+import { requireConnectionNamed } from '#modules/connections/connections/known-connections.ts';
 import { defineRoute, type FunctionsServices } from '../../services.ts';
 import type { RunChanged } from './events.ts';
-import {
-  runFilterFields,
-  cancelRun,
-  inputOfRun,
-  oneRun,
-  runsPage,
-  requireConnectionNamed,
-} from './history.ts';
+import { runFilterFields, cancelRun, inputOfRun, oneRun, runsPage } from './history.ts';
 import {
   oneRunShape,
   revertedShape,
