@@ -206,39 +206,73 @@ const reveal = defineRoute({
 
 const rotationText =
   'The key keeps its id, name and scopes. The response holds the new secret; the one before stays valid for `overlap_seconds`.';
-const rotationErrors = ['not_found', 'conflict'] as const;
-
-const rotate = defineRoute({
-  method: 'POST',
-  path: '/environment/api-keys/{id}/rotate',
-  credential: 'account',
-  scopes: ['account:environments:api_keys:rotate'],
-  summary: 'Give an API key of an environment a new secret.',
-  description: rotationText,
-  params: keyParams,
-  body: rotation,
-  answers: { 200: json('The key with its new secret.', secretKeyShape) },
-  errors: rotationErrors,
-  async handle(input) {
-    return rotated(await requireById(input.services, input.params.id), input);
-  },
+/** The routes of a rotation, of the keys of environments and of those of the account. */
+const rotationRoutes = ({
+  root,
+  scope,
+  texts,
+  require,
+}: {
+  readonly root: '/environment/api-keys' | '/account/api-keys';
+  readonly scope: string;
+  readonly texts: {
+    readonly rotate: string;
+    readonly rotateMore: string;
+    readonly end: string;
+  };
+  readonly require: (services: AccessServices, id: string) => Promise<ApiKey>;
+}) => ({
+  rotate: defineRoute({
+    method: 'POST',
+    path: `${root}/{id}/rotate`,
+    credential: 'account',
+    scopes: [scope],
+    summary: texts.rotate,
+    description: texts.rotateMore,
+    params: keyParams,
+    body: rotation,
+    answers: { 200: json('The key with its new secret.', secretKeyShape) },
+    errors: ['not_found', 'conflict'],
+    handle: async (input) => rotated(await require(input.services, input.params.id), input),
+  }),
+  endPrevious: defineRoute({
+    method: 'DELETE',
+    path: `${root}/{id}/previous-secret`,
+    credential: 'account',
+    scopes: [scope],
+    summary: texts.end,
+    description: 'It stops working at once, on every node.',
+    params: keyParams,
+    answers: succeeded,
+    errors: ['not_found'],
+    async handle(input) {
+      const { params, services } = input;
+      await endPreviousSecret(services, await require(services, params.id), askOptions(input));
+      return { status: 200, body: { success: true } };
+    },
+  }),
 });
 
-const endPrevious = defineRoute({
-  method: 'DELETE',
-  path: '/environment/api-keys/{id}/previous-secret',
-  credential: 'account',
-  scopes: ['account:environments:api_keys:rotate'],
-  summary: 'End the secret that a rotation replaced, before its time.',
-  description: 'It stops working at once, on every node.',
-  params: keyParams,
-  answers: succeeded,
-  errors: ['not_found'],
-  async handle(input) {
-    const { params, services } = input;
-    await endPreviousSecret(services, await requireById(services, params.id), askOptions(input));
-    return { status: 200, body: { success: true } };
+const ofEnvironment = rotationRoutes({
+  root: '/environment/api-keys',
+  scope: 'account:environments:api_keys:rotate',
+  texts: {
+    rotate: 'Give an API key of an environment a new secret.',
+    rotateMore: rotationText,
+    end: 'End the secret that a rotation replaced, before its time.',
   },
+  require: requireById,
+});
+
+const ofAccount = rotationRoutes({
+  root: '/account/api-keys',
+  scope: 'account:api_keys:rotate',
+  texts: {
+    rotate: 'Give an API key of the account a new secret.',
+    rotateMore: `${rotationText} A key can rotate itself.`,
+    end: 'End the secret that a rotation of an account key replaced, before its time.',
+  },
+  require: requireOfAccount,
 });
 
 async function rotated(
@@ -304,40 +338,6 @@ const createAccount = defineRoute({
   },
 });
 
-const rotateAccount = defineRoute({
-  method: 'POST',
-  path: '/account/api-keys/{id}/rotate',
-  credential: 'account',
-  scopes: ['account:api_keys:rotate'],
-  summary: 'Give an API key of the account a new secret.',
-  description: `${rotationText} A key can rotate itself.`,
-  params: keyParams,
-  body: rotation,
-  answers: { 200: json('The key with its new secret.', secretKeyShape) },
-  errors: rotationErrors,
-  async handle(input) {
-    return rotated(await requireOfAccount(input.services, input.params.id), input);
-  },
-});
-
-const endPreviousOfAccount = defineRoute({
-  method: 'DELETE',
-  path: '/account/api-keys/{id}/previous-secret',
-  credential: 'account',
-  scopes: ['account:api_keys:rotate'],
-  summary: 'End the secret that a rotation of an account key replaced, before its time.',
-  description: 'It stops working at once, on every node.',
-  params: keyParams,
-  answers: succeeded,
-  errors: ['not_found'],
-  async handle(input) {
-    const { params, services } = input;
-    const key = await requireOfAccount(services, params.id);
-    await endPreviousSecret(services, key, askOptions(input));
-    return { status: 200, body: { success: true } };
-  },
-});
-
 const removeAccount = defineRoute({
   method: 'DELETE',
   path: '/account/api-keys',
@@ -399,12 +399,12 @@ export const apiKeyRoutes: readonly AnyRoute[] = [
   list,
   create,
   reveal,
-  rotate,
-  endPrevious,
+  ofEnvironment.rotate,
+  ofEnvironment.endPrevious,
   remove,
   listAccount,
   createAccount,
-  rotateAccount,
-  endPreviousOfAccount,
+  ofAccount.rotate,
+  ofAccount.endPrevious,
   removeAccount,
 ];
