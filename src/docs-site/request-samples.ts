@@ -122,17 +122,19 @@ function curl(request: SampleRequest): string {
   return [`curl "$SVC_URL"${inShell(addressOf(request))}`, ...options].join(' \\\n  ');
 }
 
+/** A text in single quotes. */
+function quoted(text: string): string {
+  const inside = JSON.stringify(text).slice(1, -1);
+  return `'${inside.replaceAll(String.raw`\"`, '"').replaceAll("'", String.raw`\'`)}'`;
+}
+
 /** A value as JavaScript writes it. */
 function inScript(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inScript).join(', ')}]`;
-  if (typeof value === 'string')
-    return `'${JSON.stringify(value)
-      .slice(1, -1)
-      .replaceAll(String.raw`\"`, '"')
-      .replaceAll("'", String.raw`\'`)}'`;
+  if (typeof value === 'string') return quoted(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const members = Object.entries(value).map(([name, member]) => {
-    const key = /^[A-Za-z_]\w*$/.test(name) ? name : inScript(name);
+    const key = /^[A-Za-z_]\w*$/.test(name) ? name : quoted(name);
     return `${key}: ${inScript(member)}`;
   });
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
@@ -145,18 +147,14 @@ function typescript(request: SampleRequest): string {
 
 const client = createClient({ url: process.env.SVC_URL!, key: ${key} });`;
   if (!answersJson) {
-    const init = {
-      method,
-      ...(headersOf(request).length === 0
-        ? {}
-        : { headers: Object.fromEntries(headersOf(request)) }),
-    };
-    const sent =
-      body === undefined
-        ? inScript(init)
-        : `${inScript(init).slice(0, -2)}, body: JSON.stringify(${inScript(body)}) }`;
+    const sent = headersOf(request);
+    const members = [
+      `method: ${inScript(method)}`,
+      ...(sent.length === 0 ? [] : [`headers: ${inScript(Object.fromEntries(sent))}`]),
+      ...(body === undefined ? [] : [`body: JSON.stringify(${inScript(body)})`]),
+    ];
     return `${opening}
-const response = await client.fetch(${inScript(addressOf(request))}, ${sent});
+const response = await client.fetch(${inScript(addressOf(request))}, { ${members.join(', ')} });
 console.log(response.status, await response.text());`;
   }
   const parts = Object.entries({ params, query, headers, body })
