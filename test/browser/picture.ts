@@ -3,9 +3,9 @@
  * demo provider, six customers and what their first minute leaves. Look at it before it is committed.
  */
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startGateway, type GatewayAccess } from '#test/support/processes/gateway.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
 import { openChromium } from './chromium.ts';
 
 const file = fileURLToPath(new URL('../../docs/pictures/console.png', import.meta.url));
@@ -54,12 +54,36 @@ async function useFunctions(gateway: GatewayAccess): Promise<void> {
   }
 }
 
+/** All contacts of every customer are readable. */
+async function contactsOf(gateway: GatewayAccess): Promise<number> {
+  const counts = Object.keys(customers).map(async (id) => {
+    const headers = { 'provider-config-key': 'demo-key', 'connection-id': id };
+    const answer = await gateway.call('GET', '/records?model=Contact&limit=1000', { headers });
+    return (answer.body as { records?: readonly unknown[] }).records?.length ?? 0;
+  });
+  return Math.min(...(await Promise.all(counts)));
+}
+
+/** Runs that have not ended, and how many there are in all. */
+async function runsOf(gateway: GatewayAccess): Promise<{ running: number; all: number }> {
+  const answer = await gateway.call('GET', '/runs?limit=100');
+  const { data } = answer.body as { data: readonly { ended_at: string | null }[] };
+  return { running: data.filter((run) => run.ended_at === null).length, all: data.length };
+}
+
 const [path = '/console', scheme = 'light'] = process.argv.slice(2);
 await using started = await startGateway({});
 await connectCustomers(started);
-await pause(8_000);
+await eventually(
+  () => contactsOf(started),
+  (count) => count >= 250,
+);
+const { all: before } = await runsOf(started);
 await useFunctions(started);
-await pause(20_000);
+await eventually(
+  () => runsOf(started),
+  ({ running, all }) => running === 0 && all > before,
+);
 await using stack = new AsyncDisposableStack();
 const browser = await openChromium();
 stack.defer(() => browser.close());
@@ -74,6 +98,7 @@ await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 await page.getByRole('heading', { name: 'dev' }).waitFor();
 if (path !== '/console') await page.goto(started.url + path);
 await page.waitForLoadState('networkidle');
-await pause(1_500);
+// The charts are loaded after what is above them.
+if (path === '/console') await page.locator('canvas').first().waitFor();
 await page.screenshot({ path: file });
 console.log(join('docs', 'pictures', 'console.png'));
