@@ -153,7 +153,7 @@ describe('a request of the console', () => {
   });
 
   it('is in the audit under its key, with the session', async () => {
-    const heard = vi.spyOn(api.services.audit, 'change');
+    const heard = vi.spyOn(api.services.audit, 'happened');
     try {
       const browser = await signIn({ key: api.keys.dev });
       const headers = browser.as(idOf(browser));
