@@ -1,8 +1,9 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { webhookRules } from '#modules/connections/providers/webhook-rules.ts';
 import type { GatewayAccess } from '#test/support/processes/gateway.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
 import { openProvider, redirectProvider } from './providers.ts';
 import { openBrowserWorld, type BrowserWorld } from './world.ts';
 
@@ -64,6 +65,7 @@ type Signing = Pick<BrowserWorld, 'page'> & { readonly gateway: GatewayAccess };
 
 async function openConsole(world: Signing, options: PageOptions = {}): Promise<Console> {
   const page = await world.page(options);
+  noteRequests(page);
   await page.goto(`${world.gateway.url}/console`);
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   // Before it is signed in, the browser lists the refused session.
@@ -90,8 +92,26 @@ export async function signedIn(world: Signing, options?: PageOptions): Promise<C
   return opened;
 }
 
-/** Adds a key to the session of the environment dev. */
+/** Requests of a page that are under way. */
+const underWay = new WeakMap<Page, Set<Request>>();
+
+function noteRequests(page: Page): void {
+  const requests = new Set<Request>();
+  underWay.set(page, requests);
+  page.on('request', (request) => void requests.add(request));
+  const end = (request: Request): void => void requests.delete(request);
+  page.on('requestfinished', end).on('requestfailed', end);
+}
+
+/**
+ * Adds a key to the session of the environment dev, once the page shows what it has asked for: the key makes another
+ * session, and a request of the one before would be refused.
+ */
 export async function addKey(page: Page, key: string): Promise<void> {
+  await eventually(
+    async () => underWay.get(page)?.size ?? 0,
+    (count) => count === 0,
+  );
   await page.getByRole('button', { name: 'dev', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Add a key…' }).click();
   await enterKey(page, key, 'Add the key');
