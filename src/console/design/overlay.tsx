@@ -1,49 +1,33 @@
-import * as dialog from '@zag-js/dialog';
-import { normalizeProps, useMachine } from '@zag-js/preact';
-import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
-import { IconButton } from './button.tsx';
-import { Portal } from './portal.tsx';
+import type { ComponentChildren, ComponentType, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { OverlayProps } from './overlay-box.tsx';
+import { toast } from './toast.tsx';
 
-interface OverlayProps {
-  readonly title: ComponentChildren;
-  readonly children: ComponentChildren;
-  /** Class of the box and of what places it. */
-  readonly kind: 'dialog' | 'dialog wide' | 'drawer' | 'drawer start';
-  readonly isAlert?: boolean;
-  /** What has the focus first; absent: the first control. */
-  readonly initialFocus?: () => HTMLElement | null;
-  readonly onClose: () => void;
-}
+/** Null until an overlay was shown: most visits of a page open none. */
+let Box: ComponentType<OverlayProps> | null = null;
 
-/** A box over the page that keeps the focus; Escape closes it. Rendered only while it is open. */
-function Overlay(props: OverlayProps): JSX.Element {
-  const { title, children, kind, isAlert = false, initialFocus, onClose } = props;
-  const service = useMachine(dialog.machine, {
-    id: useId(),
-    open: true,
-    role: isAlert ? 'alertdialog' : 'dialog',
-    ...(initialFocus === undefined ? {} : { initialFocusEl: initialFocus }),
-    onOpenChange: ({ open }) => {
-      if (!open) onClose();
-    },
-  });
-  const api = dialog.connect(service, normalizeProps);
-  const [box, ...rest] = kind.split(' ');
-  return (
-    <Portal>
-      <div {...api.getBackdropProps()} class="scrim" />
-      <div {...api.getPositionerProps()} class={`${box}-position ${rest.join(' ')}`}>
-        <div {...api.getContentProps()} class={kind}>
-          <div class="overlay-head">
-            <h2 {...api.getTitleProps()}>{title}</h2>
-            <IconButton icon="close" label="Close" onPress={onClose} />
-          </div>
-          {children}
-        </div>
-      </div>
-    </Portal>
-  );
+/** Shows a box over the page; its script is loaded at the first use. */
+function Overlay(props: OverlayProps): JSX.Element | null {
+  const [isLoaded, setLoaded] = useState(Box !== null);
+  useEffect(() => {
+    if (isLoaded) return undefined;
+    let isShown = true;
+    import('./overlay-box.tsx').then(
+      (script) => {
+        Box = script.Overlay;
+        if (isShown) setLoaded(true);
+      },
+      () => {
+        if (!isShown) return;
+        toast('The window could not be loaded. Try again.', 'bad');
+        props.onClose();
+      },
+    );
+    return () => {
+      isShown = false;
+    };
+  }, []);
+  return isLoaded && Box !== null ? <Box {...props} /> : null;
 }
 
 interface DialogProps {
