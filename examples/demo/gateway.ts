@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { createClient } from 'svc/client';
+import { createClient } from '#client/index.ts';
 
 const entry = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 
