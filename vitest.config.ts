@@ -7,6 +7,9 @@ const withServices = 'test/**/*.{kafka,redis,registry,services}.test.ts';
 /** Of those, what is about time and starts services of its own. */
 const withFaults = 'test/**/*.faults.*.test.ts';
 
+/** Tests that open a browser, outside of its folder. */
+const withBrowser = 'test/**/*.browser.test.ts';
+
 /** Every answer of a gateway is held against it. */
 const documentOfAnswers = 'test/support/judges/openapi-setup.ts';
 
@@ -73,7 +76,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/{api,e2e}/**/*.test.ts'],
-          exclude: [withServices],
+          exclude: [withServices, withBrowser],
           globalSetup: [programs, documentOfAnswers, functions, gateways],
           ...workers,
           maxWorkers: 4,
@@ -97,7 +100,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
+          include: ['test/browser/**/*.test.ts', withBrowser],
           globalSetup: [programs, documentOfAnswers],
           ...workers,
           maxWorkers: 3,

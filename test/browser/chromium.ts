@@ -29,7 +29,7 @@ export async function installChromium(): Promise<void> {
   }
 }
 
-export const browserFiles = (): string[] => globSync('test/browser/**/*.test.ts');
+export const browserFiles = (): string[] => globSync('test/{browser/**/*,**/*.browser}.test.ts');
 
 let shared: Promise<Browser> | null = null;
 

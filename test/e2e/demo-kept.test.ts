@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { longRunVariable } from '#test/support/judges/long-run.ts';
+import { blocksOf, pageOf, Reader } from '#test/support/processes/reader.ts';
 
 const program = fileURLToPath(new URL('../../examples/demo/run.ts', import.meta.url));
 
@@ -30,6 +31,18 @@ async function openRegistry() {
     },
   };
 }
+
+describe('the demo of the README', () => {
+  it('is played word by word, with a registry of this machine', async () => {
+    await using registry = await openRegistry();
+    const [demo] = blocksOf(pageOf('README.md'));
+    await using reader = await Reader.open({ npm_config_registry: registry.url });
+    const output = await reader.terminal().run(demo?.text ?? '');
+    expect(output).toMatch(/webhook verified: added \d+, updated 0, deleted 0/);
+    expect(output).toContain('records on');
+    console.log(`the demo of the README: 1 command, ${reader.seconds} s`);
+  });
+});
 
 // A gateway of its own, and a deployment with its type check.
 describe.runIf(process.env[longRunVariable] === '1')('npm run demo -- --keep', () => {

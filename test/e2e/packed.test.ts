@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,6 +27,8 @@ import {
 import { nodeOf, tool } from '#test/packages/toolbox.ts';
 import { run } from '#test/services/commands.ts';
 import { versions } from '#test/services/versions.ts';
+import { npmWithoutRegistry } from '#test/support/processes/npm-without-registry.ts';
+import { pageOf } from '#test/support/processes/reader.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const [oldestNode] = versions.node;
@@ -92,10 +94,18 @@ describe('the packed tarball, installed', () => {
     expect(await inProject(process.execPath, ['-e', required], project)).toBe('sync\n');
   });
 
-  it('has the command line, which makes a project, compiles and tests it', async () => {
+  it('has the command line, which makes a project as the README says, compiles and tests it', async () => {
     const launcher = join(installed, 'bin/svc.js');
-    await inProject(process.execPath, [launcher, 'init', 'made', '--copy'], project);
-    const made = join(project, 'made');
+    const [command = ''] = /^npm exec .*/m.exec(pageOf('README.md')) ?? [];
+    const begun = performance.now();
+    const printed = await run('bash', ['--norc', '-euc', command], {
+      cwd: dirname(tarballs.svc),
+      env: { ...npmWithoutRegistry(join(folder, 'npm'), installed), HOME: folder, NO_COLOR: '1' },
+    });
+    expect(printed).toContain('The project is ready');
+    const seconds = Math.round((performance.now() - begun) / 1000);
+    console.log(`the packed package of the README: 1 command, ${seconds} s`);
+    const made = join(folder, 'my-functions');
     const args = [launcher, 'compile', '--no-dependency-update'];
     expect(await inProject(process.execPath, args, made)).toMatch(/^Compiled\n/);
     expect(await inProject(process.execPath, [launcher, 'test'], made)).toMatch(

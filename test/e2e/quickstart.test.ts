@@ -1,93 +1,61 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '#test/services/ports.ts';
-import { inheritedEnv } from '#test/support/processes/deployment.ts';
+import {
+  blocksOf,
+  commandsOf,
+  pageOf,
+  Reader,
+  type Terminal,
+} from '#test/support/processes/reader.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+/** The blocks of the README: the demo, the start, a terminal, the API, a project, the packed package. */
+const blocks = blocksOf(pageOf('README.md')).map(({ text }) => text);
+const [demo, start = '', terminal = '', api = '', own = '', packed, ...more] = blocks;
 
-/** The shell blocks of "Run it": the start, a terminal, the API. */
-function blocks(): string[] {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const [, section = ''] = /\n## Run it\n([^]*?)\n##/.exec(readme) ?? [];
-  return [...section.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
-}
-
-const commandsOf = (block: string): string[] =>
-  block.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-
-const [start = '', terminal = '', api = '', ...more] = blocks();
-/** Nothing of npm is reached after the installation. */
-const offline = { npm_config_offline: 'true', npm_config_registry: 'http://127.0.0.1:9' };
-
-let folder: string;
-let address: string;
-let env: NodeJS.ProcessEnv;
-let gateway: ChildProcess;
-let printed = '';
-
-/** A shell of the reader, with the address and the key that the gateway printed. */
-async function reader(text: string): Promise<string> {
-  const [key = ''] =
-    /svc_env_[\w-]{43}/.exec(/^.*\bdev\b.*svc_env_.*$/m.exec(printed)?.[0] ?? '') ?? [];
-  const script = text.replace('svc_env_…', key).replace('http://127.0.0.1:3003', address);
-  const options = { cwd: root, env: { ...env, SVC_SECRET_KEY_DEV: key }, maxBuffer: 10_000_000 };
-  return (await promisify(execFile)('bash', ['-euc', script], options)).stdout;
-}
-
+let reader: Reader;
+let typing: Terminal;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-quickstart-'));
-  const port = String(await freePort());
-  address = `http://127.0.0.1:${port}`;
-  env = { ...inheritedEnv(), ...offline, SVC_HOSTPORT: address };
-  const settings = { SVC_PORT: port, SVC_DATA_DIR: folder };
-  // In a group of its own: npm does not pass every signal on.
-  gateway = spawn('bash', ['-euc', start], {
-    cwd: root,
-    env: { ...env, ...settings },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  for (const stream of [gateway.stdout!, gateway.stderr!])
-    stream.on('data', (chunk: Buffer) => (printed += String(chunk)));
-  // The keys are printed after the event that says that it is ready.
-  while (!/svc_acct_[\w-]{43}/.test(printed)) {
-    if (gateway.exitCode !== null) throw new Error(`the gateway ended:\n${printed}`);
-    await sleep(20);
-  }
+  reader = await Reader.open();
+  await reader.startGateway(start);
+  typing = reader.terminal();
 });
-afterAll(async () => {
-  const ended = once(gateway, 'close');
-  process.kill(-(gateway.pid ?? 0), 'SIGTERM');
-  await ended;
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => reader[Symbol.asyncDispose]());
 
-describe('the quickstart of the README, word by word and without a network', () => {
-  it('ends with records, in at most five commands', async () => {
+describe('the README, word by word, in an empty home and without a network', () => {
+  it('has no other blocks than those that a test plays', () => {
     expect(more).toEqual([]);
     expect(start).toBe('npm start\n');
+    // demo-kept.test.ts, packed.test.ts
+    expect(demo).toBe('npm run demo\n');
+    expect(packed).toMatch(/^npm exec --package=file:.*\n$/);
+  });
+
+  it('ends with records, in at most five commands', async () => {
     const commands = commandsOf(terminal);
     expect(1 + commands.length).toBeLessThanOrEqual(5);
-    const last = commands.pop() ?? '';
-    const output = await reader(commands.join('\n'));
+    const last = commands.at(-1) ?? '';
+    const output = await typing.run(commands.slice(0, -1).join('\n'));
     expect(output).toContain('demo-key: contacts, rename-contact, receive-webhooks');
     expect(output).toContain('Connected me of demo-key');
     // The sync began with the connection.
-    await expect.poll(async () => (await reader(last)).split('\n').length - 1).toBe(250);
+    await expect.poll(async () => (await typing.run(last)).split('\n').length - 1).toBe(250);
   });
 
   it('does the same over the API', async () => {
-    const output = await reader(api);
+    const output = await typing.run(api);
     expect(output).toContain('{"success":true}');
     expect(output.match(/"last_action":"ADDED"/g)).toHaveLength(100);
     expect(output).toMatch(/"id":"contact-007","name":"Ada Lovelace"[^{]*\}$/);
+  });
+
+  it('makes a project of its own, tests and deploys it, and has its records', async () => {
+    const commands = commandsOf(own);
+    const last = commands.at(-1) ?? '';
+    const output = await typing.run(commands.slice(0, -1).join('\n'));
+    expect(output).toContain('The project is ready');
+    expect(output).toMatch(/Tests {2}3 passed/);
+    expect(output).toContain('Connected me of demo');
+    await expect.poll(() => typing.run(last)).toContain('contact-0');
+    const all = [start, terminal, api, own].flatMap(commandsOf);
+    console.log(`the README: ${all.length} commands, ${reader.seconds} s`);
   });
 });

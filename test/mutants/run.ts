@@ -79,8 +79,8 @@ function restore(copy: string): void {
 const attemptsMax = 2;
 const projects = {
   fast: (test: string): boolean => !/^test\/(api|e2e|browser)\//.test(test),
-  system: (test: string): boolean => /^test\/(api|e2e)\//.test(test),
-  browser: (test: string): boolean => test.startsWith('test/browser/'),
+  system: (test: string): boolean => /^test\/(api|e2e)\/(?!.*\.browser\.)/.test(test),
+  browser: (test: string): boolean => /^test\/browser\/|\.browser\.test\.ts$/.test(test),
 };
 
 /**
