@@ -1,8 +1,14 @@
 /**
  * `npm run catalogue:check`: what is due in the facts of the catalog (src/modules/connections/providers/README.md).
- * It fails where a version ends soon, a pinned version has no facts, or a difference no decision. An argument such as `2027-06-01` moves the clock.
+ * It fails where a version ends soon, a pinned version has no facts, a difference no decision, or a needed field no two sources and no page of the provider. An argument such as `2027-06-01` moves the clock.
  */
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
+import {
+  certaintyOf,
+  contradictedConfirmations,
+  factsByEntry,
+  weakEntries,
+} from './confirmations.ts';
 import { contradictedDecisions, differences, undecidedDifferences } from './differences.ts';
 import { dueVersions, noticeDays, readFacts, unmatchedVersions, versionRows } from './facts.ts';
 import { pinnedVersions } from './pinned-versions.ts';
@@ -31,9 +37,36 @@ section(
 section('Pinned versions without facts', withoutRow);
 section('Facts without a pinned version', withoutPin);
 section('Differences without a decision', undecided);
+const unlike = contradictedConfirmations(providers, facts);
+const weak = weakEntries(providers, facts);
+section('Confirmations of another value than the entry has', unlike);
+section('Entries whose addresses or key one source alone confirms, or none', weak);
 section('Decisions that their entries contradict', contradicted);
 console.log(
   `Versions whose documentation has not been read yet: ${unread.length} of ${rows.length}`,
 );
-const problems = [due, withoutRow, withoutPin, undecided, contradicted];
+const byEntry = factsByEntry(facts);
+const fields = [...byEntry.values()].flatMap(({ confirmed = {} }) => Object.values(confirmed));
+const bySingle = fields.filter(({ sources, page }) => page === undefined && sources === 1);
+console.log(`Fields that one source alone confirms: ${bySingle.length} of ${fields.length}`);
+const counts = (title: string, names: readonly string[]): void => {
+  const numbers = Map.groupBy(names, (name) => name);
+  const rows = [...numbers].map(([name, { length }]) => ({ name, length }));
+  const listed = rows.toSorted((a, b) => b.length - a.length);
+  console.log(`${title}: ${listed.map(({ name, length }) => `${name} ${length}`).join(', ')}`);
+};
+console.log(`Entries: ${providers.length}`);
+counts(
+  'By category',
+  providers.map(({ categories: [first = 'none'] }) => first),
+);
+counts(
+  'By mode',
+  providers.map(({ auth_mode: mode }) => mode),
+);
+counts(
+  'By certainty of addresses and key',
+  providers.map((provider) => certaintyOf(provider, byEntry.get(provider.name))),
+);
+const problems = [due, withoutRow, withoutPin, undecided, contradicted, unlike, weak];
 process.exitCode = problems.some(({ length }) => length > 0) ? 1 : 0;

@@ -41,11 +41,32 @@ const decision = z
     'A decision is undocumented, or has the day on which its documentation was read.',
   );
 
+/** What says the same as a field of the entry. */
+const confirmation = z
+  .strictObject({
+    /** The value of the field when it was confirmed; of `proxy.base_url` its host is what was confirmed. */
+    value: z.string(),
+    /** Independent public sources that have the value. */
+    sources: z.number().int().min(1).optional(),
+    /** Page of the provider's documentation that has it. */
+    page: address.optional(),
+    /** When it was read, where that is not `confirmed_at` of the entry. */
+    read_at: day.optional(),
+  })
+  .refine(
+    ({ sources, page }) => sources !== undefined || page !== undefined,
+    'A confirmation names the number of sources, or a page of the documentation.',
+  );
+
 const entryFacts = z.strictObject({
+  confirmed_at: day.optional(),
+  /** By dotted path in the definition. */
+  confirmed: z.record(z.string().min(1), confirmation).optional(),
   versions: z.array(version).optional(),
   decisions: z.array(decision).optional(),
 });
 
+export type Confirmation = z.output<typeof confirmation>;
 export type EntryFacts = z.output<typeof entryFacts>;
 export type VersionFact = z.output<typeof version>;
 

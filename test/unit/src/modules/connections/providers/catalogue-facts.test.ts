@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Provider } from '#modules/connections/providers/definition.ts';
+import { certaintyOf, contradictedConfirmations } from '#test/catalogue/confirmations.ts';
 import {
   contradictedDecisions,
   differences,
@@ -55,6 +56,46 @@ describe('the facts of the catalog', () => {
     const entries = [...facts.values()].flatMap((one) => Object.keys(one));
     const successors = rows.flatMap(({ successor = [] }) => successor);
     expect([...entries, ...successors].filter((name) => !names.has(name))).toEqual([]);
+  });
+});
+
+describe('the confirmations of the catalog', () => {
+  it('are of the values that the entries have', () => {
+    expect(contradictedConfirmations(providers, facts)).toEqual([]);
+  });
+
+  it('are reported where the entry has another value, or not the field', () => {
+    const provider = {
+      name: 'one',
+      proxy: { base_url: 'https://b.example', headers: { 'x.key': 'v' } },
+    };
+    const confirmed = {
+      'proxy.base_url': { value: 'https://a.example', sources: 2 },
+      'proxy.headers.x.key': { value: 'v', sources: 2 },
+      token_url: { value: 'https://a.example/token', sources: 2 },
+    };
+    expect(
+      contradictedConfirmations(
+        [provider as unknown as Provider],
+        new Map([['file.yaml', { one: { confirmed } }]]),
+      ),
+    ).toEqual(['one proxy.base_url', 'one token_url']);
+  });
+
+  it.each([
+    ['a page', { page: 'https://a.example/docs' }, 'documented'],
+    ['two sources', { sources: 2 }, 'agreed'],
+    ['one source', { sources: 1 }, 'single'],
+  ] as const)('make an entry as certain as the least of its needed fields: %s', (_, by, level) => {
+    const definition = { auth_mode: 'API_KEY', proxy: { base_url: 'https://a.example' } };
+    const provider = {
+      ...definition,
+      proxy: { ...definition.proxy, headers: { accept: '*', 'x-key': '${apiKey}' } },
+    } as unknown as Provider;
+    const page = { value: 'https://a.example', page: 'https://a.example/docs' };
+    const confirmed = { 'proxy.base_url': page, 'proxy.headers.x-key': { value: 'v', ...by } };
+    expect(certaintyOf(provider, { confirmed })).toBe(level);
+    expect(certaintyOf(provider, { confirmed: { 'proxy.base_url': page } })).toBe('unconfirmed');
   });
 });
 

@@ -1,0 +1,92 @@
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import type { Confirmation, EntryFacts, readFacts } from './facts.ts';
+
+/**
+ * How sure the fields are that every connection of an entry needs: `documented` by a page of the provider, `agreed`
+ * by two independent sources, `single`: one source, `unconfirmed`: none.
+ */
+export const certainties = ['documented', 'agreed', 'single', 'unconfirmed'] as const;
+export type Certainty = (typeof certainties)[number];
+
+/** The least certainty of the addresses and of the placement of the key. */
+export function certaintyOf(provider: Provider, facts: EntryFacts | undefined): Certainty {
+  const levels = neededFields(provider).map((alternatives) =>
+    Math.min(
+      ...alternatives.map((field) => certainties.indexOf(levelOf(facts?.confirmed?.[field]))),
+    ),
+  );
+  return certainties[Math.max(0, ...levels)]!;
+}
+
+function levelOf(confirmation: Confirmation | undefined): Certainty {
+  if (confirmation === undefined) return 'unconfirmed';
+  if (confirmation.page !== undefined) return 'documented';
+  return (confirmation.sources ?? 0) > 1 ? 'agreed' : 'single';
+}
+
+/** Entries whose needed fields have neither two sources nor a page: `entry: certainty`. */
+export function weakEntries(
+  providers: readonly Provider[],
+  facts: ReturnType<typeof readFacts>,
+): string[] {
+  const byEntry = factsByEntry(facts);
+  return providers.flatMap((provider) => {
+    const certainty = certaintyOf(provider, byEntry.get(provider.name));
+    const isWeak = certainty === 'single' || certainty === 'unconfirmed';
+    return isWeak ? [`${provider.name}: ${certainty}`] : [];
+  });
+}
+
+/** `entry field` of each confirmation of another value than the entry has. */
+export function contradictedConfirmations(
+  providers: readonly Provider[],
+  facts: ReturnType<typeof readFacts>,
+): string[] {
+  const byEntry = factsByEntry(facts);
+  return providers.flatMap((provider) =>
+    Object.entries(byEntry.get(provider.name)?.confirmed ?? {}).flatMap(([field, { value }]) =>
+      textAt(provider, field.split('.')) === value ? [] : [`${provider.name} ${field}`],
+    ),
+  );
+}
+
+export const factsByEntry = (
+  facts: ReturnType<typeof readFacts>,
+): ReadonlyMap<string, EntryFacts> =>
+  new Map([...facts.values()].flatMap((entries) => Object.entries(entries)));
+
+/** Each needed field, with its alternatives: a key is placed in a header, a parameter or by the mode. */
+function neededFields(provider: Provider): string[][] {
+  const { auth_mode: mode, proxy } = provider;
+  const addresses = ['authorization_url', 'token_url'].filter(
+    (field) =>
+      (mode === 'OAUTH2' || mode === 'OAUTH1') &&
+      typeof provider[field as 'authorization_url'] === 'string',
+  );
+  const needed = addresses.map((field) => [field]);
+  if (proxy?.base_url !== undefined && proxy.base_url !== baseOfPerson) {
+    needed.push(['proxy.base_url']);
+  }
+  if (mode === 'API_KEY' || mode === 'BASIC') {
+    const placed = (['headers', 'query'] as const).flatMap((place) =>
+      Object.keys(proxy?.[place] ?? {}).map((name) => `proxy.${place}.${name}`),
+    );
+    needed.push([...placed, 'auth_mode']);
+  }
+  return needed;
+}
+
+/** The person gives the whole address: there is nothing to confirm. */
+const baseOfPerson = '${connectionConfig.baseUrl}';
+
+/** A name of the path may have dots itself. */
+function textAt(value: unknown, path: readonly string[]): unknown {
+  if (path.length === 0) return typeof value === 'boolean' ? String(value) : value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const fields = value as Record<string, unknown>;
+  for (let length = 1; length <= path.length; length += 1) {
+    const name = path.slice(0, length).join('.');
+    if (Object.hasOwn(fields, name)) return textAt(fields[name], path.slice(length));
+  }
+  return undefined;
+}
