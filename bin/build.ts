@@ -18,9 +18,9 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
-import { load as parseYaml } from 'js-yaml';
 import ts from 'typescript';
 import { bundleGuestRuntime } from '#adapters/sandbox/bundle-guest.ts';
+import { builtInFile, builtInText } from '#modules/connections/providers/load-catalogue.ts';
 import { demoFunctions } from './demo-functions.ts';
 import { buildDocsSite } from './docs-site/build.ts';
 import { buildPages } from './page-bundles.ts';
@@ -122,6 +122,7 @@ async function buildTo(outdir: string): Promise<void> {
     buildDocsSite(root, join(outdir, 'pages/docs')),
   ]);
   for (const folder of sources) copyData(folder, outdir);
+  writeData(outdir, `src/modules/connections/providers/${builtInFile}`, builtInText());
   // Its pages name their own files.
   writeData(outdir, 'pages/docs/entries.json', '{}');
   writeData(outdir, 'src/adapters/sandbox/guest/runtime.js', guest);
@@ -150,20 +151,13 @@ function writeData(outdir: string, path: string, text: string): void {
 }
 
 /**
- * Data and the style of the reference beside the code that reads them. YAML becomes JSON: parsing the catalog of
- * providers took 45 ms of each start. The facts of the catalog are for its maintainers: no program reads them.
+ * Data and the style of the reference beside the code that reads them. Of the catalog of providers the build has one
+ * file; its facts are for its maintainers, and no program reads them.
  */
 function copyData(folder: string, outdir: string): void {
   const isData = (source: string): boolean =>
-    !/\.(ts|tsx|md|yaml)$|tsconfig\.json$|catalogue-facts$/.test(source);
+    !/\.(ts|tsx|md)$|tsconfig\.json$|\/catalogue(?:-facts)?$/.test(source);
   cpSync(join(root, folder), join(outdir, folder), { recursive: true, filter: isData });
-  for (const file of globSync(`${folder}/**/*.yaml`, {
-    cwd: root,
-    exclude: ['**/catalogue-facts/**'],
-  })) {
-    const data = parseYaml(readFileSync(join(root, file), 'utf8'));
-    writeData(outdir, file.replace(/yaml$/, 'json'), JSON.stringify(data));
-  }
 }
 
 /** Of everything that a build depends on, without reading it. */

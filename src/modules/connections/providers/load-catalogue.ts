@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load as parseYaml } from 'js-yaml';
 import { z } from 'zod';
@@ -121,6 +121,8 @@ function isPattern(source: string): boolean {
 }
 
 const builtInFolder = fileURLToPath(new URL('catalogue', import.meta.url));
+/** The build has the built-in definitions in one file, parsed and checked: a start spends no time on that. */
+export const builtInFile = 'catalogue.json';
 const extensions = new Set(['.yaml', '.yml', '.json']);
 
 interface Entry {
@@ -129,6 +131,8 @@ interface Entry {
   readonly fields: Record<string, Json>;
   /** Fits the schema, and so does the target of its alias. */
   readonly isValid: boolean;
+  /** Parsed and checked by the build. */
+  readonly isParsed: boolean;
 }
 
 /**
@@ -139,7 +143,7 @@ interface Entry {
  */
 export function loadCatalogue({ overlayPath }: { overlayPath: string | null }): ProviderCatalogue {
   const problems: string[] = [];
-  const entries = filesOf(builtInFolder, problems).flatMap((file) => readEntries(file, problems));
+  const entries = builtInEntries(problems);
   if (overlayPath !== null) {
     const validate = overlayValidator();
     const files = filesOf(overlayPath, problems);
@@ -164,6 +168,22 @@ export function loadCatalogue({ overlayPath }: { overlayPath: string | null }): 
   return { find: (name) => byName.get(name) ?? null, all: () => providers };
 }
 
+function builtInEntries(problems: string[]): Entry[] {
+  const built = join(dirname(builtInFolder), builtInFile);
+  if (existsSync(built)) {
+    const content = JSON.parse(readFileSync(built, 'utf8')) as Record<string, Entry['fields']>;
+    const shared = { file: builtInFile, isValid: true, isParsed: true };
+    return Object.entries(content).map(([name, fields]) => ({ name, fields, ...shared }));
+  }
+  return filesOf(builtInFolder, problems).flatMap((file) => readEntries(file, problems));
+}
+
+/** The text of the file of the build: what the sources of the catalog define, by name. */
+export function builtInText(): string {
+  const providers = loadCatalogue({ overlayPath: null }).all();
+  return JSON.stringify(Object.fromEntries(providers.map(({ name, ...rest }) => [name, rest])));
+}
+
 function filesOf(path: string, problems: string[]): string[] {
   let isFolder: boolean;
   try {
@@ -181,12 +201,10 @@ function filesOf(path: string, problems: string[]): string[] {
 
 function readEntries(file: string, problems: string[], validate?: OverlayValidator): Entry[] {
   const shown = basename(file);
-  // The build has the catalog as JSON. That of an overlay is read as YAML, which allows more, such as comments.
-  const isJson = extname(file) === '.json' && validate === undefined;
-  const parse = (text: string) => (isJson ? JSON.parse(text) : (parseYaml(text) ?? null)) as Json;
   let content: Json;
   try {
-    content = parse(readFileSync(file, 'utf8'));
+    // JSON is YAML too, which allows more, such as comments.
+    content = (parseYaml(readFileSync(file, 'utf8')) ?? null) as Json;
   } catch (error) {
     problems.push(`${shown}: ${(error as Error).message}`);
     return [];
@@ -196,7 +214,7 @@ function readEntries(file: string, problems: string[], validate?: OverlayValidat
   return Object.entries(isJsonObject(content) ? content : {}).flatMap(([name, definition]) => {
     if (name === '$schema' || !isJsonObject(definition)) return [];
     const isValid = !found.some(({ path }) => path === name || path.startsWith(`${name}.`));
-    return [{ name, file: shown, fields: definition, isValid }];
+    return [{ name, file: shown, fields: definition, isValid, isParsed: false }];
   });
 }
 
@@ -219,10 +237,13 @@ function resolveAlias(
     ...entry,
     fields: { ...target.fields, ...own },
     isValid: entry.isValid && target.isValid,
+    isParsed: false,
   };
 }
 
-function define({ name, file, fields, isValid }: Entry, problems: string[]): Provider[] {
+function define(entry: Entry, problems: string[]): Provider[] {
+  const { name, file, fields, isValid, isParsed } = entry;
+  if (isParsed) return [{ name, ...fields } as unknown as Provider];
   if (!isValid) return [];
   const definition = definitionSchema.parse(fields);
   const found = definitionProblems(definition);
