@@ -116,6 +116,15 @@ module.exports = {
       },
     ),
     forbid(
+      'fake-providers-judge-alone',
+      'What judges the requests of the gateway uses none of its rules.',
+      { path: '^src/fake-providers/' },
+      {
+        pathNot:
+          '^src/(fake-providers|kernel)/|^src/modules/connections/providers/(definition|pattern)\\.ts$|^node_modules/jose/|^(node:)?[a-z_/]+$',
+      },
+    ),
+    forbid(
       'client-stands-alone',
       'What an application imports brings nothing of the service with it.',
       { path: '^src/client/' },

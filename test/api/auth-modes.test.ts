@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { PlayedProvider } from '#fake-providers/play.ts';
+import { openFakeAuth, type FakeAuth } from '#fake-providers/server.ts';
 import { authModeRules } from '#modules/connections/credentials/modes/registry.ts';
 import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
-import type { Played } from '#test/support/fakes/fake-auth/play.ts';
-import { openFakeAuth, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
 import { startGateway, type Answer, type RunningGateway } from '#test/support/processes/gateway.ts';
 import { aProvider } from '#test/support/worlds/control.ts';
 
@@ -47,7 +47,7 @@ const signing: Provider = aProvider({
 let stack: AsyncDisposableStack;
 let fake: FakeAuth;
 let gateway: RunningGateway;
-const played = new Map<string, Played>();
+const played = new Map<string, PlayedProvider>();
 
 beforeAll(async () => {
   stack = new AsyncDisposableStack();

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { PlayedProvider } from '#fake-providers/play.ts';
+import type { PlayOptions } from '#fake-providers/rules.ts';
+import { openFakeAuth, type FakeAuth } from '#fake-providers/server.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import type { Played } from '#test/support/fakes/fake-auth/play.ts';
-import type { PlayOptions } from '#test/support/fakes/fake-auth/rules.ts';
-import { openFakeAuth, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
 import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 import { closePages, openPage, screenshotFolder, sharedChromium } from './chromium.ts';
 
@@ -17,7 +17,7 @@ export interface BrowserWorld extends AsyncDisposable {
   readonly gateway: RunningGateway;
   readonly fake: FakeAuth;
   readonly browser: Browser;
-  readonly played: Readonly<Record<string, Played>>;
+  readonly played: Readonly<Record<string, PlayedProvider>>;
   /** Origin of a page of an application; its content is `html`. */
   readonly applicationUrl: string;
   /** Token of a new connect session. */
@@ -101,7 +101,7 @@ export async function openBrowserWorld(options: WorldOptions): Promise<BrowserWo
   };
 }
 
-async function integrate(gateway: RunningGateway, name: string, { integration }: Played) {
+async function integrate(gateway: RunningGateway, name: string, { integration }: PlayedProvider) {
   const body = {
     provider: name,
     unique_key: name,

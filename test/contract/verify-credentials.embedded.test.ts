@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createPublisher } from '#control-plane/publisher.ts';
+import type { PlayedProvider } from '#fake-providers/play.ts';
+import { openFakeAuth } from '#fake-providers/server.ts';
 import { dayMs, type Clock } from '#kernel/time.ts';
 import { bootstrap } from '#modules/access/environments/handlers.ts';
 import { importConnection } from '#modules/connections/connections/handlers.ts';
@@ -12,8 +14,6 @@ import {
 } from '#modules/connections/connections/token-refresh.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { createOperationLogs } from '#modules/operations/logs/operation-log.ts';
-import type { Played } from '#test/support/fakes/fake-auth/play.ts';
-import { openFakeAuth } from '#test/support/fakes/fake-auth/server.ts';
 import { givenOrders } from '#test/support/fakes/orders.ts';
 import { openHttpClient } from '#test/support/fakes/webhook-receiver.ts';
 import { aProvider, openControlWorld, silent } from '#test/support/worlds/control.ts';
@@ -29,7 +29,7 @@ const clock: Clock = {
 };
 
 let stack: AsyncDisposableStack;
-let played: Played;
+let played: PlayedProvider;
 let find: () => Connection;
 
 beforeEach(async () => {

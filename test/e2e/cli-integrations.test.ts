@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFakeAuth, visit, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
+import { openFakeAuth, visit, type FakeAuth } from '#fake-providers/server.ts';
 import { commandLine } from '#test/support/processes/command-line.ts';
 import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 import { openTerminal } from '#test/support/processes/terminal.ts';

@@ -1,7 +1,7 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-explicit-any --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFakeAuth, visit, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
+import { openFakeAuth, visit, type FakeAuth } from '#fake-providers/server.ts';
 import { commandLine, type Ended } from '#test/support/processes/command-line.ts';
 import { withLimits } from '#test/support/processes/with-limits.ts';
 import { providerOf } from '#test/support/worlds/authorizing.ts';

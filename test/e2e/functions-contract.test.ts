@@ -1,8 +1,8 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-return --
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Played } from '#test/support/fakes/fake-auth/play.ts';
-import { openFakeAuth, visit, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
+import type { PlayedProvider } from '#fake-providers/play.ts';
+import { openFakeAuth, visit, type FakeAuth } from '#fake-providers/server.ts';
 import { checkedFetch } from '#test/support/judges/answers.ts';
 import {
   environmentRows,
@@ -61,7 +61,7 @@ const syncs = syncRows.map(({ body, fails }, index) => {
 
 let world: CrmWorld;
 let fake: FakeAuth;
-let consenting: Played;
+let consenting: PlayedProvider;
 let headers: Record<string, string>;
 let metadata: Record<string, unknown>;
 let statuses: Map<string, string>;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { PlayedProvider } from '#fake-providers/play.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { Played } from './fake-auth/play.ts';
 
 /** What the gateway answers instead of the entry, once. */
 export type Disturbance =
@@ -107,7 +107,7 @@ function answer(lists: Lists, { pathname, searchParams }: URL, response: ServerR
 }
 
 /** The integration of a played provider as the gateway returns it. */
-export const shownIntegration = (name: string, played: Played): JsonObject => ({
+export const shownIntegration = (name: string, played: PlayedProvider): JsonObject => ({
   unique_key: name,
   provider: name,
   display_name: `The ${name}`,
@@ -117,7 +117,7 @@ export const shownIntegration = (name: string, played: Played): JsonObject => ({
 /** A connection of a played provider as the gateway returns it, with new credentials that the provider takes. */
 export function shownConnectionOf(
   name: string,
-  played: Played,
+  played: PlayedProvider,
   connectionId: string,
   more: JsonObject = {},
 ): JsonObject {

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { PlayedProvider } from '#fake-providers/play.ts';
+import type { PlayOptions } from '#fake-providers/rules.ts';
+import { openFakeAuth, visit, type FakeAuth } from '#fake-providers/server.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
-import type { Played } from '../fakes/fake-auth/play.ts';
-import type { PlayOptions } from '../fakes/fake-auth/rules.ts';
-import { openFakeAuth, visit, type FakeAuth } from '../fakes/fake-auth/server.ts';
 import { checkedFetch } from '../judges/answers.ts';
 import { startApi, type Api, type ApiAnswer } from './api.ts';
 
@@ -20,7 +20,7 @@ export interface Cast {
 /** The API with an integration of each provider that a fake one plays. */
 export interface AuthorizingApi extends Api {
   readonly fake: FakeAuth;
-  played(key: string): Played;
+  played(key: string): PlayedProvider;
   /** Of a new connect session. */
   token(body?: object, path?: string): Promise<string>;
   /** Posts a form with the token of a session. */
@@ -89,7 +89,7 @@ export async function startAuthorizing(
     const made = await api.call('POST', '/integrations', { body });
     if (made.status !== 200) throw new Error(`${name}: ${JSON.stringify(made.body)}`);
   }
-  const played = (key: string): Played => {
+  const played = (key: string): PlayedProvider => {
     const found = plays.get(key);
     if (found === undefined) throw new Error(`${key} is not played`);
     return found;

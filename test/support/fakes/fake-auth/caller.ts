@@ -1,3 +1,5 @@
+import type { PlayedProvider } from '#fake-providers/play.ts';
+import { visit } from '#fake-providers/server.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { systemClock } from '#kernel/time.ts';
 import type {
@@ -9,8 +11,6 @@ import { authModeRules } from '#modules/connections/credentials/modes/registry.t
 import { parseIntegrationCredentials } from '#modules/connections/integrations/credentials.ts';
 import { buildProviderRequest, type ProviderCall } from '#modules/connections/providers/inject.ts';
 import type { HttpClient } from '#ports/http-client.ts';
-import type { Played } from './play.ts';
-import { visit } from './server.ts';
 
 const callTimeoutMs = 10_000;
 
@@ -46,7 +46,7 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function callerOf(played: Played, http: HttpClient): Caller {
+export function callerOf(played: PlayedProvider, http: HttpClient): Caller {
   const { definition: provider, integration } = played;
   const rules = authModeRules[provider.auth_mode];
   const client = parseIntegrationCredentials(provider, integration ?? undefined);

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach } from 'vitest';
+import type { PlayedProvider } from '#fake-providers/play.ts';
+import type { PlayOptions } from '#fake-providers/rules.ts';
+import { openFakeAuth, type FakeAuth } from '#fake-providers/server.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import { aProvider } from '../../worlds/control.ts';
 import { openHttpClient } from '../webhook-receiver.ts';
 import { callerOf, type Caller } from './caller.ts';
-import type { Played } from './play.ts';
-import type { PlayOptions } from './rules.ts';
-import { openFakeAuth, type FakeAuth } from './server.ts';
 
 /** Plays a definition, and calls as the modes do. */
-export type Play = (more: Partial<Provider>, options?: PlayOptions) => Caller & Played;
+export type Play = (more: Partial<Provider>, options?: PlayOptions) => Caller & PlayedProvider;
 
 /** For the tests of a file: each has fake providers of its own. */
 export function playingInEachTest(): Play {

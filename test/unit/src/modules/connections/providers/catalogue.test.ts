@@ -2,6 +2,10 @@ import { checkSync } from 'recheck';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Config } from '#adapters/sandbox/guest/http.ts';
 import { paginate } from '#adapters/sandbox/guest/paginate.ts';
+import { typedInto } from '#fake-providers/fill.ts';
+import { rows } from '#fake-providers/pages.ts';
+import type { PlayedProvider } from '#fake-providers/play.ts';
+import { openFakeAuth, type FakeAuth } from '#fake-providers/server.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { acceptCredentials } from '#modules/connections/connections/accept-credentials.ts';
 import type { Credentials } from '#modules/connections/connections/state.ts';
@@ -13,10 +17,6 @@ import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts'
 import type { HttpClient } from '#ports/http-client.ts';
 import { interpolateUrl } from '#rules/interpolate.ts';
 import { callerOf, type Caller } from '#test/support/fakes/fake-auth/caller.ts';
-import { typedInto } from '#test/support/fakes/fake-auth/fill.ts';
-import { rows } from '#test/support/fakes/fake-auth/pages.ts';
-import type { Played } from '#test/support/fakes/fake-auth/play.ts';
-import { openFakeAuth, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
 import { openHttpClient } from '#test/support/fakes/webhook-receiver.ts';
 
 const providers = loadCatalogue({ overlayPath: null }).all();
@@ -149,7 +149,7 @@ function problemsOfFields(provider: Provider): string[] {
 }
 
 /** What the accounts of the post-connection scripts are. */
-function answerScripts({ on, toldConfig: told }: Played): void {
+function answerScripts({ on, toldConfig: told }: PlayedProvider): void {
   on('/oauth/token/accessible-resources', [
     { id: told['cloudId'] ?? '', url: told['siteUrl'] ?? '' },
   ]);
@@ -162,7 +162,7 @@ function answerScripts({ on, toldConfig: told }: Played): void {
 }
 
 /** Import, redirect and form: those that the mode has. */
-async function everyWay(caller: Caller, played: Played): Promise<ObtainedCredentials[]> {
+async function everyWay(caller: Caller, played: PlayedProvider): Promise<ObtainedCredentials[]> {
   const { rules } = caller;
   const ways = [await caller.import()];
   if (rules.redirect !== null) ways.push(await caller.connect());
@@ -176,7 +176,7 @@ async function everyWay(caller: Caller, played: Played): Promise<ObtainedCredent
 
 /** An import has no response of the provider: the importer sends its values. */
 function toldBefore(
-  { connectionConfig, toldConfig, definition }: Played,
+  { connectionConfig, toldConfig, definition }: PlayedProvider,
   { credentials }: ObtainedCredentials,
 ): JsonObject {
   const isImported = Object.keys((credentials?.['raw'] as object | undefined) ?? {}).length === 0;
@@ -186,7 +186,7 @@ function toldBefore(
 
 async function expectRenewal(
   caller: Caller,
-  played: Played,
+  played: PlayedProvider,
   before: ObtainedCredentials,
 ): Promise<void> {
   const { rules } = caller;
@@ -197,13 +197,13 @@ async function expectRenewal(
   expect(await caller.call(renewed)).toBe(200);
 }
 
-const refusals = ({ asked }: Played): string[] =>
+const refusals = ({ asked }: PlayedProvider): string[] =>
   asked
     .filter(({ outcome }) => outcome !== 'granted')
     .map(({ role, outcome }) => `${role}: ${outcome}`);
 
 /** The pages of a list, walked with the provider's settings and what a caller has to say beside them. */
-async function expectPages(caller: Caller, { definition }: Played): Promise<void> {
+async function expectPages(caller: Caller, { definition }: PlayedProvider): Promise<void> {
   const { paginate: settings } = definition.proxy ?? {};
   if (settings === undefined) return;
   const obtained = await caller.import();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { visit } from '#fake-providers/server.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { playingInEachTest } from '#test/support/fakes/fake-auth/playing.ts';
-import { visit } from '#test/support/fakes/fake-auth/server.ts';
 
 const playing = playingInEachTest();
 const play = (more: Partial<Provider> = {}) =>

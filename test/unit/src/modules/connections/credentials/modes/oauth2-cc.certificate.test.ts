@@ -1,10 +1,10 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openFakeAuth } from '#fake-providers/server.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import { selfSigned } from '#test/support/fakes/certificate.ts';
 import { callerOf } from '#test/support/fakes/fake-auth/caller.ts';
-import { openFakeAuth } from '#test/support/fakes/fake-auth/server.ts';
 import { openHttpClient } from '#test/support/fakes/webhook-receiver.ts';
 import { aProvider } from '#test/support/worlds/control.ts';
 

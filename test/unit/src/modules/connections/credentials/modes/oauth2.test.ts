@@ -1,13 +1,13 @@
 import * as oauth from 'oauth4webapi';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PlayedProvider } from '#fake-providers/play.ts';
+import type { PlayOptions } from '#fake-providers/rules.ts';
+import { openFakeAuth, visit, type FakeAuth } from '#fake-providers/server.ts';
 import { hourMs } from '#kernel/time.ts';
 import type { Credentials } from '#modules/connections/connections/state.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import { callerOf, type Caller } from '#test/support/fakes/fake-auth/caller.ts';
-import type { Played } from '#test/support/fakes/fake-auth/play.ts';
-import type { PlayOptions } from '#test/support/fakes/fake-auth/rules.ts';
-import { openFakeAuth, visit, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
 import { openHttpClient } from '#test/support/fakes/webhook-receiver.ts';
 import { aProvider } from '#test/support/worlds/control.ts';
 
@@ -31,7 +31,7 @@ const crm = (more: Partial<Provider> = {}): Provider =>
     ...more,
   });
 
-function play(more: Partial<Provider> = {}, options: PlayOptions = {}): Caller & Played {
+function play(more: Partial<Provider> = {}, options: PlayOptions = {}): Caller & PlayedProvider {
   const played = fake.play(crm(more), options);
   return Object.assign(callerOf(played, http), played);
 }

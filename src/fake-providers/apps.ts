@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomInt } from 'node:crypto';
 import { jwtVerify } from 'jose';
-import { demand, Refused, type Answer, type Incoming } from './exchange.ts';
+import { systemClock } from '#kernel/time.ts';
+import { demand, Refusal, type Answer, type ReceivedRequest } from './exchange.ts';
 import { Oauth2Server } from './oauth2.ts';
 import { demandToken, type Rules, type Stage } from './rules.ts';
 import { TokenStore } from './tokens.ts';
@@ -39,7 +40,7 @@ class InstalledApp {
   }
 
   /** The person installs the app, and is sent to where the app's settings say. */
-  install({ method, url }: Incoming): Answer {
+  install({ method, url }: ReceivedRequest): Answer {
     demand(method === 'GET', 'wrong_method');
     const state = url.searchParams.get('state') ?? '';
     demand(state !== '', 'no_state');
@@ -57,7 +58,7 @@ class InstalledApp {
   }
 
   /** A token of the installation that the address names, for a JWT of the app. */
-  async token(request: Incoming): Promise<Answer> {
+  async token(request: ReceivedRequest): Promise<Answer> {
     demand(request.method === 'POST', 'wrong_method');
     const assertion = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const told = { status: 401, error: 'bad_credentials' };
@@ -66,12 +67,12 @@ class InstalledApp {
       issuer: this.appId,
       requiredClaims: ['iat', 'exp'],
     }).catch((error: unknown) => {
-      throw new Refused(401, told.error, `wrong_jwt: ${String(error)}`);
+      throw new Refusal(401, told.error, `wrong_jwt: ${String(error)}`);
     });
     const seconds = Number(payload.exp) - Number(payload.iat);
     demand(seconds <= jwtSecondsMax, 'jwt_lives_too_long', told);
     const expiresIn = this.#stage.options.expiresIn ?? 3600;
-    const expires_at = new Date(Date.now() + expiresIn * 1000).toISOString();
+    const expires_at = new Date(systemClock.now() + expiresIn * 1000).toISOString();
     return { status: 201, body: { token: this.tokens.issueAccess(), expires_at } };
   }
 }
@@ -86,7 +87,7 @@ export function appRules(stage: Stage): Rules {
     answer(request) {
       if (request.role === 'authorize') return app.install(request);
       if (request.role === 'installation') return app.token(request);
-      throw new Refused(404, 'not_found', `no_such_endpoint: ${request.role}`);
+      throw new Refusal(404, 'not_found', `no_such_endpoint: ${request.role}`);
     },
     admit: (request) => demandToken(stage, request, app.tokens.live()),
     endTokens: () => app.tokens.endAccess(),
@@ -108,7 +109,7 @@ export function customRules(stage: Stage): Rules {
       }
       if (request.role === 'token') return server.token(request);
       if (request.role === 'installation') return app.token(request);
-      throw new Refused(404, 'not_found', `no_such_endpoint: ${request.role}`);
+      throw new Refusal(404, 'not_found', `no_such_endpoint: ${request.role}`);
     },
     admit: (request) => {
       demandToken(stage, request, [...app.tokens.live(), ...server.tokens.live()]);

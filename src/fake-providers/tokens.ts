@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { systemClock } from '#kernel/time.ts';
 import { demand, invalidGrant } from './exchange.ts';
 
 export const secret = (prefix: string): string => `${prefix}-${randomBytes(12).toString('hex')}`;
@@ -32,11 +33,11 @@ export class TokenStore {
 
   issueAccess(family: string = secret('family')): string {
     const token = secret('at');
-    this.#access.set(token, { family, until: Date.now() + this.#expiresIn * 1000 });
+    this.#access.set(token, { family, until: systemClock.now() + this.#expiresIn * 1000 });
     return token;
   }
 
-  /** Shown twice, a token that rotates ends its whole family. @throws Refused */
+  /** Shown twice, a token that rotates ends its whole family. @throws Refusal */
   renew(shown: unknown): IssuedTokens {
     const known = typeof shown === 'string' ? this.#refresh.get(shown) : undefined;
     demand(known !== undefined, 'unknown_refresh_token', invalidGrant);
@@ -62,11 +63,11 @@ export class TokenStore {
   /** Milliseconds since the epoch; null: the token is not known, or ended. */
   endOf(token: unknown): number | null {
     const { until = 0 } = this.#access.get(String(token)) ?? {};
-    return until > Date.now() ? until : null;
+    return until > systemClock.now() ? until : null;
   }
 
   live(): string[] {
-    const now = Date.now();
+    const now = systemClock.now();
     return [...this.#access].filter(([, { until }]) => until > now).map(([token]) => token);
   }
 }

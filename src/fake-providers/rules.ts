@@ -1,7 +1,7 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import { demand, unauthorized, type Answer, type Incoming } from './exchange.ts';
-import { fill, isFilled, type Known } from './fill.ts';
+import { demand, unauthorized, type Answer, type ReceivedRequest } from './exchange.ts';
+import { fill, isFilled, type FillValues } from './fill.ts';
 
 export interface PlayOptions {
   /** Whether a refresh gives another refresh token and ends the one before. Default: yes. */
@@ -34,10 +34,10 @@ export interface Rules {
   importable(): JsonObject;
   /** What a person types into the form of the mode; null where there is none. */
   readonly form: JsonObject | null;
-  /** @throws Refused */
-  answer(request: Incoming): Answer | Promise<Answer>;
-  /** Looks at a call of the API. @throws Refused */
-  admit(request: Incoming): void | Promise<void>;
+  /** @throws Refusal */
+  answer(request: ReceivedRequest): Answer | Promise<Answer>;
+  /** Looks at a call of the API. @throws Refusal */
+  admit(request: ReceivedRequest): void | Promise<void>;
   /** Ends every token given so far: the API answers 401 to them. */
   endTokens(): void;
 }
@@ -51,13 +51,13 @@ const isPlacedSecret = (template: string): boolean => secretToken.test(template)
 /** Headers and query that the definition puts into each call, with any of the tokens that are good. */
 export function demandPlaced(
   { definition, known }: Pick<Stage, 'definition' | 'known'>,
-  { headers, url, body }: Incoming,
+  { headers, url, body }: ReceivedRequest,
   tokens: readonly string[] = [],
 ): void {
   const { proxy = {} } = definition;
   const check = (what: string, template: string, sent: unknown) => {
     const ofCall = { ...known, bodyCanonicalParams: body };
-    const values: Known[] = tokens.map((accessToken) => ({ ...ofCall, accessToken }));
+    const values: FillValues[] = tokens.map((accessToken) => ({ ...ofCall, accessToken }));
     const wanted = [ofCall, ...values].map((each) => fill(template, each)).filter(isFilled);
     const refusal = isPlacedSecret(template) ? unauthorized : {};
     if (wanted.length === 0 && isPlacedSecret(template))
@@ -95,7 +95,11 @@ export const plainHeaders = ({ definition, known }: Stage): Record<string, strin
   );
 
 /** A call with a live token as Bearer, or where the definition puts it. */
-export function demandToken(stage: Stage, request: Incoming, tokens: readonly string[]): void {
+export function demandToken(
+  stage: Stage,
+  request: ReceivedRequest,
+  tokens: readonly string[],
+): void {
   demandPlaced(stage, request, tokens);
   if (placesAuthorization(stage.definition)) return;
   const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
@@ -106,7 +110,7 @@ export function demandToken(stage: Stage, request: Incoming, tokens: readonly st
 export function demandParams(
   stated: JsonObject | undefined,
   sent: JsonObject,
-  known: Known,
+  known: FillValues,
   except: readonly string[] = [],
 ): void {
   for (const [name, value] of Object.entries(stated ?? {})) {
@@ -117,7 +121,7 @@ export function demandParams(
   }
 }
 
-const filledJson = (value: unknown, known: Known): string =>
+const filledJson = (value: unknown, known: FillValues): string =>
   JSON.stringify(value, (_, item: unknown) =>
     typeof item === 'string' ? fill(item, known) : item,
   );
@@ -125,8 +129,8 @@ const filledJson = (value: unknown, known: Known): string =>
 /** The headers that the definition asks for on calls for tokens. */
 export function demandHeaders(
   stated: Readonly<Record<string, string>> | undefined,
-  { headers }: Incoming,
-  known: Known,
+  { headers }: ReceivedRequest,
+  known: FillValues,
 ): void {
   for (const [name, template] of Object.entries(stated ?? {})) {
     const isThere = headers[name.toLowerCase()] === fill(template, known);

@@ -1,7 +1,8 @@
 import { createHash, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import { demand, Refused, unauthorized, type Incoming } from './exchange.ts';
+import { systemClock } from '#kernel/time.ts';
+import { demand, Refusal, unauthorized, type ReceivedRequest } from './exchange.ts';
 import { fill, isFilled, typedInto } from './fill.ts';
 import { demandPlaced, placesAuthorization, type Rules, type Stage } from './rules.ts';
 import { secret } from './tokens.ts';
@@ -10,11 +11,11 @@ const clockSkewS = 60;
 const storeJwtSecondsMax = 20 * 60;
 
 const nothingToAsk = (role: string): never => {
-  throw new Refused(404, 'not_found', `no_such_endpoint: ${role}`);
+  throw new Refusal(404, 'not_found', `no_such_endpoint: ${role}`);
 };
 
 /** The token of a call: where the definition's headers have `${accessToken}`, else the Bearer. */
-export function sentToken({ definition, known }: Stage, { headers }: Incoming): string {
+export function sentToken({ definition, known }: Stage, { headers }: ReceivedRequest): string {
   for (const [name, template] of Object.entries(definition.proxy?.headers ?? {})) {
     const [before, after] = fill(template, known).split('${accessToken}');
     if (after === undefined) continue;
@@ -55,7 +56,7 @@ export function signingFields({ definition }: Stage): {
   return { fields: { ...fields, [signingField ?? '']: pem }, key: publicKey, kid: null };
 }
 
-/** Signature, header, claims and lifetime of a token, as the definition describes it. @throws Refused */
+/** Signature, header, claims and lifetime of a token, as the definition describes it. @throws Refusal */
 export async function demandJwt(
   { definition: { token: template }, known }: Stage,
   token: string,
@@ -65,7 +66,7 @@ export async function demandJwt(
     requiredClaims: ['iat', 'exp'],
     clockTolerance: clockSkewS,
   }).catch((error: unknown) => {
-    throw new Refused(401, 'unauthorized', `wrong_jwt: ${String(error)}`);
+    throw new Refusal(401, 'unauthorized', `wrong_jwt: ${String(error)}`);
   });
   demandFields(template?.header, protectedHeader, known);
   demandFields(template?.payload, payload, known);
@@ -107,7 +108,7 @@ export function jwtRules(stage: Stage): Rules {
       demandPlaced(stage, request, [token]);
     },
     endTokens: () => {
-      notBefore = Math.floor(Date.now() / 1000) + 1;
+      notBefore = Math.floor(systemClock.now() / 1000) + 1;
     },
   };
 }
@@ -134,7 +135,7 @@ export function appStoreRules(stage: Stage): Rules {
         audience: 'appstoreconnect-v1',
         requiredClaims: ['iat', 'exp'],
       }).catch((error: unknown) => {
-        throw new Refused(401, 'unauthorized', `wrong_jwt: ${String(error)}`);
+        throw new Refusal(401, 'unauthorized', `wrong_jwt: ${String(error)}`);
       });
       demand(protectedHeader.kid === given.privateKeyId, 'wrong_kid', unauthorized);
       const lives = Number(payload.exp) - Number(payload.iat);
@@ -143,7 +144,7 @@ export function appStoreRules(stage: Stage): Rules {
       demandPlaced(stage, request);
     },
     endTokens: () => {
-      notBefore = Math.floor(Date.now() / 1000) + 1;
+      notBefore = Math.floor(systemClock.now() / 1000) + 1;
     },
   };
 }
@@ -172,7 +173,7 @@ export function signatureRules(stage: Stage): Rules {
       const isDigest = digest === Buffer.from(sum, 'ascii').toString('base64');
       demand(isDigest, 'wrong_digest', unauthorized);
       const madeAt = Date.parse(created);
-      const age = Date.now() - madeAt;
+      const age = systemClock.now() - madeAt;
       demand(age >= -clockSkewS * 1000 && age <= livesMs, 'expired_token', unauthorized);
       demand(madeAt >= notBefore, 'ended_token', unauthorized);
       demandPlaced(stage, request, [token]);
@@ -180,7 +181,7 @@ export function signatureRules(stage: Stage): Rules {
       demand(isPlaced || request.headers.authorization !== undefined, 'unsigned', unauthorized);
     },
     endTokens: () => {
-      notBefore = Date.now() + 1;
+      notBefore = systemClock.now() + 1;
     },
   };
 }

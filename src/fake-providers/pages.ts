@@ -1,7 +1,7 @@
 import { atPath, plainText } from '#kernel/json-path.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { PaginateDefinition } from '#modules/connections/providers/definition.ts';
-import type { Answer, Incoming } from './exchange.ts';
+import type { Answer, ReceivedRequest } from './exchange.ts';
 import { withPath } from './with-path.ts';
 
 /** Rows that `rows` of the API lists, in pages of three. */
@@ -12,7 +12,7 @@ const pageSize = 3;
  * One page of the rows, the next one named as the definition says: below `response_path`, else below `rows`
  * where the answer also names the next page, else as the whole body.
  */
-export function pageOf(paginate: PaginateDefinition, request: Incoming): Answer {
+export function pageOf(paginate: PaginateDefinition, request: ReceivedRequest): Answer {
   const asked = (name: string | undefined) =>
     name === undefined ? null : sentValue(request, name);
   const headers: Record<string, string> = {};
@@ -44,7 +44,7 @@ export function pageOf(paginate: PaginateDefinition, request: Incoming): Answer 
 }
 
 /** A parameter of the query or of a JSON body, where it may be nested. */
-function sentValue({ url, body }: Incoming, name: string): string | null {
+function sentValue({ url, body }: ReceivedRequest, name: string): string | null {
   const inQuery = url.searchParams.get(name);
   if (inQuery !== null || body === '') return inQuery;
   const found = atPath(JSON.parse(body) as JsonObject, name);

@@ -3,9 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import type { Certified } from '../certificate.ts';
-import { Refused, type Answer, type Incoming, type Role } from './exchange.ts';
-import { openPlay, type Play, type Played } from './play.ts';
+import { Refusal, type Answer, type ReceivedRequest, type Role } from './exchange.ts';
+import { openPlay, type Play, type PlayedProvider } from './play.ts';
 import type { PlayOptions } from './rules.ts';
 
 /**
@@ -17,13 +16,15 @@ export interface FakeAuth extends AsyncDisposable {
   /** For `SVC_EGRESS_ALLOW`. */
   readonly hostPort: string;
   /** Each name once. */
-  play(provider: Provider, options?: PlayOptions): Played;
+  play(provider: Provider, options?: PlayOptions): PlayedProvider;
   /** Everything played so far, for a file of `SVC_PROVIDERS`. */
   definitions(): Record<string, object>;
 }
 
 /** Over TLS, for clients of these certificates alone (PEM). */
-export interface FakeAuthTls extends Certified {
+export interface FakeAuthTls {
+  readonly certificate: string;
+  readonly privateKey: string;
   readonly clients: readonly string[];
 }
 
@@ -48,14 +49,14 @@ export async function openFakeAuth(tls: FakeAuthTls | null = null): Promise<Fake
       return;
     }
     const { method = '', headers } = request;
-    const incoming: Incoming = { role: role as Role, method, url: address, headers, body };
+    const incoming: ReceivedRequest = { role: role as Role, method, url: address, headers, body };
     try {
       const answered = await play.answer(incoming);
       play.note(incoming, 'granted');
       reply(response, answered);
     } catch (error) {
       const refused =
-        error instanceof Refused ? error : new Refused(500, 'server_error', String(error));
+        error instanceof Refusal ? error : new Refusal(500, 'server_error', String(error));
       play.note(incoming, refused.message);
       reply(response, { status: refused.status, body: { error: refused.error } });
     }

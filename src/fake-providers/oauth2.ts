@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { plainText } from '#kernel/json-path.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import { systemClock } from '#kernel/time.ts';
 import {
   clientOf,
   demand,
   invalidClient,
   invalidGrant,
   paramsOf,
-  Refused,
+  Refusal,
   type Answer,
-  type Incoming,
+  type ReceivedRequest,
 } from './exchange.ts';
 import { fill } from './fill.ts';
 import { demandHeaders, demandParams, demandToken, type Rules, type Stage } from './rules.ts';
@@ -40,7 +41,7 @@ export class Oauth2Server {
   }
 
   /** The person is asked, and sent back at once. */
-  authorize({ method, url }: Incoming, more: Readonly<Record<string, string>> = {}): Answer {
+  authorize({ method, url }: ReceivedRequest, more: Readonly<Record<string, string>> = {}): Answer {
     const { definition, known, refusal } = this.#stage;
     const sent = Object.fromEntries(url.searchParams);
     demand(method === 'GET', 'wrong_method');
@@ -81,7 +82,7 @@ export class Oauth2Server {
   }
 
   /** The token endpoint: both grants. */
-  token(request: Incoming): Answer {
+  token(request: ReceivedRequest): Answer {
     const { definition, known } = this.#stage;
     demand(request.method === (definition.token_request_method ?? 'POST'), 'wrong_method');
     const format = request.method === 'GET' ? 'query' : (definition.body_format ?? 'form');
@@ -99,7 +100,7 @@ export class Oauth2Server {
   }
 
   /** RFC 7662: to its own client alone. */
-  introspect(request: Incoming): Answer {
+  introspect(request: ReceivedRequest): Answer {
     demand(request.method === 'POST', 'wrong_method');
     const [id, secretOfClient] = clientOf(request) ?? [];
     const isClient = id === this.clientId && secretOfClient === this.clientSecret;
@@ -110,7 +111,7 @@ export class Oauth2Server {
   }
 
   /** The client proves itself where the definition says, and nowhere else (RFC 6749 section 2.3). */
-  #demandClient(request: Incoming, sent: JsonObject): void {
+  #demandClient(request: ReceivedRequest, sent: JsonObject): void {
     const { definition } = this.#stage;
     const isInHeader =
       definition.authorization_method === 'header' ||
@@ -168,7 +169,7 @@ export function oauth2Rules(stage: Stage): Rules {
     form: null,
     importable: () => {
       const { accessToken, refreshToken, expiresIn } = tokens.issue();
-      const expires_at = new Date(Date.now() + expiresIn * 1000).toISOString();
+      const expires_at = new Date(systemClock.now() + expiresIn * 1000).toISOString();
       return {
         type: 'OAUTH2',
         access_token: accessToken,
@@ -180,7 +181,7 @@ export function oauth2Rules(stage: Stage): Rules {
       if (request.role === 'authorize') return server.authorize(request);
       if (request.role === 'introspect') return server.introspect(request);
       if (request.role === 'token' || request.role === 'refresh') return server.token(request);
-      throw new Refused(404, 'not_found', `no_such_endpoint: ${request.role}`);
+      throw new Refusal(404, 'not_found', `no_such_endpoint: ${request.role}`);
     },
     admit: (request) => demandToken(stage, request, tokens.live()),
     endTokens: () => tokens.endAccess(),

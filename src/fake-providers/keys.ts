@@ -1,4 +1,4 @@
-import { basicOf, demand, Refused, unauthorized } from './exchange.ts';
+import { basicOf, demand, Refusal, unauthorized } from './exchange.ts';
 import { typedInto } from './fill.ts';
 import {
   demandPlaced,
@@ -10,7 +10,7 @@ import {
 import { secret } from './tokens.ts';
 
 const nothingToAsk: Rules['answer'] = ({ role }) => {
-  throw new Refused(404, 'not_found', `no_such_endpoint: ${role}`);
+  throw new Refusal(404, 'not_found', `no_such_endpoint: ${role}`);
 };
 
 /** A key in the place that the definition names. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { demand, Refused, unauthorized, type Answer, type Incoming } from './exchange.ts';
+import { systemClock } from '#kernel/time.ts';
+import { demand, Refusal, unauthorized, type Answer, type ReceivedRequest } from './exchange.ts';
 import { demandPlaced, type Rules, type Stage } from './rules.ts';
 import { secret } from './tokens.ts';
 
@@ -21,8 +22,8 @@ class SignatureGuard {
     this.#consumer = consumer;
   }
 
-  /** @returns the protocol parameters. @throws Refused */
-  demandSigned(request: Incoming, tokenSecretOf: (token: string) => string | null) {
+  /** @returns the protocol parameters. @throws Refusal */
+  demandSigned(request: ReceivedRequest, tokenSecretOf: (token: string) => string | null) {
     const { params, realm } = parsedHeader(request.headers.authorization ?? '');
     const consumer = this.#consumer;
     const told = { status: 401, error: 'unauthorized' };
@@ -46,7 +47,7 @@ class SignatureGuard {
 
   #demandFresh(params: Readonly<Record<string, string>>, told: typeof unauthorized): void {
     const { oauth_timestamp: timestamp, oauth_nonce: nonce = '' } = params;
-    const isNow = Math.abs(Date.now() / 1000 - Number(timestamp)) <= clockSkewS;
+    const isNow = Math.abs(systemClock.now() / 1000 - Number(timestamp)) <= clockSkewS;
     demand(isNow, 'wrong_timestamp', told);
     const use = `${String(timestamp)} ${nonce}`;
     demand(nonce !== '' && !this.#nonces.has(use), 'reused_nonce', told);
@@ -74,7 +75,7 @@ const escaped = (text: string): string =>
     .join('');
 
 function signatureOf(
-  { method, url, headers, body }: Incoming,
+  { method, url, headers, body }: ReceivedRequest,
   protocol: Readonly<Record<string, string>>,
   consumer: Consumer,
   tokenSecret: string,
@@ -98,66 +99,81 @@ interface RequestToken {
   isUsed: boolean;
 }
 
-/** Three-legged OAuth 1.0 (RFC 5849 section 2). */
-export function oauth1Rules(stage: Stage): Rules {
-  const { definition } = stage;
-  const consumer: Consumer = {
-    key: secret('consumer'),
-    secret: secret('consumer-secret'),
-    algorithm: definition.signature_method === 'PLAINTEXT' ? 'PLAINTEXT' : 'HMAC-SHA1',
-  };
-  const guard = new SignatureGuard(consumer);
-  const requested = new Map<string, RequestToken>();
-  const granted = new Map<string, string>();
-  const grant = (): { oauth_token: string; oauth_token_secret: string } => {
-    const oauth_token = secret('token');
-    const oauth_token_secret = secret('token-secret');
-    granted.set(oauth_token, oauth_token_secret);
-    return { oauth_token, oauth_token_secret };
-  };
-  return {
-    integration: { type: 'OAUTH1', client_id: consumer.key, client_secret: consumer.secret },
-    form: null,
-    importable: () => ({ type: 'OAUTH1', ...grant() }),
-    answer(request) {
-      if (request.role === 'request') return answerRequest(request);
-      if (request.role === 'authorize') return authorize(request);
-      if (request.role === 'token') return answerToken(request);
-      throw new Refused(404, 'not_found', `no_such_endpoint: ${request.role}`);
-    },
-    admit(request) {
-      demandPlaced(stage, request);
-      const params = guard.demandSigned(request, (token) => granted.get(token) ?? null);
-      demand(params['oauth_token'] !== undefined, 'no_token', unauthorized);
-    },
-    endTokens: () => granted.clear(),
-  };
+/** Tokens with their secrets, and the signatures that use them. */
+class SignedTokens {
+  readonly consumer: Consumer;
+  readonly guard: SignatureGuard;
+  readonly secrets = new Map<string, string>();
 
-  function answerRequest(request: Incoming): Answer {
-    const params = guard.demandSigned(request, () => null);
+  constructor(consumer: Consumer) {
+    this.consumer = consumer;
+    this.guard = new SignatureGuard(consumer);
+  }
+
+  issue(): { readonly token: string; readonly tokenSecret: string } {
+    const token = secret('token');
+    const tokenSecret = secret('token-secret');
+    this.secrets.set(token, tokenSecret);
+    return { token, tokenSecret };
+  }
+
+  /** Looks at a call of the API. @throws Refusal */
+  admit(stage: Stage, request: ReceivedRequest): void {
+    demandPlaced(stage, request);
+    const secretOf = (token: string) => this.secrets.get(token) ?? null;
+    const params = this.guard.demandSigned(request, secretOf);
+    demand(params['oauth_token'] !== undefined, 'no_token', unauthorized);
+  }
+}
+
+/** Three-legged OAuth 1.0 (RFC 5849 section 2). */
+class ThreeLeggedServer {
+  readonly tokens: SignedTokens;
+  readonly #stage: Stage;
+  readonly #requested = new Map<string, RequestToken>();
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+    this.tokens = new SignedTokens({
+      key: secret('consumer'),
+      secret: secret('consumer-secret'),
+      algorithm: stage.definition.signature_method === 'PLAINTEXT' ? 'PLAINTEXT' : 'HMAC-SHA1',
+    });
+  }
+
+  issue(): { oauth_token: string; oauth_token_secret: string } {
+    const { token, tokenSecret } = this.tokens.issue();
+    return { oauth_token: token, oauth_token_secret: tokenSecret };
+  }
+
+  answer(request: ReceivedRequest): Answer {
+    if (request.role === 'request') return this.#answerRequest(request);
+    if (request.role === 'authorize') return this.#authorize(request);
+    if (request.role === 'token') return this.#answerToken(request);
+    throw new Refusal(404, 'not_found', `no_such_endpoint: ${request.role}`);
+  }
+
+  #answerRequest(request: ReceivedRequest): Answer {
+    const params = this.tokens.guard.demandSigned(request, () => null);
     const callback = params['oauth_callback'] ?? '';
     demand(URL.canParse(callback), 'no_callback');
     const token = secret('request');
-    requested.set(token, {
-      secret: secret('request-secret'),
-      callback,
-      verifier: null,
-      isUsed: false,
-    });
+    const tokenSecret = secret('request-secret');
+    this.#requested.set(token, { secret: tokenSecret, callback, verifier: null, isUsed: false });
     return form({
       oauth_token: token,
-      oauth_token_secret: requested.get(token)?.secret ?? '',
+      oauth_token_secret: tokenSecret,
       oauth_callback_confirmed: 'true',
     });
   }
 
   /** The person consents, and is sent back with a verifier. */
-  function authorize({ url }: Incoming): Answer {
+  #authorize({ url }: ReceivedRequest): Answer {
     const token = url.searchParams.get('oauth_token') ?? '';
-    const known = requested.get(token);
+    const known = this.#requested.get(token);
     demand(known !== undefined, 'unknown_request_token');
     const back = new URL(known.callback);
-    if (stage.refusal === null) {
+    if (this.#stage.refusal === null) {
       known.verifier = secret('verifier');
       back.searchParams.set('oauth_token', token);
       back.searchParams.set('oauth_verifier', known.verifier);
@@ -165,20 +181,35 @@ export function oauth1Rules(stage: Stage): Rules {
     return { status: 302, headers: { location: back.href }, body: '' };
   }
 
-  function answerToken(request: Incoming): Answer {
-    const params = guard.demandSigned(request, (token) => requested.get(token)?.secret ?? null);
-    const known = requested.get(params['oauth_token'] ?? '');
+  #answerToken(request: ReceivedRequest): Answer {
+    const secretOf = (token: string) => this.#requested.get(token)?.secret ?? null;
+    const params = this.tokens.guard.demandSigned(request, secretOf);
+    const known = this.#requested.get(params['oauth_token'] ?? '');
     demand(known !== undefined, 'no_request_token', unauthorized);
     demand(!known.isUsed, 'reused_request_token', unauthorized);
     const isVerified = known.verifier !== null && params['oauth_verifier'] === known.verifier;
     demand(isVerified, 'wrong_verifier', unauthorized);
     known.isUsed = true;
-    const more = (definition.token_response_metadata ?? []).map((name) => [
+    const more = (this.#stage.definition.token_response_metadata ?? []).map((name) => [
       name,
-      stage.known[`connectionConfig.${name}`] ?? '',
+      this.#stage.known[`connectionConfig.${name}`] ?? '',
     ]);
-    return form({ ...grant(), ...(Object.fromEntries(more) as object) });
+    return form({ ...this.issue(), ...(Object.fromEntries(more) as object) });
   }
+}
+
+export function oauth1Rules(stage: Stage): Rules {
+  const server = new ThreeLeggedServer(stage);
+  const { tokens } = server;
+  const { key: client_id, secret: client_secret } = tokens.consumer;
+  return {
+    integration: { type: 'OAUTH1', client_id, client_secret },
+    form: null,
+    importable: () => ({ type: 'OAUTH1', ...server.issue() }),
+    answer: (request) => server.answer(request),
+    admit: (request) => tokens.admit(stage, request),
+    endTokens: () => tokens.secrets.clear(),
+  };
 }
 
 const form = (fields: Readonly<Record<string, string>>): Answer => ({
@@ -190,32 +221,25 @@ const form = (fields: Readonly<Record<string, string>>): Answer => ({
 /** Tokens that the person has from the provider; every call is signed for the realm of the account. */
 export function tbaRules(stage: Stage): Rules {
   const account = stage.known['connectionConfig.accountId'] ?? '';
-  const consumer: Consumer = {
+  const tokens = new SignedTokens({
     key: secret('consumer'),
     secret: secret('consumer-secret'),
     algorithm: 'HMAC-SHA256',
     realm: account.replaceAll('-', '_').toUpperCase(),
+  });
+  const issue = () => {
+    const { token, tokenSecret } = tokens.issue();
+    return { token_id: token, token_secret: tokenSecret };
   };
-  const guard = new SignatureGuard(consumer);
-  const granted = new Map<string, string>();
-  const grant = () => {
-    const token_id = secret('token');
-    const token_secret = secret('token-secret');
-    granted.set(token_id, token_secret);
-    return { token_id, token_secret };
-  };
+  const { key: client_id, secret: client_secret } = tokens.consumer;
   return {
-    integration: { type: 'TBA', client_id: consumer.key, client_secret: consumer.secret },
-    form: grant(),
-    importable: () => ({ type: 'TBA', ...grant() }),
+    integration: { type: 'TBA', client_id, client_secret },
+    form: issue(),
+    importable: () => ({ type: 'TBA', ...issue() }),
     answer: ({ role }) => {
-      throw new Refused(404, 'not_found', `no_such_endpoint: ${role}`);
+      throw new Refusal(404, 'not_found', `no_such_endpoint: ${role}`);
     },
-    admit(request) {
-      demandPlaced(stage, request);
-      const params = guard.demandSigned(request, (token) => granted.get(token) ?? null);
-      demand(params['oauth_token'] !== undefined, 'no_token', unauthorized);
-    },
-    endTokens: () => granted.clear(),
+    admit: (request) => tokens.admit(stage, request),
+    endTokens: () => tokens.secrets.clear(),
   };
 }

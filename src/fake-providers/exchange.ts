@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { JsonObject } from '#kernel/stable-json.ts';
+import type { Json, JsonObject } from '#kernel/stable-json.ts';
 
 /** What an address of the fake provider is for; `step1` and so on are further calls of a token exchange. */
 export type Role =
@@ -13,7 +13,7 @@ export type Role =
   | `step${number}`;
 
 /** A request as the fake provider sees it. */
-export interface Incoming {
+export interface ReceivedRequest {
   readonly role: Role;
   readonly method: string;
   /** As it was sent: origin of the fake provider, path with the name and the role before it. */
@@ -30,7 +30,7 @@ export interface Answer {
 }
 
 /** What became of a request: `granted`, or why it was refused. */
-export interface Asked {
+export interface JudgedRequest {
   readonly role: Role;
   readonly method: string;
   readonly path: string;
@@ -40,7 +40,7 @@ export interface Asked {
 }
 
 /** A refusal of the provider. `error` is the code for the caller, `reason` the text for the test. */
-export class Refused extends Error {
+export class Refusal extends Error {
   readonly status: number;
   readonly error: string;
   constructor(status: number, error: string, reason: string) {
@@ -50,13 +50,13 @@ export class Refused extends Error {
   }
 }
 
-/** @throws Refused where the condition does not hold */
+/** @throws Refusal where the condition does not hold */
 export function demand(
   isMet: boolean,
   reason: string,
   { status = 400, error = 'invalid_request' } = {},
 ): asserts isMet {
-  if (!isMet) throw new Refused(status, error, reason);
+  if (!isMet) throw new Refusal(status, error, reason);
 }
 
 export const unauthorized = { status: 401, error: 'unauthorized' };
@@ -65,7 +65,7 @@ export const invalidClient = { status: 401, error: 'invalid_client' };
 
 /** The parameters of a request in the format that the provider reads: nothing else is looked at. */
 export function paramsOf(
-  { url, headers, body }: Incoming,
+  { url, headers, body }: ReceivedRequest,
   format: 'form' | 'json' | 'query' | 'xml',
 ): JsonObject {
   const type = headers['content-type'] ?? '';
@@ -84,19 +84,32 @@ export function paramsOf(
   }
 }
 
-/** Elements by their name: text, or the elements inside. */
+/** Elements by their name: text, or the elements inside. Attributes are not looked at. */
 function xmlFields(xml: string): JsonObject {
-  const elements = [...xml.matchAll(/<([\w:]+)[^<>]*>([^]*?)<\/\1>/g)];
-  return Object.fromEntries(
-    elements.map(([, name = '', inner = '']) => [
-      name,
-      inner.includes('<') ? xmlFields(inner) : inner,
-    ]),
-  );
+  const fields: Record<string, Json> = {};
+  let rest = xml;
+  for (let tag = firstTag(rest); tag !== null; tag = firstTag(rest)) {
+    const { name, contentStart } = tag;
+    const end = rest.indexOf(`</${name}>`, contentStart);
+    demand(end >= 0, `open_element: ${name}`);
+    const content = rest.slice(contentStart, end);
+    fields[name] = content.includes('<') ? xmlFields(content) : content;
+    rest = rest.slice(end + name.length + '</>'.length);
+  }
+  return fields;
+}
+
+function firstTag(xml: string): { readonly name: string; readonly contentStart: number } | null {
+  for (let at = xml.indexOf('<'); at >= 0; at = xml.indexOf('<', at + 1)) {
+    const end = xml.indexOf('>', at);
+    const [name = ''] = xml.slice(at + 1, end).split(/\s/, 1);
+    if (end > 0 && /^[\w:]+$/.test(name)) return { name, contentStart: end + 1 };
+  }
+  return null;
 }
 
 /** Client and secret of a Basic header, which are encoded as a form is (RFC 6749 section 2.3.1). */
-export function clientOf(request: Incoming): readonly string[] | null {
+export function clientOf(request: ReceivedRequest): readonly string[] | null {
   try {
     return basicOf(request)?.map((text) => decodeURIComponent(text.replaceAll('+', ' '))) ?? null;
   } catch {
@@ -105,7 +118,7 @@ export function clientOf(request: Incoming): readonly string[] | null {
 }
 
 /** User and password of a Basic header; null without one (RFC 7617). */
-export function basicOf({ headers }: Incoming): readonly [string, string] | null {
+export function basicOf({ headers }: ReceivedRequest): readonly [string, string] | null {
   const match = /^Basic ([A-Za-z0-9+/]+=*)$/.exec(headers.authorization ?? '');
   if (match === null) return null;
   const text = Buffer.from(match[1] ?? '', 'base64').toString('utf8');

@@ -1,11 +1,12 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import type { FieldSchema } from '#modules/connections/providers/definition.ts';
+import { patternOf } from '#modules/connections/providers/pattern.ts';
 
 /** Values by the name that templates call them by: `connectionConfig.subdomain`, `apiKey`, `credentials.user`. */
-export type Known = Readonly<Record<string, string>>;
+export type FillValues = Readonly<Record<string, string>>;
 
 /** A template with what is known filled in; what is not known stays as it is written. */
-export function fill(template: string, known: Known): string {
+export function fill(template: string, known: FillValues): string {
   let text = template;
   for (;;) {
     const filled = text
@@ -58,5 +59,5 @@ export function typedInto(name: string, field: FieldSchema): string {
 function fits({ pattern, format, enum: choices }: FieldSchema, value: string): boolean {
   if (choices !== undefined && !choices.includes(value)) return false;
   if (format !== undefined && !formats[format].test(value)) return false;
-  return pattern === undefined || new RegExp(pattern).test(value);
+  return pattern === undefined || patternOf(pattern).test(value);
 }

@@ -3,7 +3,7 @@ import type { AuthMode, Provider } from '#modules/connections/providers/definiti
 import { definitionAt, leadingAddresses, templateOf } from './addresses.ts';
 import { appRules, customRules } from './apps.ts';
 import { clientCredentialsRules } from './client-credentials.ts';
-import { demand, type Answer, type Asked, type Incoming } from './exchange.ts';
+import { demand, type Answer, type JudgedRequest, type ReceivedRequest } from './exchange.ts';
 import { fill, isFilled, typedInto } from './fill.ts';
 import { apiKeyRules, basicRules, noneRules } from './keys.ts';
 import { oauth1Rules, tbaRules } from './oauth1.ts';
@@ -32,7 +32,7 @@ const rulesOf: Readonly<Record<AuthMode, (stage: Stage) => Rules>> = {
 };
 
 /** A provider that the fake plays: what to configure, what a person types, and what it was asked. */
-export interface Played {
+export interface PlayedProvider {
   /** With addresses of the fake provider, for `SVC_PROVIDERS`. */
   readonly definition: Provider;
   /** `credentials` of `POST /integrations`; null where the mode has none. */
@@ -46,9 +46,9 @@ export interface Played {
   /** What the person types into the form of the mode; null where the mode has none. */
   readonly form: JsonObject | null;
   /** Every request so far, with what became of it. */
-  readonly asked: readonly Asked[];
+  readonly asked: readonly JudgedRequest[];
   /** Outcomes of the requests of a role, such as `granted` or `reused_code`. */
-  readonly outcomes: (role: Asked['role']) => string[];
+  readonly outcomes: (role: JudgedRequest['role']) => string[];
   /** From now on the person refuses, and the redirect back says so; null: consents. */
   readonly refuses: (error: string | null) => void;
   /** Where the browser is sent after an app was installed (mode APP). */
@@ -56,7 +56,7 @@ export interface Played {
   /** Ends all access tokens (keys and passwords become others): the API answers 401. */
   readonly endTokens: () => void;
   /** The next requests of the role are answered so, whatever they carry. */
-  readonly plan: (role: Asked['role'], ...answers: Answer[]) => void;
+  readonly plan: (role: JudgedRequest['role'], ...answers: Answer[]) => void;
   /**
    * What a path of the provider answers to callers that it knows; the path ends so. The token comes with the
    * scheme, and the headers that name an account are not asked for.
@@ -71,10 +71,10 @@ interface OwnAnswer {
 
 /** A played provider from the server's side. */
 export interface Play {
-  readonly played: Played;
-  /** @throws Refused */
-  answer(request: Incoming): Promise<Answer>;
-  note(request: Incoming, outcome: string): void;
+  readonly played: PlayedProvider;
+  /** @throws Refusal */
+  answer(request: ReceivedRequest): Promise<Answer>;
+  note(request: ReceivedRequest, outcome: string): void;
 }
 
 export function openPlay(provider: Provider, base: string, options: PlayOptions): Play {
@@ -85,7 +85,7 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
   const setupUrl = 'http://gateway.test/app-auth/connect';
   const stage: Stage = { definition, base, options, known, setupUrl, refusal: null };
   const rules = rulesOf[provider.auth_mode](stage);
-  const asked: Asked[] = [];
+  const asked: JudgedRequest[] = [];
   const planned = new Map<string, Answer[]>();
   const own = new Map<string, OwnAnswer>();
   return {
@@ -135,9 +135,16 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
 }
 
 /** The request as the rules of the API look at it: scheme and account are those of the definition. */
-function asOfDefinition(stage: Stage, request: Incoming, { scheme }: OwnAnswer): Incoming {
+function asOfDefinition(
+  stage: Stage,
+  request: ReceivedRequest,
+  { scheme }: OwnAnswer,
+): ReceivedRequest {
   const { authorization, ...rest } = request.headers;
-  const bearer = authorization?.replace(new RegExp(`^${scheme} `), 'Bearer ');
+  const bearer =
+    authorization?.startsWith(`${scheme} `) === true
+      ? `Bearer ${authorization.slice(scheme.length + 1)}`
+      : authorization;
   return {
     ...request,
     headers: {
@@ -149,7 +156,7 @@ function asOfDefinition(stage: Stage, request: Incoming, { scheme }: OwnAnswer):
 }
 
 /** The path is the one of the definition, with the configuration of the connection in it. */
-function demandAddress({ definition, known }: Stage, { role, url }: Incoming): void {
+function demandAddress({ definition, known }: Stage, { role, url }: ReceivedRequest): void {
   const template = templateOf(definition, role);
   demand(template !== null, `no_such_endpoint: ${role}`, { status: 404, error: 'not_found' });
   const filled = fill(template, known);
