@@ -7,6 +7,7 @@ import {
   certaintyOf,
   contradictedConfirmations,
   factsByEntry,
+  undocumentedFields,
   weakEntries,
 } from './confirmations.ts';
 import { contradictedDecisions, differences, undecidedDifferences } from './differences.ts';
@@ -41,6 +42,7 @@ const unlike = contradictedConfirmations(providers, facts);
 const weak = weakEntries(providers, facts);
 section('Confirmations of another value than the entry has', unlike);
 section('Entries whose addresses or key one source alone confirms, or none', weak);
+section('Undocumented', undocumentedFields(providers, facts));
 section('Decisions that their entries contradict', contradicted);
 console.log(
   `Versions whose documentation has not been read yet: ${unread.length} of ${rows.length}`,

@@ -24,18 +24,47 @@ function levelOf(confirmation: Confirmation | undefined): Certainty {
   return (confirmation.sources ?? 0) > 1 ? 'agreed' : 'single';
 }
 
-/** Entries whose needed fields have neither two sources nor a page: `entry: certainty`. */
+/** Entries with a needed field that has neither two sources nor a page, and no decision either: `entry: certainty`. */
 export function weakEntries(
   providers: readonly Provider[],
   facts: ReturnType<typeof readFacts>,
 ): string[] {
   const byEntry = factsByEntry(facts);
   return providers.flatMap((provider) => {
-    const certainty = certaintyOf(provider, byEntry.get(provider.name));
-    const isWeak = certainty === 'single' || certainty === 'unconfirmed';
-    return isWeak ? [`${provider.name}: ${certainty}`] : [];
+    const entryFacts = byEntry.get(provider.name);
+    const isWeak = weakFields(provider, entryFacts).some(
+      (fields) => !isUndocumented(fields, entryFacts),
+    );
+    return isWeak ? [`${provider.name}: ${certaintyOf(provider, entryFacts)}`] : [];
   });
 }
+
+/** `entry field` of each needed field for which a decision says that no documentation of it could be read. */
+export function undocumentedFields(
+  providers: readonly Provider[],
+  facts: ReturnType<typeof readFacts>,
+): string[] {
+  const byEntry = factsByEntry(facts);
+  return providers.flatMap((provider) => {
+    const entryFacts = byEntry.get(provider.name);
+    return weakFields(provider, entryFacts)
+      .filter((fields) => isUndocumented(fields, entryFacts))
+      .map(([field]) => `${provider.name} ${field}`);
+  });
+}
+
+/** The needed fields, each with its alternatives, that neither two sources nor a page confirm. */
+const weakFields = (provider: Provider, facts: EntryFacts | undefined): string[][] =>
+  neededFields(provider).filter((alternatives) =>
+    alternatives.every((field) =>
+      ['single', 'unconfirmed'].includes(levelOf(facts?.confirmed?.[field])),
+    ),
+  );
+
+const isUndocumented = (fields: readonly string[], facts: EntryFacts | undefined): boolean =>
+  (facts?.decisions ?? []).some(
+    ({ field, outcome }) => outcome === 'undocumented' && fields.includes(field),
+  );
 
 /** `entry field` of each confirmation of another value than the entry has. */
 export function contradictedConfirmations(
@@ -55,7 +84,7 @@ export const factsByEntry = (
 ): ReadonlyMap<string, EntryFacts> =>
   new Map([...facts.values()].flatMap((entries) => Object.entries(entries)));
 
-/** Each needed field, with its alternatives: a key is placed in a header, a parameter or by the mode. */
+/** Each needed field, with its alternatives: a key is placed in a header, a parameter, the base URL or by the mode. */
 function neededFields(provider: Provider): string[][] {
   const { auth_mode: mode, proxy } = provider;
   const addresses = ['authorization_url', 'token_url'].filter(
@@ -64,20 +93,28 @@ function neededFields(provider: Provider): string[][] {
       typeof provider[field as 'authorization_url'] === 'string',
   );
   const needed = addresses.map((field) => [field]);
-  if (proxy?.base_url !== undefined && proxy.base_url !== baseOfPerson) {
-    needed.push(['proxy.base_url']);
-  }
+  if (proxy?.base_url !== undefined && !isHostGiven(provider)) needed.push(['proxy.base_url']);
   if (mode === 'API_KEY' || mode === 'BASIC') {
     const placed = (['headers', 'query'] as const).flatMap((place) =>
       Object.keys(proxy?.[place] ?? {}).map((name) => `proxy.${place}.${name}`),
     );
-    needed.push([...placed, 'auth_mode']);
+    needed.push([...placed, ...(isKeyInBase(provider) ? ['proxy.base_url'] : []), 'auth_mode']);
   }
   return needed;
 }
 
-/** The person gives the whole address: there is nothing to confirm. */
-const baseOfPerson = '${connectionConfig.baseUrl}';
+/** The connection has the whole host, and the entry proposes none: there is nothing to confirm. */
+function isHostGiven({ proxy, connection_config: config }: Provider): boolean {
+  const name = hostOfConnection.exec(proxy?.base_url ?? '')?.[1];
+  if (name === undefined) return false;
+  const field = config?.[name];
+  return field?.enum === undefined && field?.default_value === undefined;
+}
+
+const hostOfConnection = /^(?:https:\/\/)?\$\{connectionConfig\.(\w+)\}(?:[/:]|$)/;
+
+const isKeyInBase = ({ proxy, credentials = {} }: Provider): boolean =>
+  Object.keys(credentials).some((name) => proxy?.base_url?.includes(`\${${name}}`) === true);
 
 /** A name of the path may have dots itself. */
 function textAt(value: unknown, path: readonly string[]): unknown {

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import { certaintyOf, contradictedConfirmations } from '#test/catalogue/confirmations.ts';
+import {
+  certaintyOf,
+  contradictedConfirmations,
+  undocumentedFields,
+  weakEntries,
+} from '#test/catalogue/confirmations.ts';
 import {
   contradictedDecisions,
   differences,
   undecidedDifferences,
 } from '#test/catalogue/differences.ts';
 import {
+  type EntryFacts,
   dueVersions,
   noticeDays,
   readFacts,
@@ -80,6 +86,51 @@ describe('the confirmations of the catalog', () => {
         new Map([['file.yaml', { one: { confirmed } }]]),
       ),
     ).toEqual(['one proxy.base_url', 'one token_url']);
+  });
+
+  it('leave no address and no key to one source alone', () => {
+    expect(weakEntries(providers, facts)).toEqual([]);
+  });
+
+  const entryOf = (definition: object): Provider =>
+    ({ name: 'one', auth_mode: 'NONE', ...definition }) as Provider;
+  const weakOf = (provider: Provider, one: EntryFacts): string[] =>
+    weakEntries([provider], new Map([['file.yaml', { one }]]));
+
+  it('are asked for until a decision says that the field is undocumented', () => {
+    const provider = entryOf({ proxy: { base_url: 'https://a.example' } });
+    const confirmed = { 'proxy.base_url': { value: 'https://a.example', sources: 1 } };
+    expect(weakOf(provider, { confirmed })).toEqual(['one: single']);
+    expect(weakOf(provider, {})).toEqual(['one: unconfirmed']);
+    const decision = { because: 'No page.', checked_at: null, source: 'https://a.example' };
+    const undocumented = { ...decision, outcome: 'undocumented' as const };
+    const decided = { confirmed, decisions: [{ ...undocumented, field: 'proxy.base_url' }] };
+    expect(weakOf(provider, decided)).toEqual([]);
+    const listed = undocumentedFields([provider], new Map([['file.yaml', { one: decided }]]));
+    expect(listed).toEqual(['one proxy.base_url']);
+    const other = { confirmed, decisions: [{ ...undocumented, field: 'token_url' }] };
+    expect(weakOf(provider, other)).toEqual(['one: single']);
+  });
+
+  it.each([
+    ['https://${connectionConfig.host}/api', {}, []],
+    ['${connectionConfig.host}', {}, []],
+    ['https://${connectionConfig.host}', { enum: ['a.example'] }, ['one: unconfirmed']],
+    ['https://${connectionConfig.host}', { default_value: 'a.example' }, ['one: unconfirmed']],
+    ['https://${connectionConfig.host}.example', {}, ['one: unconfirmed']],
+  ])('are not asked for of a base that the connection gives: %s %j', (base, field, weak) => {
+    const host = { type: 'string', title: 'Host', ...field };
+    const provider = entryOf({ connection_config: { host }, proxy: { base_url: base } });
+    expect(weakOf(provider, {})).toEqual(weak);
+  });
+
+  it('of the base URL are those of a key in it', () => {
+    const base = 'https://a.example/bot${apiKey}';
+    const credentials = { apiKey: { type: 'string', title: 'Key' } };
+    const provider = entryOf({ auth_mode: 'API_KEY', credentials, proxy: { base_url: base } });
+    const confirmed = { 'proxy.base_url': { value: base, sources: 2 } };
+    expect(weakOf(provider, { confirmed })).toEqual([]);
+    expect(weakOf({ ...provider, credentials: {} }, { confirmed })).toEqual(['one: unconfirmed']);
   });
 
   it.each([
