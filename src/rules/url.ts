@@ -11,13 +11,13 @@ export const percentEncoded = (text: string): string =>
   );
 
 /**
- * The base and the endpoint with exactly one `/` between them. An endpoint that repeats the base is
- * stripped of it. Scheme, host, port and base path stay those of the base.
+ * The base and the endpoint with exactly one `/` between them. An endpoint that repeats the base, or its path, is
+ * stripped of it once. Scheme, host, port and base path stay those of the base.
  * @throws GatewayError `missing_api_url` (the base is no http URL), `url_not_allowed`
  */
 export function joinUrl(base: string, endpoint: string): URL {
   const from = knownBase(base);
-  const stripped = stripBase(base, endpoint);
+  const stripped = stripBase(base, from, endpoint);
   refuseEscapes(stripped);
   const [path, query] = splitOnce(stripped.replace(/^\/+/, ''), '?');
   const queries = [from.query, query].filter((text) => text !== '').join('&');
@@ -52,13 +52,15 @@ export function plainBase(base: string): PlainBase | null {
 /** Path and query that the URL keeps unchanged: no escapes, no scheme, no segment that begins with a dot. */
 const plainEndpoint = /^(?:\/[\w~!$&()*+,;=@-][\w~!$&()*+,;=@.-]*)+\/?(?:\?[\w~!$&()*+,;=@./-]+)?$/;
 
-/** The URL that `joinUrl` makes, without parsing; null for an endpoint that needs parsing. */
+/** The URL that `joinUrl` makes, without parsing; null for an endpoint that needs more. */
 export function plainUrl(base: PlainBase, endpoint: string): Destination | null {
   if (!plainEndpoint.test(endpoint)) return null;
   const mark = endpoint.indexOf('?');
   const path = mark < 0 ? endpoint.slice(1) : endpoint.slice(1, mark);
   const search = mark < 0 ? '' : endpoint.slice(mark);
   const { origin, protocol, host, hostname, port, above } = base;
+  const repeatsPath = above !== '/' && `/${path}/`.startsWith(above);
+  if (repeatsPath) return null;
   const pathname = above + path;
   const href = `${origin}${pathname}${search}`;
   return { href, origin, protocol, host, hostname, port, pathname, search };
@@ -146,12 +148,21 @@ function paramText(name: string, value: unknown): string {
     .join(',');
 }
 
-function stripBase(base: string, endpoint: string): string {
-  const root = withoutTrailingSlashes(base);
+/** A base that the endpoint repeats is taken off once: the whole address, or its path alone. */
+function stripBase(base: string, { pathname }: BaseUrl, endpoint: string): string {
   const relative = endpoint.replace(/^\/+(?=https?:)/i, '');
-  if (!relative.startsWith(root)) return endpoint;
-  const rest = relative.slice(root.length);
-  return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? rest : endpoint;
+  return (
+    restAfter(withoutTrailingSlashes(base), relative) ??
+    restAfter(withoutTrailingSlashes(pathname), `/${endpoint.replace(/^\/+/, '')}`) ??
+    endpoint
+  );
+}
+
+/** Null unless the text is the root or goes on below it. */
+function restAfter(root: string, text: string): string | null {
+  if (root === '' || !text.startsWith(root)) return null;
+  const rest = text.slice(root.length);
+  return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? rest : null;
 }
 
 /** An endpoint with none of these needs no check. */

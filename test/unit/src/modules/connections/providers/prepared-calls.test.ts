@@ -50,6 +50,10 @@ describe('what is prepared for all calls of a connection', () => {
       expect(calls?.headers(own)).toEqual(headers);
       expect(calls?.url('/a')?.href).toBe(url.href);
       expect(calls?.credentialHeaders).toEqual(credentialHeaders);
+      // Without a path in the base nothing is repeated; with one it is left to the slower way.
+      const repeated = calls?.url('/v1/a')?.href ?? built(of, '/v1/a').url.href;
+      expect(repeated).toBe(built(of, '/v1/a').url.href);
+      expect(repeated).not.toContain('/v1/v1');
     }
   });
 
