@@ -1,15 +1,18 @@
 import type { z } from 'zod';
+import { lookupStep } from '#modules/connections/providers/lookup-rules.ts';
+import {
+  paginate,
+  proxy,
+  retry,
+  verification,
+} from '#modules/connections/providers/proxy-rules.ts';
 import {
   authorization,
   field,
   hooks,
   identity,
-  paginate,
-  proxy,
   refresh,
-  retry,
   tokenCalls,
-  verification,
 } from '#modules/connections/providers/schema.ts';
 import {
   connection,
@@ -26,6 +29,7 @@ export const providerFormatBlocks = (): Readonly<Record<string, string>> => ({
   'token-calls': fieldsTable(tokenCalls),
   refresh: fieldsTable(refresh),
   hooks: fieldsTable(hooks),
+  lookup: fieldsTable(lookupStep.shape),
   field: fieldsTable(field.shape),
   proxy: fieldsTable(proxy.shape),
   verification: fieldsTable(verification.shape),

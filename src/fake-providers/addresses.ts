@@ -1,4 +1,4 @@
-import type { Provider } from '#modules/connections/providers/definition.ts';
+import type { LookupStep, Provider } from '#modules/connections/providers/definition.ts';
 import type { Role } from './exchange.ts';
 
 const leadingToken = /^\$\{([^{}]+)\}/;
@@ -29,6 +29,7 @@ export function definitionAt(provider: Provider, base: string): Provider {
       ...step,
       token_url: at(`step${index + 1}`, step.token_url),
     })),
+    connection_lookup: provider.connection_lookup?.map((step) => lookupAt(step, provider, at)),
     proxy: proxy && {
       ...proxy,
       base_url: proxy.base_url && at('api', proxy.base_url),
@@ -39,6 +40,19 @@ export function definitionAt(provider: Provider, base: string): Provider {
       },
     },
   } as Provider);
+}
+
+/** Beside the token address or below the base URL a path is relative, and moves with them. */
+function lookupAt(
+  step: LookupStep,
+  { proxy }: Provider,
+  at: (role: Role, template: string) => string,
+): LookupStep {
+  const { endpoint, relative_to: base } = step;
+  if (endpoint === undefined) return step;
+  if (/^https:/.test(endpoint)) return { ...step, endpoint: at('api', endpoint) };
+  const [origin = ''] = /^https:..[^/]*/.exec(proxy?.base_url ?? '') ?? [];
+  return base === 'origin' ? { ...step, endpoint: at('api', origin + endpoint) } : step;
 }
 
 function withoutUndefined<T>(value: T): T {

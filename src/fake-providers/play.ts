@@ -6,6 +6,7 @@ import { clientCredentialsRules } from './client-credentials.ts';
 import { demand, type Answer, type JudgedRequest, type ReceivedRequest } from './exchange.ts';
 import { fill, isFilled, typedInto } from './fill.ts';
 import { apiKeyRules, basicRules, noneRules } from './keys.ts';
+import { lookedUpAccounts, type OwnAnswer } from './lookups.ts';
 import { oauth1Rules, tbaRules } from './oauth1.ts';
 import { oauth2Rules } from './oauth2.ts';
 import { pageOf } from './pages.ts';
@@ -64,11 +65,6 @@ export interface PlayedProvider {
   readonly on: (pathEnd: string, answer: OwnAnswer['body'], scheme?: OwnAnswer['scheme']) => void;
 }
 
-interface OwnAnswer {
-  readonly body: JsonObject | readonly JsonObject[];
-  readonly scheme: 'Bearer' | 'OAuth';
-}
-
 /** A played provider from the server's side. */
 export interface Play {
   readonly played: PlayedProvider;
@@ -88,6 +84,7 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
   const asked: JudgedRequest[] = [];
   const planned = new Map<string, Answer[]>();
   const own = new Map<string, OwnAnswer>();
+  const accounts = lookedUpAccounts(provider, toldConfig);
   return {
     played: {
       definition,
@@ -115,7 +112,8 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
     async answer(request) {
       const plan = planned.get(request.role)?.shift();
       if (plan !== undefined) return plan;
-      const [, ownAnswer] = [...own].find(([end]) => request.url.pathname.endsWith(end)) ?? [];
+      const [, ownAnswer] =
+        [...own, ...accounts].find(([end]) => request.url.pathname.endsWith(end)) ?? [];
       if (ownAnswer !== undefined) {
         await rules.admit(asOfDefinition(stage, request, ownAnswer));
         return { status: 200, body: ownAnswer.body };

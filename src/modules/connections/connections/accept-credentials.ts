@@ -5,7 +5,7 @@ import type { ModeContext, ObtainedCredentials } from '../credentials/modes/mode
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Integration } from '../integrations/integration.ts';
-import { callAfterConnecting } from '../providers/post-connection.ts';
+import { lookUpConfiguration } from '../providers/connection-lookup.ts';
 import { verifyCredentials } from '../providers/verify.ts';
 
 /**
@@ -73,7 +73,7 @@ export async function acceptCredentials(
     clientSecret: client?.clientSecret,
     integrationConfig: integration.integrationConfig,
   };
-  const configuration = await callAfterConnecting(services, provider, connection, opened);
+  const configuration = await lookUpConfiguration(services, provider, connection, opened);
   const whole = {
     ...connection,
     connectionConfig: { ...connection.connectionConfig, ...configuration },

@@ -27,3 +27,7 @@ export type TokenTemplate = NonNullable<Provider['token']>;
 
 /** One call of a token exchange of several (docs/reference/auth-modes.md#two_step). */
 export type TokenStep = NonNullable<Provider['additional_steps']>[number];
+
+/** One step of the lookup after connecting (docs/reference/provider-format.md#lookup-after-connecting). */
+export type LookupStep = NonNullable<Provider['connection_lookup']>[number];
+export type ChosenItem = NonNullable<LookupStep['item']>;

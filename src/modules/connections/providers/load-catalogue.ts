@@ -11,7 +11,6 @@ import { isKnownToken, tokensOf } from '#rules/interpolate.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
 import type { Provider } from './definition.ts';
 import { patternOf } from './pattern.ts';
-import { isPostConnectionScript } from './post-connection.ts';
 import { definitionSchema, type Definition } from './schema.ts';
 
 /**
@@ -46,7 +45,7 @@ export function definitionProblems(definition: Definition): string[] {
   }
   for (const field of scriptFields) {
     const name = definition[field];
-    const isKnown = field === 'post_connection_script' && isPostConnectionScript(name ?? '');
+    const isKnown = field === 'post_connection_script' && entryOfScript.has(name ?? '');
     if (name !== undefined && !isKnown) problems.push(`${field}: unknown script "${name}"`);
   }
   for (const group of ['connection_config', 'credentials', 'integration_config'] as const) {
@@ -58,6 +57,16 @@ export function definitionProblems(definition: Definition): string[] {
   }
   return problems;
 }
+
+/** The entry whose `connection_lookup` an earlier name of a script stands for. */
+const entryOfScript: ReadonlyMap<string, string> = new Map([
+  ['atlassianCloudId', 'jira'],
+  ['docusignAccount', 'docusign'],
+  ['githubHandle', 'github-app-oauth'],
+  ['gmailAddress', 'gmail'],
+  ['mailchimpDataCentre', 'mailchimp'],
+  ['xeroTenant', 'xero'],
+]);
 
 const scriptFields = [
   'post_connection_script',
@@ -85,6 +94,7 @@ function isSupplied(token: string, definition: Definition): boolean {
     ...(definition.connection_configuration ?? []),
     ...(definition.token_response_metadata ?? []),
     ...(definition.redirect_uri_metadata ?? []),
+    ...(definition.connection_lookup ?? []).flatMap((step) => Object.keys(step.connection_config)),
   ];
   return supplied.includes(name);
 }
@@ -143,11 +153,13 @@ interface Entry {
  */
 export function loadCatalogue({ overlayPath }: { overlayPath: string | null }): ProviderCatalogue {
   const problems: string[] = [];
-  const entries = builtInEntries(problems);
+  const builtIn = builtInEntries(problems);
+  const entries = [...builtIn];
   if (overlayPath !== null) {
     const validate = overlayValidator();
     const files = filesOf(overlayPath, problems);
-    entries.push(...files.flatMap((file) => readEntries(file, problems, validate)));
+    const overlay = files.flatMap((file) => readEntries(file, problems, validate));
+    entries.push(...overlay.map((entry) => withLookupOfScript(entry, builtIn)));
   }
   const resolved = new Map<string, Entry>();
   for (const entry of entries) {
@@ -216,6 +228,15 @@ function readEntries(file: string, problems: string[], validate?: OverlayValidat
     const isValid = !found.some(({ path }) => path === name || path.startsWith(`${name}.`));
     return [{ name, file: shown, fields: definition, isValid, isParsed: false }];
   });
+}
+
+/** With the steps that the name of a script stands for, in an overlay that was written before there were steps. */
+function withLookupOfScript(entry: Entry, builtIn: readonly Entry[]): Entry {
+  const { post_connection_script: script, connection_lookup: own } = entry.fields;
+  const name = own === undefined && typeof script === 'string' ? entryOfScript.get(script) : null;
+  const steps = builtIn.find((other) => other.name === name)?.fields['connection_lookup'];
+  if (steps === undefined) return entry;
+  return { ...entry, fields: { ...entry.fields, connection_lookup: steps } };
 }
 
 /** Shallow: the target's fields, then the entry's own (docs/reference/provider-format.md#catalog-and-overlays). */

@@ -34,6 +34,10 @@ const dataKey = z
   .describe('any name but `__proto__`');
 export const mapOf = <V extends z.ZodType>(value: V) => z.record(dataKey, value);
 
+export const textMap = mapOf(z.string());
+/** Parameters of calls may be nested; their leaves are interpolated at call time. */
+export const params = mapOf(z.custom<Json>());
+
 export const optional = <T extends z.ZodType>(schema: T, description: string) =>
   schema.optional().describe(description);
 

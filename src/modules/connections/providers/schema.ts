@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Json } from '#kernel/stable-json.ts';
-import { authModes, mapOf, optional, svg, text, texts } from './schema-parts.ts';
+import { lookupSteps } from './lookup-rules.ts';
+import { proxy } from './proxy-rules.ts';
+import { authModes, mapOf, optional, params, svg, text, textMap, texts } from './schema-parts.ts';
 import { webhookRules } from './webhook-rules.ts';
 
 /**
@@ -8,9 +9,6 @@ import { webhookRules } from './webhook-rules.ts';
  * Schema of overlays and in docs/reference/provider-format.md.
  */
 
-const textMap = mapOf(z.string());
-/** Parameters of calls may be nested; their leaves are interpolated at call time. */
-const params = mapOf(z.custom<Json>());
 const title = z.union([text, textMap]);
 
 export const field = z
@@ -55,119 +53,6 @@ export const field = z
   .meta({ id: 'field' });
 const fields = mapOf(field);
 
-const status = z.union([z.number().int(), z.string().regex(/^(\d{3}|\dxx|\d{3}-\d{3})$/)]);
-const oneOrMoreTexts = z.union([text.transform((name) => [name]), texts]);
-
-/** One way in which a provider reports that a limit was reached. */
-const limitRule = z
-  .strictObject({
-    statuses: z
-      .array(status.transform(String))
-      .nonempty()
-      .describe(
-        'Statuses: `403`, `4xx` or `400-403`; 200 where a successful response may report it.',
-      ),
-    header: optional(text, 'Header that the response has.'),
-    body: optional(text, 'Dotted path in the body (JSON); `*` is each item of a list.'),
-    values: optional(texts, 'The values of a limit; by default any.'),
-    contains: optional(text, 'Part of the value of a limit, in any case.'),
-    wait: optional(z.number().positive(), 'Seconds to wait when no header states them.'),
-  })
-  .refine((rule) => (rule.header === undefined) !== (rule.body === undefined), {
-    error: 'Name either header or body.',
-  });
-
-export const retry = z.strictObject({
-  after: optional(oneOrMoreTexts, 'Headers with seconds to wait.'),
-  at: optional(
-    oneOrMoreTexts,
-    'Headers with a time: epoch seconds, epoch milliseconds, or a date.',
-  ),
-  error_code: optional(
-    z.union([status.transform((code) => [String(code)]), z.array(status.transform(String))]),
-    'Statuses to retry, in place of 401, 429 and 5xx: `403`, `5xx` or `500-502`.',
-  ),
-  remaining: optional(
-    text,
-    'Header with the calls that are left: 403 with 0 is a limit, and with calls left a reset is no reason to wait.',
-  ),
-  limited: optional(
-    z.array(limitRule),
-    'Responses with other statuses that are a limit too; each has `statuses`, `header` or `body`, `values`, `contains`, `wait`.',
-  ),
-  in_body: optional(
-    z.strictObject({
-      path: text.describe('Dotted path of the wait in the body.'),
-      value: optional(z.string(), 'Regular expression whose first group is the wait.'),
-      strategy: z.enum(['after', 'at']).describe('`after`: seconds to wait; `at`: a time.'),
-    }),
-    '`path` (dotted), `value` (expression whose first group is the wait), `strategy` (`after` or `at`).',
-  ),
-});
-
-export const paginate = z.strictObject({
-  type: optional(z.enum(['cursor', 'link', 'offset']), '`cursor`, `link` or `offset`.'),
-  cursor_path_in_response: optional(text, '`cursor`: dotted path of the next cursor in the body.'),
-  cursor_name_in_request: optional(text, '`cursor`: parameter that carries the cursor.'),
-  link_rel_in_response_header: optional(
-    text,
-    '`link`: relation of the next page in the header `Link`.',
-  ),
-  link_path_in_response_body: optional(
-    text,
-    '`link`: dotted path of the next address in the body.',
-  ),
-  offset_name_in_request: optional(text, '`offset`: parameter that carries the offset.'),
-  offset_start_value: optional(z.number(), '`offset`: the first offset; 0 by default.'),
-  offset_calculation_method: optional(
-    z.enum(['by-response-size', 'per-page']),
-    '`offset`: `by-response-size` (default) adds the number of items of the page, `per-page` adds 1.',
-  ),
-  limit_name_in_request: optional(text, 'Parameter that carries `limit`.'),
-  limit: optional(z.number().int().min(1), 'Items of a page.'),
-  response_path: optional(z.string(), 'Dotted path of the items in the body.'),
-  in_body: optional(
-    z.boolean(),
-    'True: the parameters go into the body; false: into the query. By default into the body of `POST`, `PUT` and `PATCH`.',
-  ),
-});
-
-export const verification = z.strictObject({
-  method: optional(z.enum(['GET', 'POST']), '`GET` (default) or `POST`.'),
-  endpoints: texts.min(1).describe('Paths, tried in order.'),
-  headers: optional(textMap, 'Further headers. Values are templates.'),
-  data: optional(z.unknown(), 'Body of the call.'),
-  base_url_override: optional(text, 'Used in place of `proxy.base_url`.'),
-});
-
-export const proxy = z.strictObject({
-  base_url: optional(
-    text,
-    'A template. Joined to the path of a call with one `/`; a call cannot leave it.',
-  ),
-  headers: optional(textMap, 'Templates. A header that cannot be filled is left out.'),
-  query: optional(textMap, 'Templates. A parameter that cannot be filled is left out.'),
-  body: optional(
-    params,
-    "Fields added to JSON and form bodies. On a conflict the caller's field wins.",
-  ),
-  decompress: optional(
-    z.boolean(),
-    'True: the proxy requests compressed responses and passes them on decompressed.',
-  ),
-  forward_headers_on_redirect: optional(
-    z.boolean(),
-    'True: injected headers stay when a redirect leaves the origin. Otherwise they are dropped there.',
-  ),
-  connection_config: optional(
-    textMap,
-    "Further values for templates, themselves templates. On a conflict the connection's value wins.",
-  ),
-  paginate: optional(paginate, 'Defaults of `svc.paginate`. The proxy does not paginate.'),
-  retry: optional(retry, 'When and how calls of functions and of the proxy are retried.'),
-  verification: optional(verification, 'The call that tests credentials.'),
-});
-
 export const identity = {
   display_name: text.describe('Name of the provider for people.'),
   categories: texts.describe('Categories of the provider for people.'),
@@ -207,7 +92,7 @@ const inputs = {
   ),
   connection_configuration: optional(
     texts,
-    "Names that a script or the provider's response fills. Templates may use them.",
+    "Names that an installation or the provider's response fills. Templates may use them.",
   ),
 };
 
@@ -399,9 +284,13 @@ export const hooks = {
     text,
     'A name. With it and without `webhook_routing`, webhooks are answered 400 `webhook_unknown_provider`.',
   ),
+  connection_lookup: optional(
+    lookupSteps,
+    'Steps that read `connection_config` from the provider, or from a token, before the connection is made.',
+  ),
   post_connection_script: optional(
     text,
-    'One of `atlassianCloudId`, `docusignAccount`, `githubHandle`, `gmailAddress`, `mailchimpDataCentre`, `xeroTenant`: gets configuration from the provider.',
+    'Earlier form of `connection_lookup`: `atlassianCloudId`, `docusignAccount`, `githubHandle`, `gmailAddress`, `mailchimpDataCentre` and `xeroTenant` stand for that of `jira`, `docusign`, `github-app-oauth`, `gmail`, `mailchimp` and `xero`.',
   ),
   pre_connection_creation_script: optional(text, noScript),
   pre_connection_deletion_script: optional(text, noScript),

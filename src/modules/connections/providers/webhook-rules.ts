@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { optional, text, type SchemaOutput } from './schema-parts.ts';
-
-const taken = ['origin', 'first-label', 'sha256', 'calendar', 'calendar-sha256'] as const;
+import { valueParts } from './value-part.ts';
 
 const sourceFields = {
   body: optional(text, 'Dotted path in the body.'),
@@ -13,7 +12,7 @@ const sourceFields = {
     'The value is JSON in base64; only the value at this path in it is used.',
   ),
   take: optional(
-    z.enum(taken),
+    z.enum(valueParts),
     'Part of the value: `origin` of an address, `first-label` of a host name, `sha256` (hex), `calendar` in an address of Google Calendar, `calendar-sha256` of it.',
   ),
 };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Busboy } from '@fastify/busboy';
 import { bodyText, formFields } from '#kernel/body-text.ts';
 import { GatewayError } from '#kernel/errors.ts';
@@ -6,6 +5,7 @@ import { parseRawJson } from '#kernel/exact-json.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
+import { partOf } from '#modules/connections/providers/value-part.ts';
 import type {
   Condition,
   Source,
@@ -110,7 +110,7 @@ export function valueAt({ headers, query, body }: WebhookFacts, source: Source):
       : (headers[source.header] ?? null);
   const value =
     found === null || source.decoded === undefined ? found : within(found, source.decoded);
-  return value === null ? null : taken(value, source.take);
+  return value === null ? null : partOf(value, source.take);
 }
 
 /** The value at the path in base64-encoded JSON; null for invalid input. */
@@ -126,31 +126,6 @@ function within(base64: string, path: string): string | null {
 function textIn(body: Json, path: string): string | null {
   const value = isJsonObject(body) || Array.isArray(body) ? atPath(body, path) : undefined;
   return value === undefined || value === null ? null : plainText(value);
-}
-
-function taken(value: string, take: Source['take']): string | null {
-  if (take === undefined) return value;
-  if (take === 'first-label') return value.split('.', 1)[0] ?? null;
-  if (take === 'sha256') return sha256(value);
-  if (take !== 'origin') {
-    const calendar = calendarIn(value);
-    return calendar === null || take === 'calendar' ? calendar : sha256(calendar);
-  }
-  return URL.canParse(value) ? new URL(value).origin : null;
-}
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** The id in `…/calendars/<id>/…`: the e-mail address of the owner of the calendar. */
-function calendarIn(address: string): string | null {
-  const id = /\/calendars\/([^/?#]+)/.exec(address)?.[1];
-  if (id === undefined) return null;
-  try {
-    return decodeURIComponent(id);
-  } catch (error) {
-    if (error instanceof URIError) return null;
-    throw error;
-  }
 }
 
 export function holds(from: WebhookFacts, condition: Condition): boolean {

@@ -62,7 +62,6 @@ describe.each(providers.map((provider) => [provider.name, provider] as const))(
 
     it('connects in every way of its mode, calls, and renews', async () => {
       const played = fake.play(provider, { installsApp: true });
-      answerScripts(played);
       const caller = callerOf(played, http);
       for (const obtained of await everyWay(caller, played)) {
         const whole = await acceptCredentials(caller.context(), {
@@ -148,19 +147,6 @@ function problemsOfFields(provider: Provider): string[] {
   return [...unfit, ...shown];
 }
 
-/** What the accounts of the post-connection scripts are. */
-function answerScripts({ on, toldConfig: told }: PlayedProvider): void {
-  on('/oauth/token/accessible-resources', [
-    { id: told['cloudId'] ?? '', url: told['siteUrl'] ?? '' },
-  ]);
-  on('/connections', [{ tenantId: told['tenant_id'] ?? '' }]);
-  on('/gmail/v1/users/me/profile', { emailAddress: 'ann@acme.example' });
-  on('/user', { login: 'ann' });
-  on('/oauth2/metadata', { dc: told['dc'] ?? '' }, 'OAuth');
-  const account = { account_id: told['accountId'] ?? '', base_uri: told['baseUri'] ?? '' };
-  on('/oauth/userinfo', { accounts: [{ ...account, is_default: true }] });
-}
-
 /** Import, redirect and form: those that the mode has. */
 async function everyWay(caller: Caller, played: PlayedProvider): Promise<ObtainedCredentials[]> {
   const { rules } = caller;
@@ -180,7 +166,7 @@ function toldBefore(
   { credentials }: ObtainedCredentials,
 ): JsonObject {
   const isImported = Object.keys((credentials?.['raw'] as object | undefined) ?? {}).length === 0;
-  if (definition.post_connection_script !== undefined || !isImported) return connectionConfig;
+  if (definition.connection_lookup !== undefined || !isImported) return connectionConfig;
   return { ...connectionConfig, ...toldConfig };
 }
 

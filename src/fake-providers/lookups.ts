@@ -1,0 +1,41 @@
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { LookupStep, Provider } from '#modules/connections/providers/definition.ts';
+import { withPath } from './with-path.ts';
+
+/** What a played provider returns to callers that it knows. */
+export interface OwnAnswer {
+  readonly body: JsonObject | readonly JsonObject[];
+  readonly scheme: 'Bearer' | 'OAuth';
+}
+
+/** By the end of its path, the account that each lookup of the definition reads. */
+export function lookedUpAccounts(
+  { connection_lookup: steps = [] }: Provider,
+  toldConfig: Readonly<Record<string, string>>,
+): ReadonlyMap<string, OwnAnswer> {
+  const called = steps.filter(({ endpoint }) => endpoint !== undefined);
+  return new Map(
+    called.map((step) => {
+      const scheme = step.headers?.['authorization']?.startsWith('OAuth ') ? 'OAuth' : 'Bearer';
+      const { pathname } = new URL(step.endpoint ?? '', 'https://provider.test/');
+      return [pathname, { body: accountOf(step, toldConfig), scheme }] as const;
+    }),
+  );
+}
+
+function accountOf(
+  { item, connection_config: fields }: LookupStep,
+  toldConfig: Readonly<Record<string, string>>,
+): OwnAnswer['body'] {
+  const account: Record<string, unknown> = {};
+  for (const [name, { path }] of Object.entries(fields)) {
+    withPath(account, path, toldConfig[name] ?? 'told');
+  }
+  if (item === undefined) return account as JsonObject;
+  const { path, prefer } = item;
+  if (prefer !== undefined) withPath(account, prefer.path, prefer.equals);
+  if (path === undefined) return [account as JsonObject];
+  const response: Record<string, unknown> = {};
+  withPath(response, path, [account]);
+  return response as JsonObject;
+}
