@@ -17,7 +17,7 @@ export interface OverlayProps {
 }
 
 /** A box over the page that keeps the focus; Escape closes it. Rendered only while it is open. */
-export function Overlay(props: OverlayProps): JSX.Element {
+export function OverlayBox(props: OverlayProps): JSX.Element {
   const { title, children, kind, isAlert = false, initialFocus, onClose } = props;
   const service = useMachine(dialog.machine, {
     id: useId(),

@@ -14,7 +14,7 @@ function Overlay(props: OverlayProps): JSX.Element | null {
     let isShown = true;
     import('./overlay-box.tsx').then(
       (script) => {
-        Box = script.Overlay;
+        Box = script.OverlayBox;
         if (isShown) setLoaded(true);
       },
       () => {

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { Icon } from '../design/icon.tsx';
-import { Overlay } from '../design/overlay-box.tsx';
+import { OverlayBox } from '../design/overlay-box.tsx';
 import { useAccessOf } from '../session/context.tsx';
 import type { SessionKey } from '../session/session.ts';
 import { matching, useFoundTargets, type Target } from './targets.ts';
@@ -40,7 +40,7 @@ export function Palette({ environmentKey, places, takeTyped, onClose }: PaletteP
   useLayoutEffect(() => input.current?.focus(), []);
   const { active, move, reset } = useActive(targets.length);
   return (
-    <Overlay title="Search" kind="dialog wide" initialFocus={() => input.current} onClose={onClose}>
+    <OverlayBox title="Search" kind="dialog wide" initialFocus={() => input.current} onClose={onClose}>
       <div class="palette">
         <input
           ref={input}
@@ -74,7 +74,7 @@ export function Palette({ environmentKey, places, takeTyped, onClose }: PaletteP
           {statusOf(targets.length, found.isLoading)}
         </p>
       </div>
-    </Overlay>
+    </OverlayBox>
   );
 }
 
