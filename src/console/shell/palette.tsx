@@ -40,7 +40,12 @@ export function Palette({ environmentKey, places, takeTyped, onClose }: PaletteP
   useLayoutEffect(() => input.current?.focus(), []);
   const { active, move, reset } = useActive(targets.length);
   return (
-    <OverlayBox title="Search" kind="dialog wide" initialFocus={() => input.current} onClose={onClose}>
+    <OverlayBox
+      title="Search"
+      kind="dialog wide"
+      initialFocus={() => input.current}
+      onClose={onClose}
+    >
       <div class="palette">
         <input
           ref={input}

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { mapOf, optional, params, text, textMap, texts } from './schema-parts.ts';
-import { valueParts } from './value-part.ts';
+import { mapOf, optional, params, text, textMap, texts, valueParts } from './schema-parts.ts';
 
 const pathInAccount = z.strictObject({
   path: text.describe('Dotted path of the value.'),

@@ -19,6 +19,15 @@ export const authModes = [
   'SIGNATURE',
 ] as const;
 
+/** Parts of a value by which providers name an account (`take` of a definition). */
+export const valueParts = [
+  'origin',
+  'first-label',
+  'sha256',
+  'calendar',
+  'calendar-sha256',
+] as const;
+
 export const text = z.string().min(1);
 export const texts = z.array(text);
 /** An image of at most 16 KB. */

@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { valueParts } from './schema-parts.ts';
 
-/** Parts of a value by which providers name an account (`take` of a definition). */
-export const valueParts = [
-  'origin',
-  'first-label',
-  'sha256',
-  'calendar',
-  'calendar-sha256',
-] as const;
 type ValuePart = (typeof valueParts)[number];
 
 /** The part of the value, or the whole one; null where it has no such part. */

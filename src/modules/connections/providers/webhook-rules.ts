@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { optional, text, type SchemaOutput } from './schema-parts.ts';
-import { valueParts } from './value-part.ts';
+import { optional, type SchemaOutput, text, valueParts } from './schema-parts.ts';
 
 const sourceFields = {
   body: optional(text, 'Dotted path in the body.'),
