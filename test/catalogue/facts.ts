@@ -41,28 +41,44 @@ const decision = z
     'A decision is undocumented, or has the day on which its documentation was read.',
   );
 
+const evidence = {
+  /** Independent public sources that say it. */
+  sources: z.number().int().min(1).optional(),
+  /** Page of the provider's documentation that says it. */
+  page: address.optional(),
+  /** When it was read, where that is not `confirmed_at` of the entry. */
+  read_at: day.optional(),
+};
+const hasEvidence = ({
+  sources,
+  page,
+}: {
+  sources?: number | undefined;
+  page?: string | undefined;
+}) => sources !== undefined || page !== undefined;
+const noEvidence = 'Name the number of sources, or a page of the documentation.';
+
 /** What says the same as a field of the entry. */
 const confirmation = z
   .strictObject({
     /** The value of the field when it was confirmed; of `proxy.base_url` its host is what was confirmed. */
     value: z.string(),
-    /** Independent public sources that have the value. */
-    sources: z.number().int().min(1).optional(),
-    /** Page of the provider's documentation that has it. */
-    page: address.optional(),
-    /** When it was read, where that is not `confirmed_at` of the entry. */
-    read_at: day.optional(),
+    ...evidence,
   })
-  .refine(
-    ({ sources, page }) => sources !== undefined || page !== undefined,
-    'A confirmation names the number of sources, or a page of the documentation.',
-  );
+  .refine(hasEvidence, noEvidence);
+
+/** `scope offline_access` or `param access_type=offline`. */
+const refreshNeed = z.string().regex(/^(?:scope \S+|param [^\s=]+=\S+)$/);
 
 const entryFacts = z.strictObject({
   confirmed_at: day.optional(),
   /** By dotted path in the definition. */
   confirmed: z.record(z.string().min(1), confirmation).optional(),
   versions: z.array(version).optional(),
+  /** What the authorization address of the entry demands before it issues a refresh token; it holds for every entry with that address. */
+  refresh_needs: z
+    .record(refreshNeed, z.strictObject(evidence).refine(hasEvidence, noEvidence))
+    .optional(),
   decisions: z.array(decision).optional(),
 });
 

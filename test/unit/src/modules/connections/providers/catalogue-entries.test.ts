@@ -1,47 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { Provider } from '#modules/connections/providers/definition.ts';
 import { buildProviderRequest } from '#modules/connections/providers/inject.ts';
 import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
 
 const catalogue = builtInCatalogue();
 const providers = catalogue.all();
-
-/** What an authorization server demands before it issues a refresh token, by a part of its address. */
-const refreshNeeds: readonly (readonly [
-  string,
-  { readonly scope?: string; readonly parameter?: readonly [string, string] },
-])[] = [
-  ['login.microsoftonline.com/', { scope: 'offline_access' }],
-  ['auth.atlassian.com/', { scope: 'offline_access' }],
-  ['login.xero.com/', { scope: 'offline_access' }],
-  ['accounts-api.brex.com/', { scope: 'offline_access' }],
-  ['connectionConfig.domain}/oauth2/v1/authorize', { scope: 'offline_access' }],
-  ['dialpad.com/', { scope: 'offline_access' }],
-  ['salesforce.com/', { scope: 'refresh_token' }],
-  ['//x.com/', { scope: 'offline.access' }],
-  ['api.typeform.com/', { scope: 'offline' }],
-  ['app.asana.com/', { scope: 'default' }],
-  ['accounts.google.com/', { parameter: ['access_type', 'offline'] }],
-  ['accounts.zoho.', { parameter: ['access_type', 'offline'] }],
-  ['www.dropbox.com/', { parameter: ['token_access_type', 'offline'] }],
-  ['www.reddit.com/', { parameter: ['duration', 'permanent'] }],
-];
-
-function problemOfRefresh(provider: Provider): string[] {
-  const { authorization_url: url = '', default_scopes: scopes = [], name } = provider;
-  const needed = refreshNeeds.find(([part]) => url.includes(part))?.[1];
-  if (needed?.scope !== undefined && !scopes.includes(needed.scope)) {
-    return [`${name}: scope ${needed.scope}`];
-  }
-  if (needed?.parameter !== undefined) {
-    const [parameter, value] = needed.parameter;
-    if (provider.authorization_params?.[parameter] !== value) {
-      return [`${name}: parameter ${parameter}=${value}`];
-    }
-  }
-  return [];
-}
 
 const headersOf = (
   name: string,
@@ -59,15 +22,6 @@ const headersOf = (
   }).headers;
 
 describe('the entries', () => {
-  it('ask for what brings a refresh token', () => {
-    expect(providers.flatMap(problemOfRefresh)).toEqual([]);
-  });
-
-  it.each(refreshNeeds)('are checked where the server is %s', (part) => {
-    const matching = providers.filter(({ authorization_url: url = '' }) => url.includes(part));
-    expect(matching).not.toEqual([]);
-  });
-
   it('look for a connection first under a name of their own', () => {
     const camelCase = (name: string) =>
       name.replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase());

@@ -1,0 +1,89 @@
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import { factsByEntry } from './confirmations.ts';
+import type { readFacts } from './facts.ts';
+
+type Facts = ReturnType<typeof readFacts>;
+
+/** `entry: need` of each entry without what its authorization address demands before it issues a refresh token. */
+export function refreshProblems(providers: readonly Provider[], facts: Facts): string[] {
+  const needsByAddress = refreshNeedsByAddress(providers, facts);
+  return providers.flatMap((provider) => {
+    const needs = needsByAddress.get(provider.authorization_url ?? '') ?? [];
+    const missing = [...new Set(needs)].filter((need) => !hasRefreshNeed(provider, need));
+    return missing.map((need) => `${provider.name}: ${need}`);
+  });
+}
+
+function refreshNeedsByAddress(
+  providers: readonly Provider[],
+  facts: Facts,
+): ReadonlyMap<string, string[]> {
+  const byEntry = factsByEntry(facts);
+  const needsByAddress = new Map<string, string[]>();
+  for (const { name, authorization_url: url } of providers) {
+    const needs = Object.keys(byEntry.get(name)?.refresh_needs ?? {});
+    if (needs.length === 0) continue;
+    if (url === undefined) throw new Error(`${name}: refresh_needs without authorization_url`);
+    needsByAddress.set(url, [...(needsByAddress.get(url) ?? []), ...needs]);
+  }
+  return needsByAddress;
+}
+
+function hasRefreshNeed(provider: Provider, need: string): boolean {
+  const [kind, text = ''] = need.split(' ');
+  if (kind === 'scope') return provider.default_scopes?.includes(text) === true;
+  const [parameter = '', value] = text.split('=');
+  return provider.authorization_params?.[parameter] === value;
+}
+
+type Unit = 'seconds' | 'time';
+
+/**
+ * What the headers of limits hold: seconds to wait, or a time. `*` is every other entry.
+ * An entry whose header has another unit is named here, by its documentation.
+ */
+const unitOfHeader: Readonly<Record<string, Readonly<Record<string, Unit>>>> = {
+  'ratelimit-reset': { '*': 'time', pagerduty: 'seconds', 'pagerduty-api-key': 'seconds' },
+  'retry-after': { '*': 'seconds' },
+  'retry-after-ms': { '*': 'seconds' },
+  'x-aircallapi-reset': { '*': 'time' },
+  'x-contentful-ratelimit-reset': { '*': 'seconds' },
+  'x-rate-limit-reset': { '*': 'time', teamtailor: 'seconds' },
+  'x-ratelimit-limit-user-reset': { '*': 'seconds' },
+  'x-ratelimit-minutely-reset': { '*': 'time' },
+  'x-ratelimit-requests-reset': { '*': 'time' },
+  'x-ratelimit-reset': {
+    '*': 'time',
+    datadog: 'seconds',
+    pinterest: 'seconds',
+    pipedrive: 'seconds',
+    podium: 'seconds',
+    printful: 'seconds',
+    reddit: 'seconds',
+    'smartlead-ai': 'seconds',
+    terraform: 'seconds',
+  },
+  'x-ratelimit-reset-after': { '*': 'seconds' },
+  'x-ratelimit-retry-after': { '*': 'seconds' },
+  'x-ratelimit-retryafter': { '*': 'time' },
+  'x-ratelimit-socialset-reset': { '*': 'time' },
+  'x-retry-after': { '*': 'seconds' },
+  'x-sentry-rate-limit-reset': { '*': 'time' },
+  'x-sib-ratelimit-reset': { '*': 'seconds' },
+  'x-toggl-quota-resets-in': { '*': 'seconds' },
+};
+
+/** `entry: header …` of each header under `retry.after` that holds a time, under `retry.at` that holds seconds, or of no known unit. */
+export function retryProblems({ name, proxy }: Provider): string[] {
+  const { after = [], at = [] } = proxy?.retry ?? {};
+  const placed = [
+    ...after.map((header) => ({ header, unit: 'seconds' as Unit })),
+    ...at.map((header) => ({ header, unit: 'time' as Unit })),
+  ];
+  return placed.flatMap(({ header, unit }) => {
+    const units = unitOfHeader[header.toLowerCase()];
+    const known = units?.[name] ?? units?.['*'];
+    if (known === undefined) return [`${name}: unknown unit of ${header}`];
+    return known === unit ? [] : [`${name}: ${header} has ${known}`];
+  });
+}

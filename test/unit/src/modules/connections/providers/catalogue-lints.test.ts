@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Provider } from '#modules/connections/providers/definition.ts';
+import { type EntryFacts, readFacts } from '#test/catalogue/facts.ts';
+import { refreshProblems, retryProblems } from '#test/catalogue/lints.ts';
+import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
+
+const providers = builtInCatalogue().all();
+const facts = readFacts();
+
+const entryOf = (name: string, definition: object): Provider =>
+  ({ name, ...definition }) as unknown as Provider;
+
+describe('what brings a refresh token', () => {
+  it('is asked for by every entry of an authorization address that demands it', () => {
+    expect(refreshProblems(providers, facts)).toEqual([]);
+  });
+
+  it('is a fact of one entry for each address', () => {
+    const known = [...facts.values()].flatMap((entries) =>
+      Object.entries(entries)
+        .filter(([, { refresh_needs: needs }]) => needs !== undefined)
+        .map(([entry]) => providers.find(({ name }) => name === entry)?.authorization_url),
+    );
+    expect(known).not.toEqual([]);
+    expect(known).toEqual([...new Set(known)]);
+  });
+
+  const url = 'https://a.example/authorize';
+  const needs = (need: string): ReadonlyMap<string, Record<string, EntryFacts>> =>
+    new Map([['file.yaml', { one: { refresh_needs: { [need]: { sources: 2 } } } }]]);
+
+  it.each([
+    ['scope offline_access', { default_scopes: ['offline_access', 'read'] }],
+    ['param access_type=offline', { authorization_params: { access_type: 'offline' } }],
+  ])('is missed in an entry of the same address: %s', (need, asking) => {
+    const one = entryOf('one', { authorization_url: url, ...asking });
+    const other = entryOf('other', { authorization_url: url, default_scopes: ['read'] });
+    const elsewhere = entryOf('elsewhere', { authorization_url: 'https://b.example/authorize' });
+    expect(refreshProblems([one, other, elsewhere], needs(need))).toEqual([`other: ${need}`]);
+    const wrong = { ...one, authorization_params: { access_type: 'online' }, default_scopes: [] };
+    expect(refreshProblems([wrong], needs(need))).toEqual([`one: ${need}`]);
+  });
+
+  it('is refused of an entry without an authorization address', () => {
+    const one = entryOf('one', {});
+    expect(() => refreshProblems([one], needs('scope offline'))).toThrow('one: refresh_needs');
+  });
+});
+
+describe('the headers of a limit', () => {
+  it('have the unit of the field in which they stand', () => {
+    expect(providers.flatMap(retryProblems)).toEqual([]);
+  });
+
+  it.each([
+    [{ at: ['retry-after'] }, 'one: retry-after has seconds'],
+    [{ at: ['X-RateLimit-Retry-After'] }, 'one: X-RateLimit-Retry-After has seconds'],
+    [{ after: ['x-ratelimit-reset'] }, 'one: x-ratelimit-reset has time'],
+    [{ after: ['x-own-reset'] }, 'one: unknown unit of x-own-reset'],
+    [{ at: ['x-own-reset'] }, 'one: unknown unit of x-own-reset'],
+  ])('are refused as %j', (retry, problem) => {
+    expect(retryProblems(entryOf('one', { proxy: { retry } }))).toEqual([problem]);
+  });
+
+  it('have the unit of their entry where that differs', () => {
+    const of = (field: string): Provider =>
+      entryOf('datadog', { proxy: { retry: { [field]: ['x-ratelimit-reset'] } } });
+    expect(retryProblems(of('after'))).toEqual([]);
+    expect(retryProblems(of('at'))).toEqual(['datadog: x-ratelimit-reset has seconds']);
+  });
+});
