@@ -119,6 +119,25 @@ describe('the chain of the audit trail', () => {
     expect(JSON.parse(await exported.text())).toMatchObject({ environment: 'account', seq: 1 });
   });
 
+  it('is exported up to the end that the owner names, however new that is', async () => {
+    const { data } = succeeded(await account('GET', '/audit/chains')) as {
+      data: { name: string | null; environment: string; length: number }[];
+    };
+    const { environment } = data.find(({ name }) => name === 'dev')!;
+    for (let n = 0; n < 20; n++) {
+      const set = { body: { value: String(n) } };
+      succeeded(await gateway.call('PUT', '/environment-variables/REGION', set));
+      const chains = succeeded(await account('GET', '/audit/chains')).data as typeof data;
+      const { length } = chains.find((one) => one.environment === environment)!;
+      const query = `environment=${environment}&from=${length}&limit=1`;
+      const exported = await checkedFetch(`${gateway.url}/audit/export?${query}`, {
+        headers: { authorization: `Bearer ${gateway.accountKey}` },
+      });
+      expect(await exported.text()).toContain(`"seq":${length}`);
+    }
+    succeeded(await gateway.call('DELETE', '/environment-variables/REGION'));
+  });
+
   it('is found by the name of its environment, and an unknown name is a failure', async () => {
     const { data } = succeeded(await account('GET', '/audit/chains')) as {
       data: { name: string | null; environment: string }[];

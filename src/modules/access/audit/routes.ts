@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { checkQuery } from '#http/check-parts.ts';
 import type { AnyRoute } from '#http/define-route.ts';
@@ -98,6 +99,9 @@ const entryOf = (row: AuditRow): ChainedEntry => ({
 });
 
 const pageSize = 5_000;
+/** How long an export waits for events that the table does not have yet. */
+const waitMs = 10_000;
+const pollMs = 50;
 
 const query = z.strictObject({
   environment: text(1, 255).describe('UUID of the environment, or `account`.'),
@@ -131,8 +135,19 @@ async function send(
   { services, response, begin, signal }: StreamCall<AccessServices>,
   { environment, from, limit }: { environment: string; from: number; limit: number },
 ): Promise<void> {
-  const pageFrom = (seq: number, left: number) =>
-    chainFrom(services, environment, seq, Math.min(pageSize, left));
+  await services.control.view.caughtUp();
+  const end = chainsOf(services.control.view).find((one) => one.environment === environment);
+  const deadline = performance.now() + waitMs;
+  /** The owner counts an event before the table has it: an export without its end would look cut off. */
+  const pageFrom = async (seq: number, left: number): Promise<AuditRow[]> => {
+    for (;;) {
+      const rows = await chainFrom(services, environment, seq, Math.min(pageSize, left));
+      const last = Number(rows.at(-1)?.seq ?? seq - 1);
+      const isWhole = rows.length >= Math.min(pageSize, left) || last >= (end?.length ?? 0);
+      if (isWhole || signal.aborted || performance.now() > deadline) return rows;
+      await wait(pollMs);
+    }
+  };
   let left = limit;
   let page = await pageFrom(from, left);
   begin(200, ['content-type', 'application/x-ndjson']);
