@@ -16,6 +16,7 @@ import { generateClient, generateDocs } from './commands/generate.ts';
 import { integrations } from './commands/integrations.ts';
 import { logs } from './commands/logs.ts';
 import { migrate } from './commands/migrate.ts';
+import { people } from './commands/people.ts';
 import { keys, serve, log, upgrade } from './commands/programs.ts';
 import { projections } from './commands/projections.ts';
 import { records } from './commands/records.ts';
@@ -73,6 +74,7 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     deadLetters,
     rootKeys,
     keys,
+    people,
     audit,
     log,
     upgrade,

@@ -97,6 +97,76 @@ describe('svc consumers', () => {
   });
 });
 
+describe('svc people', () => {
+  const list = async () =>
+    JSON.parse((await svc('people list --json')).out) as {
+      id: string;
+      email: string;
+      roles: object[];
+      is_active: boolean;
+    }[];
+
+  it('invites a person, changes roles, and makes another link', async () => {
+    const invited = await svc('people invite Ada@example.com --role dev:developer');
+    expect(invited).toMatchObject({ exitCode: 0 });
+    expect(invited.out).toMatch(/^http\S+#invitation=\S+\n$/);
+    expect(invited.err).toContain('signs in as ada@example.com once, until');
+    const [ada] = await list();
+    expect(ada).toMatchObject({ email: 'ada@example.com', is_active: true });
+    expect(ada?.roles).toEqual([{ environment: 'dev', role: 'developer', from: 'owner' }]);
+    const changed = await svc('people role ada@example.com prod support');
+    expect(rowsOf(changed)[1]?.[3]).toBe('dev:developer prod:support');
+    expect(rowsOf(await svc(`people role ${ada?.id} dev none`))[1]?.[3]).toBe('prod:support');
+    const again = await svc('people link ada@example.com');
+    expect(again.out).toMatch(/#invitation=/);
+    expect(again.out).not.toBe(invited.out);
+  });
+
+  it('signs a person out, and lets the person in again', async () => {
+    expect(await svc('people sessions ada@example.com')).toMatchObject({ exitCode: 0 });
+    expect(rowsOf(await svc('people sessions'))[0]?.[0]).toBe('session');
+    expect((await svc('people end-sessions ada@example.com --yes')).out).toBe('Ended 0 sessions\n');
+    const refused = await svc('people deactivate ada@example.com', { answers: ['n'] });
+    expect(refused).toMatchObject({ exitCode: 4 });
+    expect(refused.questions[0]).toContain('Sign ada@example.com out');
+    await svc('people deactivate ada@example.com', { answers: ['y'] });
+    expect(await list()).toMatchObject([{ is_active: false }]);
+    const link = await svc('people link ada@example.com');
+    expect(link).toMatchObject({ exitCode: 4, out: '' });
+    expect(link.err).toContain('svc people activate ada@example.com');
+    await svc('people activate ada@example.com');
+    expect(await list()).toMatchObject([{ is_active: true }]);
+  });
+
+  it('ends one session', async () => {
+    const code = await svc('people invite bob@example.com --role account:owner');
+    const [, invitation] = code.out.trim().split('#invitation=');
+    const signedIn = await fetch(`${gateway.url}/console/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: gateway.url },
+      body: JSON.stringify({ code: invitation }),
+    });
+    expect(signedIn.status).toBe(201);
+    const [session] = JSON.parse((await svc('people sessions bob@example.com --json')).out) as {
+      id: string;
+    }[];
+    expect((await svc(`people end-session ${session?.id} --yes`)).out).toBe('Ended 1 session\n');
+    expect(JSON.parse((await svc('people sessions bob@example.com --json')).out)).toEqual([]);
+  });
+
+  it.each([
+    ['people invite eve@example.com', 1, 'Give a role'],
+    ['people invite eve@example.com --role developer', 1, '<environment>:<role>'],
+    ['people invite eve@example.com --role nowhere:developer', 1, 'nowhere'],
+    ['people role nobody@example.com dev developer', 1, 'There is no person'],
+    ['people deactivate ada@example.com', 4, 'add --yes'],
+  ])('%s ends with %i', async (line, exitCode, reason) => {
+    const ended = await svc(line);
+    expect(ended).toMatchObject({ exitCode, out: '' });
+    expect(ended.err).toContain(reason);
+  });
+});
+
 describe('svc status', () => {
   it('shows health, lag, dead letters and failing connections at one look', async () => {
     const shown = await svc('status');
