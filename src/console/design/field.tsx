@@ -45,6 +45,8 @@ interface TextProps extends FieldProps {
   readonly placeholder?: string;
   readonly isRequired?: boolean;
   readonly isDisabled?: boolean;
+  /** Why a form with this text is not sent. */
+  readonly refusal?: string | undefined;
   /** Values that the browser offers. */
   readonly suggestions?: readonly Choice[];
   readonly onInput: (value: string) => void;
@@ -61,6 +63,7 @@ export function TextField(props: TextProps): JSX.Element {
         <>
           <input
             {...described}
+            ref={(input) => input?.setCustomValidity(props.refusal ?? '')}
             class="input"
             type={type}
             value={value}

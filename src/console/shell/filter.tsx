@@ -77,50 +77,81 @@ export function FilterSelect(props: FilterSelectProps): JSX.Element {
 
 const suggestedMax = 8;
 
+interface ConnectionFieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  /** Id of the connection; empty: none is chosen. */
+  readonly value: string;
+  /** Only connections of this one are offered. */
+  readonly integration?: string;
+  /** @param integration of the connection that was chosen of the list */
+  readonly onChange: (id: string, integration?: string) => void;
+}
+
 /** One connection, found by a part of its id or of the name or mail address of its end user. */
-export function ConnectionFilter({ filters }: { readonly filters: UrlState }): JSX.Element {
+export function ConnectionField(props: ConnectionFieldProps): JSX.Element {
+  const { label, hint, value: id, integration = '', onChange } = props;
   const { can } = useAccess();
   const canList = can('environment:connections:list');
-  const id = filters.get('connection');
   /** What is typed and names no connection yet. */
   const [text, setText] = useState<string | null>(null);
   const search = text?.trim() ?? '';
-  const query = { search, credentials: 'none', limit: suggestedMax } as const;
+  const query = {
+    search,
+    credentials: 'none',
+    limit: suggestedMax,
+    ...(integration === '' ? {} : { integrationId: [integration] }),
+  } as const;
   const { data: found } = useRead(
     'GET /connections',
     { query },
     { isEnabled: canList && search !== '' },
   );
+  const isUnknown = search !== '' && found?.connections.length === 0;
   const { data: chosen } = useRead(
     'GET /connections',
     { query: { connectionIds: [id], credentials: 'none' } },
     { isEnabled: canList && id !== '' },
   );
   const [user] = chosen?.connections ?? [];
-  const suggestions = (search === '' ? [] : (found?.connections ?? [])).map((one) => ({
+  const offered = search === '' ? [] : (found?.connections ?? []);
+  const suggestions = offered.map((one) => ({
     value: one.connection_id,
     label: `${nameOfConnection(one.connection_id, one.end_user)} · ${one.provider_config_key}`,
   }));
   const choose = (value: string): void => {
-    const isKnown = !canList || suggestions.some((one) => one.value === value);
-    setText(isKnown || value === '' ? null : value);
-    filters.set({ connection: isKnown ? value : '' });
+    const known = offered.find((one) => one.connection_id === value);
+    const isTaken = known !== undefined || !canList;
+    setText(isTaken || value === '' ? null : value);
+    onChange(isTaken ? value : '', known?.provider_config_key);
   };
   return (
     <TextField
-      label="Connection"
+      label={label}
+      hint={hint}
+      problem={isUnknown ? 'No connection has this name or id.' : undefined}
+      refusal={text === null ? undefined : 'Choose a connection of the list, or leave it empty.'}
       type="search"
       placeholder="Name or id"
       value={text ?? (id === '' ? '' : nameOfConnection(id, user?.end_user))}
       suggestions={suggestions}
       onInput={choose}
       onCommit={() => {
+        if (text === null) return;
         const [first] = suggestions;
-        if (text !== null) choose(first?.value ?? text);
+        if (first !== undefined) choose(first.value);
       }}
     />
   );
 }
+
+export const ConnectionFilter = ({ filters }: { readonly filters: UrlState }): JSX.Element => (
+  <ConnectionField
+    label="Connection"
+    value={filters.get('connection')}
+    onChange={(connection) => filters.set({ connection })}
+  />
+);
 
 /** The integrations of the environment; none when the key may not list them. */
 export function useIntegrationChoices(): readonly Choice[] {

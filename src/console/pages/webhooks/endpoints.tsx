@@ -19,7 +19,7 @@ import {
 } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
-import { useIntegrationChoices } from '../../shell/filter.tsx';
+import { ConnectionField, useIntegrationChoices } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { WebhookSettings } from '../environments/webhook-settings.tsx';
 import { TestOutcome } from './test-outcome.tsx';
@@ -282,11 +282,14 @@ function EndpointFields({ fields, onChange }: FieldsProps): JSX.Element {
         choices={[{ value: '', label: 'All' }, ...integrations]}
         onChange={(integration) => set({ integration })}
       />
-      <TextField
+      <ConnectionField
         label="Only of the connection"
-        hint="The id of one connection; leave empty for all"
+        hint="Leave empty for all connections"
         value={fields.connection}
-        onInput={(connection) => set({ connection })}
+        integration={fields.integration}
+        onChange={(connection, integration = fields.integration) =>
+          set({ connection, integration })
+        }
       />
     </>
   );
