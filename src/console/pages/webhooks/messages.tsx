@@ -10,16 +10,17 @@ import { useChange, useList, useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { useSort } from '../../data/sort.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
-import { StateBadge } from '../../design/badge.tsx';
+import { Badge, StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Clip } from '../../design/clip.tsx';
 import { Json } from '../../design/code.tsx';
 import { TextField } from '../../design/field.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { Drawer, Dialog } from '../../design/overlay.tsx';
+import { ShortTable } from '../../design/short-table.tsx';
 import { Empty, FailureNotice, Notice } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
-import { Time } from '../../design/time.tsx';
+import { duration, Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConnectionLink } from '../../shell/connection-name.tsx';
@@ -27,11 +28,11 @@ import {
   ConnectionFilter,
   FilterBar,
   FilterSelect,
-  FilterText,
   IntegrationFilter,
 } from '../../shell/filter.tsx';
 import { ListState, LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
+import { endpointChoices, useEndpointNames } from './endpoint-names.ts';
 import { webhookKinds } from './webhook-kinds.ts';
 
 type Query = NonNullable<Input<'GET /webhook-messages'>['query']>;
@@ -56,6 +57,7 @@ export function Messages(): JSX.Element {
   const { can } = useAccess();
   const filters = useUrlState();
   const sort = useSort();
+  const endpoints = useEndpointNames();
   const list = useList(
     'GET /webhook-messages',
     { query: { ...queryOf(filters), limit: 100 } },
@@ -76,7 +78,12 @@ export function Messages(): JSX.Element {
       <FilterBar filters={filters}>
         <FilterSelect filters={filters} name="state" label="State" values={states} />
         <FilterSelect filters={filters} name="kind" label="Kind" values={webhookKinds} />
-        <FilterText filters={filters} name="endpoint" label="Endpoint" type="search" />
+        <FilterSelect
+          filters={filters}
+          name="endpoint"
+          label="Endpoint"
+          values={endpointChoices(endpoints)}
+        />
         <IntegrationFilter filters={filters} />
         <ConnectionFilter filters={filters} />
       </FilterBar>
@@ -90,7 +97,7 @@ export function Messages(): JSX.Element {
       >
         <Table
           label="Webhook messages"
-          columns={columns}
+          columns={columnsOf(endpoints)}
           rows={list.items}
           sort={list.hasMore ? undefined : sort}
           keyOf={({ id, endpoint_id: endpoint }) => `${id} ${endpoint}`}
@@ -101,7 +108,7 @@ export function Messages(): JSX.Element {
   );
 }
 
-const columns: readonly Column<WebhookMessage>[] = [
+const columnsOf = (endpoints: ReadonlyMap<string, string>): readonly Column<WebhookMessage>[] => [
   {
     title: 'Kind',
     sortBy: ({ kind }) => kind,
@@ -114,7 +121,7 @@ const columns: readonly Column<WebhookMessage>[] = [
     sortBy: ({ state }) => state,
     cell: ({ state }) => <StateBadge state={state} />,
   },
-  { title: 'Endpoint', cell: ({ endpoint_id: id }) => <Clip text={id} /> },
+  { title: 'Endpoint', cell: ({ endpoint_id: id }) => <Clip text={endpoints.get(id) ?? id} /> },
   {
     title: 'Connection',
     narrow: 'below',
@@ -151,6 +158,7 @@ interface MessageDrawerProps {
 function MessageDrawer({ id, onClose }: MessageDrawerProps): JSX.Element {
   const { can } = useAccess();
   const query = useRead('GET /webhook-messages/{id}', { params: { id } }, { everyMs: 5_000 });
+  const endpoints = useEndpointNames();
   const resend = useChange(
     (client) => client.request('POST /webhook-messages/{id}/resend', { params: { id } }),
     { done: 'The webhook is sent once more' },
@@ -167,8 +175,13 @@ function MessageDrawer({ id, onClose }: MessageDrawerProps): JSX.Element {
                 </Button>
               </div>
             )}
-            {data.deliveries.map((delivery) => (
-              <Delivery key={delivery.endpoint_id} delivery={delivery} />
+            {data.deliveries.map((delivery, index) => (
+              <Delivery
+                key={`${delivery.id} ${delivery.endpoint_id}`}
+                delivery={delivery}
+                endpoint={endpoints.get(delivery.endpoint_id) ?? delivery.endpoint_id}
+                number={index + 1}
+              />
             ))}
             <h3>Body</h3>
             <Json label="Body" value={data.payload} />
@@ -181,33 +194,75 @@ function MessageDrawer({ id, onClose }: MessageDrawerProps): JSX.Element {
 
 type DeliveryOf = Answer<'GET /webhook-messages/{id}'>['data']['deliveries'][number];
 
-function Delivery({ delivery }: { readonly delivery: DeliveryOf }): JSX.Element {
+interface DeliveryProps {
+  readonly delivery: DeliveryOf;
+  /** Name of its endpoint. */
+  readonly endpoint: string;
+  readonly number: number;
+}
+
+function Delivery({ delivery, endpoint, number }: DeliveryProps): JSX.Element {
   const { path } = useAccess();
-  const { run_id: run } = delivery;
+  const { run_id: run, next_attempt_at: next, replay_of: origin } = delivery;
   return (
     <>
       <KeyValues
         rows={[
-          ['Endpoint', delivery.endpoint_id],
+          ['Endpoint', endpoint],
           ['State', <StateBadge key="state" state={delivery.state} />],
-          [
-            'Run',
-            run === null ? null : (
-              <Link key="run" href={path(pathOf('runs', run))}>
-                {run}
-              </Link>
-            ),
-          ],
-          ['Next attempt', <Time key="next" at={delivery.next_attempt_at} />],
-          ['Replay of', delivery.replay_of],
+          ...(run === null ? [] : [['Run', <RunLink key="run" id={run} />] as const]),
+          ...(next === null ? [] : [['Next attempt', <Time key="next" at={next} />] as const]),
+          ...(origin === null
+            ? []
+            : [
+                [
+                  'Repeats',
+                  <Link
+                    key="origin"
+                    href={path(`/webhooks-out/messages?id=${encodeURIComponent(origin)}`)}
+                  >
+                    an earlier webhook
+                  </Link>,
+                ] as const,
+              ]),
         ]}
       />
-      <h3>Attempts</h3>
-      {delivery.attempt_list.map((attempt) => (
-        <Json key={attempt.attempt} label={`Attempt ${attempt.attempt}`} value={attempt} />
-      ))}
+      <ShortTable
+        label={`Attempts of delivery ${number} to ${endpoint}`}
+        columns={attemptColumns}
+        rows={delivery.attempt_list}
+        keyOf={({ attempt }) => String(attempt)}
+      />
     </>
   );
+}
+
+type Attempt = DeliveryOf['attempt_list'][number];
+
+const attemptColumns: readonly Column<Attempt>[] = [
+  { title: 'Attempt', fit: 'tight', narrow: 'below', cell: ({ attempt }) => attempt },
+  {
+    title: 'Outcome',
+    narrow: 'top',
+    cell: ({ success, status, error_code: code }) => (
+      <Badge tone={success ? 'good' : 'bad'}>{status ?? code ?? 'no response'}</Badge>
+    ),
+  },
+  {
+    title: 'Took',
+    fit: 'tight',
+    narrow: 'below end',
+    cell: ({ latency_ms: latency }) => (latency === null ? '–' : duration(latency)),
+  },
+  { title: 'At', fit: 'tight', narrow: 'top end', cell: ({ at }) => <Time at={at} /> },
+];
+
+/** Named by the function, which the page of the run says. */
+function RunLink({ id }: { readonly id: string }): JSX.Element {
+  const { can, path } = useAccess();
+  const isEnabled = can('environment:logs:read');
+  const { data } = useRead('GET /runs/{id}', { params: { id } }, { isEnabled });
+  return <Link href={path(pathOf('runs', id))}>{data?.data.function ?? id}</Link>;
 }
 
 type RecoveryResult = Answer<'POST /webhook-messages/recover'>;
