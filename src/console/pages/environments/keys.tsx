@@ -274,7 +274,18 @@ export const keyColumns: readonly Column<ApiKey>[] = [
     title: 'Last used',
     fit: 'tight',
     narrow: 'top end',
-    cell: (row) => <LastUse use={row} />,
+    cell: (row) =>
+      row.last_used_at === null ? (
+        <span class="last-use">
+          not used yet
+          <span class="muted narrow-only">
+            {' '}
+            created <Time at={row.created_at} />
+          </span>
+        </span>
+      ) : (
+        <LastUse use={row} />
+      ),
   },
   {
     title: 'Expires',
