@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { takeUnread } from '#test/support/judges/answers.ts';
 import { changesOfDeadLetters } from './console-changes/dead-letters.ts';
+import { changesOfNotifications } from './console-changes/notifications.ts';
 import { changesOfSyncs } from './console-changes/syncs.ts';
 import { openCrmConsole, type CrmConsole } from './console-crm.ts';
 import { screenshot } from './world.ts';
@@ -34,6 +35,7 @@ describe('in the console', () => {
     await screenshot(page, 'failing-connection');
   });
 
+  changesOfNotifications(current);
   changesOfSyncs(current);
   changesOfDeadLetters(current);
 });

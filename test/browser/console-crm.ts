@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openEmbeddedLog } from '#adapters/event-log/embedded/open.ts';
 import { topicSpecs } from '#app/process/topics.ts';
 import { openCrmWorld, type CrmConnection, type CrmWorld } from '#test/support/worlds/crm-world.ts';
@@ -17,6 +17,8 @@ export interface CrmConsole extends Driven, AsyncDisposable {
   readonly crm: CrmConnection;
   /** A page of a browser that is not signed in. */
   newPage(): Promise<Page>;
+  /** The same world in another browser, signed in with the same keys. */
+  anotherLook(options: BrowserContextOptions): Promise<CrmConsole>;
 }
 
 /** Two consumers read this topic: each gives up what fits no schema. */
@@ -45,11 +47,22 @@ export async function openCrmConsole(
   await crm.run('scripted');
   const browser = await sharedChromium();
   stack.defer(() => closePages(browser));
-  const newPage = () => openPage(browser, {});
-  const opened = await signedIn({ gateway: world.gateway, page: newPage });
-  await addKey(opened.page, world.gateway.prodKey);
-  const owned = stack.move();
   const { gateway } = world;
-  const close = () => owned.disposeAsync();
-  return { ...opened, gateway, world, crm, newPage, [Symbol.asyncDispose]: close };
+  const newPage = (more: BrowserContextOptions = {}) => openPage(browser, more);
+  const openLook = async (more: BrowserContextOptions): Promise<CrmConsole> => {
+    const opened = await signedIn({ gateway, page: newPage }, more);
+    await addKey(opened.page, gateway.prodKey);
+    return {
+      ...opened,
+      gateway,
+      world,
+      crm,
+      newPage,
+      anotherLook: openLook,
+      [Symbol.asyncDispose]: () => opened.page.context().close(),
+    };
+  };
+  const first = await openLook({});
+  const owned = stack.move();
+  return { ...first, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -12,6 +12,9 @@ export function changesOfNotifications(current: () => CrmConsole): void {
 
   describe('a change of alerts and webhooks', () => {
     it('disables, edits and deletes an alert destination', async () => {
+      const target = `${current().world.receiver.url}/alerts`;
+      const body = { type: 'webhook', target, display_name: 'on duty' };
+      await send('POST', '/alert-destinations', { body });
       await open('/env/dev/alerts');
       await choose('Actions of on duty', 'Disable');
       await seen('The destination was disabled');
@@ -37,8 +40,11 @@ export function changesOfNotifications(current: () => CrmConsole): void {
     });
 
     it('tests, disables, edits and deletes an endpoint', async () => {
+      const url = `${current().world.receiver.url}/more`;
+      const only = { provider_config_key: 'crm', connection_id: current().crm.id };
+      const made = await send('POST', '/webhook-endpoints', { body: { url, ...only } });
+      const { id, display_name: name } = made.data;
       await open('/env/dev/webhooks-out/endpoints');
-      const { id, display_name: name } = (await read('/webhook-endpoints')).data.at(-1);
       const endpoint = async () =>
         (await read('/webhook-endpoints')).data.find((one: { id: string }) => one.id === id);
       await choose(`Actions of ${name}`, 'Send a test webhook');
@@ -91,6 +97,19 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       expect((await read('/webhook-endpoints')).data).toHaveLength(before + ids.length);
       receiver.answer = () => 200;
       for (const id of ids) await send('DELETE', `/webhook-endpoints/${id}`);
+    });
+
+    it('rotates the signing key', async () => {
+      // That of dev was rotated a moment ago, so that two keys sign still.
+      const key = current().world.gateway.prodKey;
+      const before = (await read('/environment/webhook-signing-key', key)).data;
+      await open('/env/prod/webhooks-out/signing-key');
+      await button('Rotate…').click();
+      await button('Rotate the key').click();
+      await seen('The signing key was rotated');
+      const { data } = await read('/environment/webhook-signing-key', key);
+      expect(data.webhook_signing_key).not.toBe(before.webhook_signing_key);
+      await seen(data.webhook_signing_key);
     });
 
     it('saves the addresses and events of the environment beside its endpoints', async () => {
