@@ -87,3 +87,34 @@ export function retryProblems({ name, proxy }: Provider): string[] {
     return known === unit ? [] : [`${name}: ${header} has ${known}`];
   });
 }
+
+/** `entry: property` of each value that a rule of webhooks matches and that no field of the entry writes. */
+export function webhookProblems(provider: Provider): string[] {
+  const written = new Set(writtenProperties(provider));
+  const properties = (provider.webhook_routing?.connection ?? []).map(({ property }) => property);
+  const unwritten = properties.filter(
+    (property) => !property.startsWith('metadata.') && !written.has(property),
+  );
+  return unwritten.map((property) => `${provider.name}: ${property}`);
+}
+
+/** `metadata` is written by the API, `connectionId` by the service. */
+const writtenProperties = (provider: Provider): string[] => [
+  'connectionId',
+  ...Object.keys(provider.connection_config ?? {}),
+  ...(provider.token_response_metadata ?? []),
+  ...(provider.refresh_token_response_metadata ?? []),
+  ...(provider.redirect_uri_metadata ?? []),
+  ...(provider.connection_lookup ?? []).flatMap((step) => Object.keys(step.connection_config)),
+  ...(writtenByMode[provider.auth_mode] ?? []),
+  ...(writtenByImport[provider.name] ?? []),
+];
+
+/** The installation of an app names both. */
+const writtenByMode: Readonly<Record<string, readonly string[]>> = {
+  APP: ['app_id', 'installation_id'],
+  CUSTOM: ['app_id', 'installation_id'],
+};
+
+/** Other names for the same value, which imported connections have (docs/moving-here.md). */
+const writtenByImport: Readonly<Record<string, readonly string[]>> = { hubspot: ['portalId'] };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { type EntryFacts, readFacts } from '#test/catalogue/facts.ts';
-import { refreshProblems, retryProblems } from '#test/catalogue/lints.ts';
+import { refreshProblems, retryProblems, webhookProblems } from '#test/catalogue/lints.ts';
 import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
 
 const providers = builtInCatalogue().all();
@@ -67,5 +67,37 @@ describe('the headers of a limit', () => {
       entryOf('datadog', { proxy: { retry: { [field]: ['x-ratelimit-reset'] } } });
     expect(retryProblems(of('after'))).toEqual([]);
     expect(retryProblems(of('at'))).toEqual(['datadog: x-ratelimit-reset has seconds']);
+  });
+});
+
+describe('what a rule of webhooks matches', () => {
+  it('is written by a field of the entry, by the API or by the service', () => {
+    expect(providers.flatMap(webhookProblems)).toEqual([]);
+  });
+
+  const entryWith = (property: string, definition: object): Provider =>
+    entryOf('one', { webhook_routing: { connection: [{ property }] }, ...definition });
+
+  it.each([
+    ['account', {}],
+    ['account', { connection_configuration: ['account'] }],
+    ['team.id', { token_response_metadata: ['team'] }],
+    ['installation_id', { auth_mode: 'OAUTH2' }],
+    ['portalId', {}],
+  ])('is refused as %s of %j', (property, definition) => {
+    expect(webhookProblems(entryWith(property, definition))).toEqual([`one: ${property}`]);
+  });
+
+  it.each([
+    ['connectionId', {}],
+    ['metadata.account', {}],
+    ['account', { connection_config: { account: { type: 'string' } } }],
+    ['team.id', { token_response_metadata: ['team.id'] }],
+    ['account', { refresh_token_response_metadata: ['account'] }],
+    ['account', { redirect_uri_metadata: ['account'] }],
+    ['account', { connection_lookup: [{ connection_config: { account: { path: 'id' } } }] }],
+    ['installation_id', { auth_mode: 'APP' }],
+  ])('has a writer as %s of %j', (property, definition) => {
+    expect(webhookProblems(entryWith(property, definition))).toEqual([]);
   });
 });
