@@ -48,6 +48,7 @@ export type ImportConnection = {
   readonly isToBeValidated?: boolean;
   /** As in the state of the connection; `createdAt` of another gateway, ignored if it exists. */
   readonly isTested?: boolean;
+  readonly isRenewedWhileValid?: boolean;
   readonly createdAt?: Instant;
   readonly at: Instant;
   readonly numericId: number;
@@ -291,6 +292,9 @@ function imported(command: ImportConnection, state: Connection | null): Connecti
     ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride }),
     validating: validatingAfter(command, state),
     ...(command.isTested === undefined ? {} : { isTested: command.isTested }),
+    ...(command.isRenewedWhileValid === undefined
+      ? {}
+      : { isRenewedWhileValid: command.isRenewedWhileValid }),
   };
   return [{ type: 'ConnectionReauthorized', changes, credentials, fingerprint, expiresAt, at }];
 }
@@ -322,6 +326,7 @@ function fresh(command: ImportConnection): Connection {
     errors: [],
     validating: validatingAfter(command, null),
     isTested: command.isTested ?? false,
+    ...(command.isRenewedWhileValid === true ? { isRenewedWhileValid: true } : {}),
     isDeleting: false,
     createdAt: createdAt ?? at,
     updatedAt: at,

@@ -59,7 +59,10 @@ export type ConnectionEvent =
       readonly type: 'ConnectionReauthorized';
       readonly changes: Partial<
         ConnectionProfile &
-          Pick<Connection, 'metadata' | 'connectionConfig' | 'validating' | 'isTested'>
+          Pick<
+            Connection,
+            'metadata' | 'connectionConfig' | 'validating' | 'isTested' | 'isRenewedWhileValid'
+          >
       >;
       readonly at: Instant;
     } & StoredCredentials)

@@ -6,14 +6,32 @@ import type { Connection } from './state.ts';
 type CredentialState = Pick<Connection, 'expiresAt' | 'credentialsAt' | 'refresh' | 'errors'>;
 
 /**
+ * Whether the credentials can be renewed only while they are valid, because the access token itself is refreshed
+ * (docs/reference/auth-modes.md#long-lived-tokens).
+ */
+export const isRenewedWhileValid = (provider: Provider): boolean =>
+  provider.access_token_refresh !== undefined;
+
+/** Whether the provider would refuse a refresh, because the token is too young. */
+export function isTooYoung(held: CredentialState, provider: Provider, now: Instant): boolean {
+  const { expiresAt, credentialsAt } = held;
+  const minAgeMs = (provider.access_token_refresh?.min_age_seconds ?? 0) * 1000;
+  // One that was imported shortly before its end may be older than it looks.
+  const livesLonger = expiresAt === null || expiresAt - credentialsAt > minAgeMs;
+  return livesLonger && now - credentialsAt < minAgeMs;
+}
+
+/**
  * Whether the credentials expire soon and must be refreshed first: within the provider's buffer, by default 15 minutes,
- * but at most a quarter of their lifetime (docs/reference/limits.md#credentials). Without an expiry they are fresh.
+ * but at most a quarter of their lifetime (docs/reference/limits.md#credentials), which is the default where they can be
+ * renewed only while they are valid. Without an expiry they are fresh.
  */
 export function isDue(held: CredentialState, provider: Provider, now: Instant): boolean {
   const { expiresAt, credentialsAt } = held;
   if (expiresAt === null) return false;
   const buffer = provider.token_expiration_buffer;
-  const wanted = buffer === undefined ? limits.refreshMarginMs : buffer * 1000;
+  const usual = isRenewedWhileValid(provider) ? Infinity : limits.refreshMarginMs;
+  const wanted = buffer === undefined ? usual : buffer * 1000;
   const lifetime = Math.max(0, expiresAt - credentialsAt);
   return expiresAt - now < Math.min(wanted, lifetime / 4);
 }

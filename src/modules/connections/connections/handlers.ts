@@ -20,6 +20,7 @@ import type { Provider } from '../providers/definition.ts';
 import { isVerifiable } from '../providers/verify.ts';
 import { connectionRef, type ConnectionEntity } from './entity.ts';
 import { setFields, type PlainInput } from './fields.ts';
+import { isRenewedWhileValid } from './freshness.ts';
 import { findConnection, requireConnection } from './queries.ts';
 import { endUserTags, normalizeTags, type Connection, type EndUser } from './state.ts';
 
@@ -156,6 +157,7 @@ function importBody(
     isToBeValidated: wanted.isToBeValidated,
     createdAt: wanted.createdAt,
     isTested: expiresAt === null && isVerifiable(provider),
+    ...(isRenewedWhileValid(provider) ? { isRenewedWhileValid: true } : {}),
   };
 }
 

@@ -16,7 +16,7 @@ import { requireIntegration } from '../integrations/queries.ts';
 import type { ProviderCatalogue } from '../providers/catalogue.ts';
 import type { Provider } from '../providers/definition.ts';
 import { connectionEntity, connectionRef } from './entity.ts';
-import { isBackingOff, isDue, isExhausted, isExpired } from './freshness.ts';
+import { isBackingOff, isDue, isExhausted, isExpired, isTooYoung } from './freshness.ts';
 import { storeCredentials } from './handlers.ts';
 import { findConnection } from './queries.ts';
 import type { Refresher } from './refresher.ts';
@@ -41,7 +41,9 @@ export function createRefresher(deps: RefreshDeps): Refresher {
   return {
     async fresh(connection, { isForced = false, rejectedVersion } = {}) {
       const plan = planOf(deps, connection);
-      if (plan === null) return connection;
+      if (plan === null || isTooYoung(connection, plan.provider, deps.clock.now())) {
+        return connection;
+      }
       const isRejected = rejectedVersion === connection.credentialsVersion;
       const isWanted = isForced || isRejected || isDue(connection, plan.provider, deps.clock.now());
       if (!isWanted || !(await isRenewable(deps, connection, plan))) return connection;

@@ -93,6 +93,8 @@ export interface Connection extends Partial<PlainFields> {
    * nobody fetches them. Absent: they are not.
    */
   readonly isTested?: boolean;
+  /** Credentials that can be renewed only while they are valid: renewed before their end. Absent: they are not. */
+  readonly isRenewedWhileValid?: boolean;
   /** Its records and key are being removed: as good as gone for every reader. */
   readonly isDeleting: boolean;
   readonly createdAt: Instant;
@@ -108,10 +110,25 @@ export interface Connection extends Partial<PlainFields> {
 export function unusedRefreshAt(connection: Connection): Instant | null {
   const { expiresAt, lastFetchedAt, createdAt, isDeleting, refresh, isTested } = connection;
   const isExhausted = refresh.failureDays >= limits.refreshFailureDaysMax;
+  if (connection.isRenewedWhileValid === true && expiresAt !== null) {
+    return isDeleting || isExhausted ? null : renewalAt(connection, expiresAt);
+  }
   const dueFrom = expiresAt ?? (isTested === true ? createdAt : null);
   if (dueFrom === null || isDeleting || isExhausted) return null;
   const unusedFrom = lastFetchedAt ?? createdAt;
   return Math.max(dueFrom, unusedFrom + dayMs, (refresh.askedAt ?? -dayMs) + dayMs);
+}
+
+/** In the last quarter of their lifetime, several times if need be; after their end once a day. */
+function renewalAt(
+  { credentialsAt, refresh: { askedAt } }: Connection,
+  expiresAt: Instant,
+): Instant {
+  const lastQuarterMs = Math.max(0, expiresAt - credentialsAt) / 4;
+  const dueFrom = Math.ceil(expiresAt - lastQuarterMs);
+  if (askedAt === null) return dueFrom;
+  const againAfterMs = askedAt < expiresAt ? Math.min(dayMs, lastQuarterMs / 8) : dayMs;
+  return Math.max(dueFrom, Math.ceil(askedAt + Math.max(againAfterMs, limits.refreshBackoffMs)));
 }
 
 /** Functions have their time to look at a connection, and a minute more; after it the node that asked is lost. */

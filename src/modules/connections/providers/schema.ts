@@ -171,6 +171,15 @@ const tokenStep = z.strictObject({
   token_url: text.describe('Address of the call. A template.'),
   ...callFields,
 });
+/** The client stands in the parameters: providers differ in what they want of it. */
+const tokenCall = z.strictObject({
+  url: optional(text, 'Address of the call, a template; `token_url` by default.'),
+  method: z.enum(['GET', 'POST']).default('POST').describe('`POST` (default) or `GET`.'),
+  params: params.describe(
+    'All parameters of the call. Values are templates; `${accessToken}` is the token, `${clientId}` and `${clientSecret}` the client.',
+  ),
+  headers: optional(textMap, 'Headers of the call. Values are templates.'),
+});
 const tokenResponse = z.strictObject({
   token: text.describe('Dotted path of the token.'),
   token_expiration: optional(text, 'Dotted path of the expiry.'),
@@ -260,6 +269,19 @@ export const tokenCalls = {
 };
 
 export const refresh = {
+  token_exchange: optional(
+    tokenCall,
+    '`OAUTH2`: after the sign-in the token is exchanged for one that lives longer. Has `url`, `method`, `params`, `headers`.',
+  ),
+  access_token_refresh: optional(
+    tokenCall.extend({
+      min_age_seconds: optional(
+        z.number().int().positive(),
+        'Age below which the provider refuses the refresh: none is tried before.',
+      ),
+    }),
+    '`OAUTH2` without refresh tokens: the access token itself is refreshed while it is valid, also of connections that are not fetched. Has the fields of `token_exchange`, and `min_age_seconds`.',
+  ),
   refresh_url: optional(
     text,
     'Address of the refresh; `token_url` by default for `OAUTH2`. Without it `TWO_STEP` repeats its first call.',

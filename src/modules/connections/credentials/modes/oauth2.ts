@@ -6,6 +6,7 @@ import type { Instant } from '#kernel/time.ts';
 import { interpolate, type TemplateValues } from '#rules/interpolate.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { Provider } from '../../providers/definition.ts';
+import { accessTokenRequest, earlyRefusal } from './access-token.ts';
 import { oauthClient, requireClient } from './client.ts';
 import { atTime, iso } from './expiry.ts';
 import {
@@ -95,8 +96,9 @@ export const oauth2: AuthModeRules = {
   form: null,
   redirect: { start: async (context) => startOauth2(context), finish: finishOauth2 },
   renewal: {
-    isPossible: (held) => textAt(held, 'refresh_token') !== null,
-    spendsToken: () => true,
+    isPossible: (held, provider) =>
+      textAt(held, 'refresh_token') !== null || provider.access_token_refresh !== undefined,
+    spendsToken: (held) => textAt(held, 'refresh_token') !== null,
     renew: renewOauth2,
   },
   isTested: false,
@@ -246,7 +248,12 @@ export async function finishOauth2(
       provider.token_headers,
     ),
   );
-  const obtained = await withIntrospectedEnd(context, client, readToken(context, body, null));
+  const issued = await exchanged(
+    { ...context, connectionConfig },
+    client,
+    readToken(context, body, null),
+  );
+  const obtained = await withIntrospectedEnd(context, client, issued);
   const override = kept['override'] === undefined ? {} : { config_override: kept['override'] };
   return {
     ...obtained,
@@ -313,6 +320,10 @@ export async function renewOauth2(
   const { provider } = context;
   const client = clientOf(context, held['config_override']);
   const refreshToken = textAt(held, 'refresh_token') ?? '';
+  const { access_token_refresh: ownRefresh } = provider;
+  if (refreshToken === '' && ownRefresh !== undefined) {
+    return renewAccessToken(context, client, held, ownRefresh);
+  }
   const extra = { refresh_token: refreshToken };
   const values = { ...clientValues(context, client, extra), credentials: held };
   const request = tokenRequest(
@@ -329,4 +340,42 @@ export async function renewOauth2(
   const { body } = await requestToken(context, request);
   const paths = provider.refresh_token_response_metadata ?? [];
   return withIntrospectedEnd(context, client, readToken(context, body, held, paths));
+}
+
+/** The token of the sign-in, or the one that lives longer. @throws ProviderAuthError */
+async function exchanged(
+  context: ModeContext,
+  client: Client,
+  issued: ObtainedCredentials,
+): Promise<ObtainedCredentials> {
+  const { token_exchange: exchange } = context.provider;
+  if (exchange === undefined) return issued;
+  const credentials = issued.credentials as Credentials;
+  const values = { ...clientValues(context, client), credentials };
+  const { body } = await requestToken(
+    context,
+    accessTokenRequest(context.provider, exchange, values),
+  );
+  const { connectionConfig } = issued;
+  return { ...readToken(context, body, credentials, []), connectionConfig: connectionConfig ?? {} };
+}
+
+/** By the access token itself, which stays valid until its end. @throws ProviderAuthError */
+async function renewAccessToken(
+  context: ModeContext,
+  client: Client,
+  held: Credentials,
+  rules: NonNullable<Provider['access_token_refresh']>,
+): Promise<ObtainedCredentials> {
+  const values = { ...clientValues(context, client), credentials: held };
+  const paths = context.provider.refresh_token_response_metadata ?? [];
+  try {
+    const request = accessTokenRequest(context.provider, rules, values);
+    const { body } = await requestToken(context, request);
+    return readToken(context, body, held, paths);
+  } catch (error) {
+    throw error instanceof ProviderAuthError
+      ? earlyRefusal(error, held, context.clock.now())
+      : error;
+  }
 }
