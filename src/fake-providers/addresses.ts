@@ -12,6 +12,10 @@ export function definitionAt(provider: Provider, base: string): Provider {
   const at = (role: Role, template: string) => below(template, `${base}/${role}`);
   const { token_url: tokenUrl, proxy, auth_mode: mode } = provider;
   const verification = proxy?.verification;
+  const moved = <T extends { readonly url?: string }>(role: Role, call: T | undefined) => {
+    const template = call?.url ?? (typeof tokenUrl === 'string' ? tokenUrl : '');
+    return call && { ...call, url: at(role, template) };
+  };
   const tokenAddress = (): Provider['token_url'] => {
     if (tokenUrl === undefined) return undefined;
     if (typeof tokenUrl === 'string')
@@ -25,6 +29,8 @@ export function definitionAt(provider: Provider, base: string): Provider {
     refresh_url: provider.refresh_url && at('refresh', provider.refresh_url),
     introspection_url: provider.introspection_url && at('introspect', provider.introspection_url),
     token_url: tokenAddress(),
+    token_exchange: moved('exchange', provider.token_exchange),
+    access_token_refresh: moved('renewal', provider.access_token_refresh),
     additional_steps: provider.additional_steps?.map((step, index) => ({
       ...step,
       token_url: at(`step${index + 1}`, step.token_url),
@@ -89,6 +95,10 @@ export function templateOf(definition: Provider, role: Role): string | null {
       return (typeof tokenUrl === 'string' ? tokenUrl : tokenUrl?.OAUTH2) ?? null;
     case 'installation':
       return (typeof tokenUrl === 'string' ? tokenUrl : tokenUrl?.APP) ?? null;
+    case 'exchange':
+      return definition.token_exchange?.url ?? null;
+    case 'renewal':
+      return definition.access_token_refresh?.url ?? null;
     case 'api':
       return definition.proxy?.base_url ?? null;
     default:

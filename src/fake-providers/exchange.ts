@@ -9,6 +9,8 @@ export type Role =
   | 'refresh'
   | 'introspect'
   | 'installation'
+  | 'exchange'
+  | 'renewal'
   | 'api'
   | `step${number}`;
 

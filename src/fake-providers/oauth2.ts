@@ -99,6 +99,24 @@ export class Oauth2Server {
     return { status: 200, body: this.#answer(this.#redeem(sent)) };
   }
 
+  /** A call that presents a live access token: it is exchanged, or refreshed by itself. */
+  byAccessToken(request: ReceivedRequest): Answer {
+    const { definition, known } = this.#stage;
+    const { token_exchange: exchange, access_token_refresh: refresh } = definition;
+    const call = request.role === 'exchange' ? exchange : refresh;
+    demand(call !== undefined, `no_such_endpoint: ${request.role}`);
+    demand(request.method === call.method, 'wrong_method');
+    const format = request.method === 'GET' ? 'query' : (definition.body_format ?? 'form');
+    const sent = paramsOf(request, format);
+    const [placed] =
+      Object.entries(call.params).find(([, value]) => value === '${accessToken}') ?? [];
+    const accessToken = plainText(sent[placed ?? ''] ?? '');
+    demand(this.tokens.live().includes(accessToken), 'unknown_token', invalidGrant);
+    demandHeaders(call.headers, request, { ...known, accessToken });
+    demandParams(call.params, sent, { ...known, accessToken });
+    return { status: 200, body: this.#answer(this.tokens.issue()) };
+  }
+
   /** RFC 7662: to its own client alone. */
   introspect(request: ReceivedRequest): Answer {
     demand(request.method === 'POST', 'wrong_method');
@@ -146,7 +164,7 @@ export class Oauth2Server {
     const { alternate_access_token_response_path: nested, expires_in_unit: unit } = definition;
     const token = { access_token: accessToken, token_type: 'Bearer' };
     const body: Record<string, unknown> = {
-      refresh_token: refreshToken,
+      ...(definition.access_token_refresh === undefined ? { refresh_token: refreshToken } : {}),
     };
     // The result is returned elsewhere.
     if (definition.introspection_url === undefined) {
@@ -173,13 +191,18 @@ export function oauth2Rules(stage: Stage): Rules {
       return {
         type: 'OAUTH2',
         access_token: accessToken,
-        refresh_token: refreshToken,
+        ...(stage.definition.access_token_refresh === undefined
+          ? { refresh_token: refreshToken }
+          : {}),
         expires_at,
       };
     },
     answer(request) {
       if (request.role === 'authorize') return server.authorize(request);
       if (request.role === 'introspect') return server.introspect(request);
+      if (request.role === 'exchange' || request.role === 'renewal') {
+        return server.byAccessToken(request);
+      }
       if (request.role === 'token' || request.role === 'refresh') return server.token(request);
       throw new Refusal(404, 'not_found', `no_such_endpoint: ${request.role}`);
     },

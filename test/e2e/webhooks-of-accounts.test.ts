@@ -7,6 +7,7 @@ import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PlayedProvider } from '#fake-providers/play.ts';
 import { openFakeAuth, visit } from '#fake-providers/server.ts';
+import { textAt } from '#kernel/json-path.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import { startGateway, type Answer, type RunningGateway } from '#test/support/processes/gateway.ts';
@@ -211,7 +212,7 @@ describe.each(cases.map((one) => [one.provider, one] as const))('webhooks of %s'
       await expect.poll(() => syncNames(provider, id), { timeout: 20_000 }).toEqual(['heard']);
     const shown = await gateway.call('GET', `/integrations/${provider}?include=webhook`);
     const { pathname } = new URL(shown.body.data.webhook_url as string);
-    const client = String(played.integration?.['client_secret'] ?? '');
+    const client = textAt(played.integration ?? {}, 'client_secret') ?? '';
     for (const id of ['4712', '4711']) {
       const body = JSON.stringify(event(id, `of-${id}`));
       const sent = {

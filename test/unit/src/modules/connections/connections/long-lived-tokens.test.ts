@@ -44,12 +44,17 @@ const rules = authModeRules.OAUTH2;
 class Simulated {
   readonly context: ModeContext;
   readonly tokens: LongLivedTokens;
-  state!: Connection;
+  #state: Connection | null = null;
   #credentials: Credentials = { type: 'OAUTH2' };
 
   constructor(context: ModeContext, tokens: LongLivedTokens) {
     this.context = context;
     this.tokens = tokens;
+  }
+
+  get state(): Connection {
+    if (this.#state === null) throw new Error('no connection');
+    return this.#state;
   }
 
   get token(): unknown {
@@ -135,10 +140,9 @@ class Simulated {
   }
 
   #decide(command: ConnectionCommand): void {
-    let state: Connection | null = this.state ?? null;
+    let state = this.#state;
     for (const event of connection.decide(command, state)) state = connection.evolve(state, event);
-    if (state === null) throw new Error('no connection');
-    this.state = state;
+    this.#state = state;
   }
 }
 
