@@ -160,7 +160,10 @@ function replyWaitMs(
     (reply.status === 429 || bodyRule !== undefined || isLimitHead(reply, provider));
   const usable = (names: RetryHeaders): RetryHeaders =>
     isLimit ? names : { after: (names.after ?? []).filter(isRetryAfter) };
-  const isNamed = [call, provider].some((names) => names?.at ?? names?.after);
+  // Retry-After is read always: a definition that names it says nothing of resets.
+  const isNamed = [call, provider].some((names) =>
+    [...(names?.at ?? []), ...(names?.after ?? [])].some((name) => !isRetryAfter(name)),
+  );
   return (
     headerWaitMs(reply, usable(call), now) ??
     headerWaitMs(reply, usable(provider ?? {}), now) ??

@@ -140,6 +140,14 @@ describe('§5.5 the wait', () => {
     }
   });
 
+  it('a definition that names Retry-After alone leaves the usual resets as they are', () => {
+    const answer = failed(429, { 'x-ratelimit-reset': inSeconds(42) });
+    const rules = { call: {}, provider: { after: ['retry-after'] } };
+    expect(retryWaitMs(answer, rules, 0, now)).toBe(42_000);
+    const other = { call: {}, provider: { after: ['x-other'] } };
+    expect(retryWaitMs(answer, other, 0, now)).toBe(3_000);
+  });
+
   it.each([
     ['seconds under the name of a time', '42', 42_000],
     ['epoch seconds', inSeconds(42), 42_000],
