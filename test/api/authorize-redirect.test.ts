@@ -22,6 +22,7 @@ const [oauth2, oauth1, app, custom, keyed] = [
   'keyed',
 ] as const;
 const outbound = 'outbound';
+const named = 'named';
 
 let api: AuthorizingApi;
 beforeAll(async () => {
@@ -32,6 +33,17 @@ beforeAll(async () => {
     providerOf('CUSTOM', { name: custom }),
     providerOf('API_KEY', { name: keyed }),
     providerOf('OAUTH2', { name: outbound, installation: 'outbound' }),
+    providerOf('OAUTH2', {
+      name: named,
+      integration_config: {
+        redirectUri: {
+          type: 'string',
+          title: 'Name',
+          description: 'Of the callback address.',
+          optional: true,
+        },
+      },
+    }),
   ];
   api = await startAuthorizing(
     casts.map((provider) => ({ provider })),
@@ -59,6 +71,20 @@ describe('the redirect to the provider', () => {
     expect(searchParams.get('state')).toMatch(/^[0-9a-f]{32}$/);
     expect(searchParams.get('code_challenge_method')).toBe('S256');
     expect(started.cookie).toBe(`oauth2-${searchParams.get('state') ?? ''}=1`);
+  });
+
+  it('carries the name that the provider gave the callback address, and so does the exchange', async () => {
+    // A fake provider sends people to the name itself.
+    const redirectUri = 'http://gateway.test/oauth/callback?name=Acme-App';
+    const path = `/integrations/${named}`;
+    const body = { integration_config: { redirectUri } };
+    expect((await api.call('PATCH', path, { body })).status).toBe(200);
+    const started = await api.redirect(named);
+    expect(new URL(started.location).searchParams.get('redirect_uri')).toBe(redirectUri);
+    const before = exchanges(named);
+    const landed = await started.back(await started.consent());
+    expect([landed.status, exchanges(named)]).toEqual([200, before + 1]);
+    expect(api.played(named).outcomes('token')).toEqual(['granted']);
   });
 
   it('takes what the session fixes, and nothing of it from the browser', async () => {

@@ -42,7 +42,8 @@ export async function startRedirect(
   const context = await modeContext(services, integration, provider, connectionConfig);
   const state = randomBytes(16).toString('hex');
   const flow = {
-    callbackUrl: settings.publicUrl + callbackPath,
+    // Where the provider calls the address by a name, the integration has it.
+    callbackUrl: integration.integrationConfig['redirectUri'] ?? settings.publicUrl + callbackPath,
     authorizationParams: paramsOf(attempt),
     override: request.override,
   };
