@@ -129,6 +129,9 @@ const groups = {
     grantsMax: 'Roles of a person',
     consoleSignInsPerMinute: 'Sign-ins to the console from one address in a minute',
     authorizationMs: 'Between the redirect to a provider and the callback',
+    registeredClientsMax:
+      'Clients that authorization servers of MCP servers registered for one integration; the oldest make room',
+    oauthMetadataBytesMax: 'Metadata of an MCP server or its authorization server',
     connectionTagsMax: 'Tags of one connection',
     keySegmentMs:
       'With Kafka: how long a segment of wrapped keys stays open, after which destroyed keys are compacted away',

@@ -25,6 +25,7 @@ export function definitionAt(provider: Provider, base: string): Provider {
   return withoutUndefined({
     ...provider,
     authorization_url: provider.authorization_url && at('authorize', provider.authorization_url),
+    mcp_server_url: provider.mcp_server_url && at('api', provider.mcp_server_url),
     request_url: provider.request_url && at('request', provider.request_url),
     refresh_url: provider.refresh_url && at('refresh', provider.refresh_url),
     introspection_url: provider.introspection_url && at('introspect', provider.introspection_url),

@@ -12,6 +12,9 @@ export type Role =
   | 'exchange'
   | 'renewal'
   | 'api'
+  | 'resource'
+  | 'issuer'
+  | 'register'
   | `step${number}`;
 
 /** A request as the fake provider sees it. */
@@ -45,10 +48,17 @@ export interface JudgedRequest {
 export class Refusal extends Error {
   readonly status: number;
   readonly error: string;
-  constructor(status: number, error: string, reason: string) {
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(
+    status: number,
+    error: string,
+    reason: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(reason);
     this.status = status;
     this.error = error;
+    this.headers = headers;
   }
 }
 

@@ -33,8 +33,12 @@ export class Oauth2Server {
   readonly #stage: Stage;
   readonly #codes = new Map<string, Code>();
 
-  constructor(stage: Stage) {
+  readonly #isClientInHeader: boolean;
+
+  constructor(stage: Stage, options: { readonly isClientInHeader?: boolean } = {}) {
     this.#stage = stage;
+    const { authorization_method: method, token_request_auth_method: proof } = stage.definition;
+    this.#isClientInHeader = options.isClientInHeader ?? (method === 'header' || proof === 'basic');
     this.tokens = new TokenStore(stage.options);
     stage.known['clientId'] = this.clientId;
     stage.known['clientSecret'] = this.clientSecret;
@@ -130,10 +134,7 @@ export class Oauth2Server {
 
   /** The client proves itself where the definition says, and nowhere else (RFC 6749 section 2.3). */
   #demandClient(request: ReceivedRequest, sent: JsonObject): void {
-    const { definition } = this.#stage;
-    const isInHeader =
-      definition.authorization_method === 'header' ||
-      definition.token_request_auth_method === 'basic';
+    const isInHeader = this.#isClientInHeader;
     const pair = isInHeader ? clientOf(request) : [sent['client_id'], sent['client_secret']];
     const isClient = pair?.[0] === this.clientId && pair[1] === this.clientSecret;
     demand(isClient, 'wrong_client', invalidClient);

@@ -7,6 +7,7 @@ import { demand, type Answer, type JudgedRequest, type ReceivedRequest } from '.
 import { fill, isFilled, typedInto } from './fill.ts';
 import { apiKeyRules, basicRules, noneRules } from './keys.ts';
 import { lookedUpAccounts, type OwnAnswer } from './lookups.ts';
+import { mcpRules } from './mcp.ts';
 import { oauth1Rules, tbaRules } from './oauth1.ts';
 import { oauth2Rules } from './oauth2.ts';
 import { pageOf } from './pages.ts';
@@ -18,6 +19,7 @@ import { secret } from './tokens.ts';
 const rulesOf: Readonly<Record<AuthMode, (stage: Stage) => Rules>> = {
   OAUTH1: oauth1Rules,
   OAUTH2: oauth2Rules,
+  MCP_OAUTH2: mcpRules,
   OAUTH2_CC: clientCredentialsRules,
   BASIC: basicRules,
   API_KEY: apiKeyRules,
@@ -118,7 +120,7 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
         await rules.admit(asOfDefinition(stage, request, ownAnswer));
         return { status: 200, body: ownAnswer.body };
       }
-      demandAddress(stage, request);
+      if (rules.discovered?.has(request.role) !== true) demandAddress(stage, request);
       if (request.role !== 'api') return rules.answer(request);
       await rules.admit(request);
       const { paginate } = definition.proxy ?? {};

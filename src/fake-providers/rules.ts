@@ -1,6 +1,6 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import { demand, unauthorized, type Answer, type ReceivedRequest } from './exchange.ts';
+import { demand, unauthorized, type Answer, type ReceivedRequest, type Role } from './exchange.ts';
 import { fill, isFilled, type FillValues } from './fill.ts';
 
 export interface PlayOptions {
@@ -34,6 +34,8 @@ export interface Rules {
   importable(): JsonObject;
   /** What a person types into the form of the mode; null where there is none. */
   readonly form: JsonObject | null;
+  /** Addresses that no field of the definition has, because clients discover them. */
+  readonly discovered?: ReadonlySet<Role>;
   /** @throws Refusal */
   answer(request: ReceivedRequest): Answer | Promise<Answer>;
   /** Looks at a call of the API. @throws Refusal */

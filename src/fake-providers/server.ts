@@ -42,7 +42,9 @@ export async function openFakeAuth(tls: FakeAuthTls | null = null): Promise<Fake
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = Buffer.concat(await request.toArray()).toString();
     const address = new URL(request.url ?? '/', url);
-    const [, name = '', role = ''] = address.pathname.split('/');
+    const segments = address.pathname.split('/').slice(1);
+    // RFC 8414 section 3.1: the path of the issuer follows the name of the document.
+    const [name = '', role = ''] = segments[0] === '.well-known' ? segments.slice(2) : segments;
     const play = plays.get(name);
     if (play === undefined) {
       reply(response, { status: 404, body: { error: 'not_found' } });
@@ -58,7 +60,8 @@ export async function openFakeAuth(tls: FakeAuthTls | null = null): Promise<Fake
       const refused =
         error instanceof Refusal ? error : new Refusal(500, 'server_error', String(error));
       play.note(incoming, refused.message);
-      reply(response, { status: refused.status, body: { error: refused.error } });
+      const { status, headers: more, error: code } = refused;
+      reply(response, { status, headers: more, body: { error: code } });
     }
   }
 

@@ -66,6 +66,9 @@ export const errorHints = {
   client_credentials_fetch_error: checkCredentials,
   two_step_credentials_fetch_error: checkCredentials,
   refresh_token_external_error: reauthorize,
+  authorization_server_unknown: 'Check the address of the MCP server.',
+  client_registration_refused:
+    'Create a client at the authorization server, and add its id and secret to the integration.',
   request_token_external_error:
     'Check the client id and the secret of the integration with the provider.',
   unable_to_parse_token_response: fixDefinition,

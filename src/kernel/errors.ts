@@ -80,6 +80,14 @@ export const catalogue = {
     'The provider issued no token for these credentials.',
   ),
   refresh_token_external_error: kind(400, 'The provider did not refresh the token.'),
+  authorization_server_unknown: kind(
+    400,
+    'The MCP server names no authorization server that can be used.',
+  ),
+  client_registration_refused: kind(
+    400,
+    'The authorization server of the MCP server registers no client.',
+  ),
   request_token_external_error: kind(400, 'The provider issued no request token.'),
   unable_to_parse_token_response: kind(400, 'The response of the provider contains no token.'),
   unknown_provider_template: kind(404, 'The provider is no longer in the catalog.'),

@@ -172,6 +172,10 @@ export const limits = {
   keySegmentMs: 60_000,
   /** Between the redirect to the provider and the callback. */
   authorizationMs: 30 * 60_000,
+  /** Clients that authorization servers of MCP servers registered for one integration. */
+  registeredClientsMax: 100,
+  /** Bytes of the metadata of an MCP server, of an authorization server, or of a registered client. */
+  oauthMetadataBytesMax: 262_144,
   /** How long a rotated signing key signs beside the new one. */
   signingKeyOverlapMs: dayMs,
   /** How long a replaced secret of an API key stays valid unless the rotation sets another time. */

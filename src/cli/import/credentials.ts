@@ -20,6 +20,12 @@ type CredentialFields = Readonly<Record<string, boolean>>;
 const fieldsByMode: Readonly<Record<Provider['auth_mode'], CredentialFields | null>> = {
   OAUTH1: { oauth_token: true, oauth_token_secret: true },
   OAUTH2: { access_token: true, refresh_token: false, expires_at: false, config_override: false },
+  MCP_OAUTH2: {
+    access_token: true,
+    refresh_token: false,
+    expires_at: false,
+    config_override: false,
+  },
   OAUTH2_CC: {
     token: true,
     client_id: true,

@@ -15,7 +15,7 @@ export interface CallHeaders {
   /** Null: the value of the provider definition. */
   readonly isDecompressed: boolean | null;
   readonly keepsHeadersOnRedirect: boolean | null;
-  /** The `svc-proxy-*` headers without the prefix, and the content type. */
+  /** The `svc-proxy-*` headers without the prefix, the content type, and those of MCP. */
   readonly forwarded: Readonly<Record<string, string>>;
 }
 
@@ -97,6 +97,7 @@ function forwardedOf(
   const ofConnection = text('connection')?.toLowerCase() ?? '';
   for (const name of Object.keys(headers)) {
     const value = text(name);
+    if (isOfMcp(name) && value !== undefined) forwarded[name] ??= value;
     if (!name.startsWith(proxyPrefix) || name.length === proxyPrefix.length) continue;
     // Headers named in `Connection` are not forwarded (RFC 9110 section 7.6.1).
     if (ofConnection.includes(proxyPrefix) && isNamed(ofConnection, name)) continue;
@@ -104,6 +105,10 @@ function forwardedOf(
   }
   return forwarded;
 }
+
+/** Clients of MCP set them by themselves: sessions and resumed streams of its HTTP transport. */
+const isOfMcp = (name: string): boolean =>
+  name === 'mcp-session-id' || name === 'mcp-protocol-version' || name === 'last-event-id';
 
 const isNamed = (list: string, name: string): boolean =>
   list.split(',').some((item) => item.trim() === name);

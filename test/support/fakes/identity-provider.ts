@@ -85,7 +85,7 @@ async function closed(server: Server): Promise<void> {
 }
 
 /** Follows redirects at the provider with its cookies, fills in its two forms, and stops at the callback. */
-async function authorize(url: string, sub: string | null): Promise<string> {
+export async function authorize(url: string, sub: string | null): Promise<string> {
   const jar = new CookieJar();
   const { origin } = new URL(url);
   let target = url;

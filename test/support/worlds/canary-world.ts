@@ -61,6 +61,7 @@ export function definitionsAt({ url }: TokenGiver): object {
   const more: Partial<Record<AuthMode, object>> = {
     OAUTH1: { request_url: `${url}/request`, authorization_url: url, token_url: `${url}/token` },
     OAUTH2: { authorization_url: url, token_url: `${url}/token` },
+    MCP_OAUTH2: { mcp_server_url: `${url}/mcp` },
     OAUTH2_CC: { token_url: `${url}/token` },
     API_KEY: { credentials: { apiKey: secretField } },
     APP: { authorization_url: url, token_url: `${url}/installation` },
@@ -128,6 +129,8 @@ export function integrationSecrets(mode: AuthMode, canaries: Canaries): object |
       const client = { client_id: 'client', client_secret: plant('client secret') };
       return { type: mode, ...client, webhook_secret: plant('webhook secret') };
     }
+    case 'MCP_OAUTH2':
+      return { type: mode, client_id: 'client', client_secret: plant('client secret') };
     case 'APP':
       return { type: mode, ...app() };
     case 'CUSTOM':
@@ -144,6 +147,11 @@ export function connectionSecrets(mode: AuthMode, canaries: Canaries): object {
   const secrets: Record<AuthMode, () => object> = {
     OAUTH1: () => ({ oauth_token: plant('token'), oauth_token_secret: plant('token secret') }),
     OAUTH2: () => ({
+      access_token: plant('access token'),
+      refresh_token: plant('refresh token'),
+      ...past,
+    }),
+    MCP_OAUTH2: () => ({
       access_token: plant('access token'),
       refresh_token: plant('refresh token'),
       ...past,

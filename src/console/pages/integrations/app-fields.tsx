@@ -23,6 +23,7 @@ const fieldsOfModes: Readonly<Record<Provider['auth_mode'], readonly AppField[]>
   OAUTH1: [...client, ...optional],
   OAUTH2: [...client, ...optional],
   TBA: [...client, ...optional],
+  MCP_OAUTH2: [...client, 'scopes'],
   APP: installed,
   CUSTOM: [...client, ...installed],
   OAUTH2_CC: [],
@@ -39,6 +40,12 @@ const fieldsOfModes: Readonly<Record<Provider['auth_mode'], readonly AppField[]>
 export const fieldsOfMode = (mode: string): readonly AppField[] =>
   new Map<string, readonly AppField[]>(Object.entries(fieldsOfModes)).get(mode) ?? [];
 
+/** The service registers a client by itself where the provider allows it. */
+export const isAppOptional = (mode: string): boolean => mode === 'MCP_OAUTH2';
+
+const isFieldOptional = (mode: string, field: AppField): boolean =>
+  isAppOptional(mode) || optional.includes(field);
+
 export const hasApp = (mode: string): boolean => fieldsOfMode(mode).length > 0;
 
 /** Without the optional fields that are empty: those keep the value that they have. */
@@ -47,7 +54,7 @@ export const credentialsOf = (mode: string, app: App) => ({
   ...Object.fromEntries(
     fieldsOfMode(mode)
       .map((field) => [field, app[field] ?? ''] as const)
-      .filter(([field, value]) => value !== '' || !optional.includes(field)),
+      .filter(([field, value]) => value !== '' || !isFieldOptional(mode, field)),
   ),
 });
 
@@ -104,7 +111,7 @@ const pathOfField = (field: AppField): string => `credentials.${field}`;
 /** What is missing before the service is asked. */
 export function missingIn(mode: string, app: App): Problems {
   const missing = fieldsOfMode(mode).filter(
-    (field) => !optional.includes(field) && (app[field] ?? '').trim() === '',
+    (field) => !isFieldOptional(mode, field) && (app[field] ?? '').trim() === '',
   );
   return new Map(missing.map((field) => [pathOfField(field), words[field].problem]));
 }
@@ -134,7 +141,7 @@ export function AppFields(props: AppFieldsProps): JSX.Element {
       {fields.map((field) => {
         const { label, hint } = words[field];
         const shared = {
-          label: optional.includes(field) ? `${label} (optional)` : label,
+          label: isFieldOptional(mode, field) ? `${label} (optional)` : label,
           hint,
           problem: problems.get(pathOfField(field)),
           value: app[field] ?? '',

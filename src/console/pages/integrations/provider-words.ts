@@ -3,6 +3,7 @@ import type { Provider } from '#client/index.ts';
 /** What people call each authentication mode (docs/reference/auth-modes.md#overview). */
 export const modeLabels: Readonly<Record<Provider['auth_mode'], string>> = {
   OAUTH2: 'OAuth 2.0',
+  MCP_OAUTH2: 'OAuth of an MCP server',
   OAUTH1: 'OAuth 1.0a',
   OAUTH2_CC: 'OAuth client credentials',
   API_KEY: 'API key',

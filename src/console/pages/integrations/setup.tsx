@@ -18,6 +18,7 @@ import {
   AppFields,
   credentialsOf,
   hasApp,
+  isAppOptional,
   inWordsOfFields,
   missingIn,
   type App,
@@ -146,7 +147,7 @@ function bodyOf(provider: Provider, draft: Draft): Input<'POST /integrations'>['
     unique_key: key,
     ...(displayName === title ? {} : { display_name: displayName }),
     ...(fields === undefined ? {} : { integration_config: Object.fromEntries(filled) }),
-    ...(hasApp(mode)
+    ...(hasApp(mode) && !(isAppOptional(mode) && Object.values(app).every((text) => text === ''))
       ? {
           credentials: {
             ...credentialsOf(mode, app),
@@ -196,9 +197,11 @@ function Introduction({ provider }: { readonly provider: Provider }): JSX.Elemen
       <img src={logoPath(logo)} alt="" width={40} height={40} />
       <div class="grow">
         <p class="muted">
-          {hasApp(mode)
-            ? `Your users sign in at ${title} (${modeLabels[mode]}), through an app that you register there once.`
-            : `Nothing is registered at ${title}: each user enters their own credentials (${modeLabels[mode]}).`}
+          {isAppOptional(mode)
+            ? `Your users sign in at ${title} (${modeLabels[mode]}). The service registers itself there, where ${title} allows it.`
+            : hasApp(mode)
+              ? `Your users sign in at ${title} (${modeLabels[mode]}), through an app that you register there once.`
+              : `Nothing is registered at ${title}: each user enters their own credentials (${modeLabels[mode]}).`}
         </p>
         {(setup !== undefined || !hasApp(mode)) && (
           <External href={docs}>Documentation of {title}</External>
@@ -235,7 +238,10 @@ function stepsOf(parts: PartProps): readonly Step[] {
   const { provider } = parts;
   const { auth_mode: mode, display_name: title, integration_config: config } = provider;
   const steps: Step[] = [];
-  if (hasApp(mode)) {
+  if (isAppOptional(mode)) {
+    const name = `Enter a client, if ${title} does not register one`;
+    steps.push([name, <Credentials key="values" {...parts} />]);
+  } else if (hasApp(mode)) {
     steps.push([`Register an app at ${title}`, <Registration key="app" provider={provider} />]);
     steps.push([`Enter what ${title} shows of the app`, <Credentials key="values" {...parts} />]);
   } else if (config !== undefined) {

@@ -232,6 +232,7 @@ const forms: Readonly<Record<AuthMode, FormOfMode | null>> = {
   },
   OAUTH1: null,
   OAUTH2: null,
+  MCP_OAUTH2: null,
   APP: null,
   CUSTOM: null,
 };

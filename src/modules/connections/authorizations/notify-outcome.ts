@@ -106,6 +106,8 @@ const errorTypes: Partial<Record<ErrorCode, string>> = {
   wrong_auth_mode: 'callback_err',
   refresh_token_external_error: 'token_err',
   request_token_external_error: 'token_err',
+  authorization_server_unknown: 'provider_config_err',
+  client_registration_refused: 'provider_config_err',
   unable_to_parse_token_response: 'token_err',
   connection_validation_failed: 'connection_validation_failed',
 };

@@ -4,11 +4,12 @@ import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
 import { integrationKey, mapOf, text } from '#http/fields.ts';
 import { repeatableOptions } from '#http/options.ts';
 import type { QueryValue } from '#http/query.ts';
-import { content, nothing } from '#http/responses.ts';
+import { content, json, nothing } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { requireSession } from '../connect-sessions/handlers.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { modeContext } from '../credentials/mode-context.ts';
+import { clientMetadataDocument, clientMetadataPath } from '../credentials/modes/mcp-discovery.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import { appSetupPath, callbackPath } from '../providers/callback-url.ts';
 import type { Provider } from '../providers/definition.ts';
@@ -73,6 +74,8 @@ const connect = defineRoute({
     'url_not_allowed',
     'invalid_credentials',
     'request_token_external_error',
+    'authorization_server_unknown',
+    'client_registration_refused',
   ],
   refusalPage,
   async handle(input) {
@@ -287,4 +290,40 @@ const installed = defineRoute({
   },
 });
 
-export const redirectRoutes: readonly AnyRoute[] = [connect, callback, submitted, installed];
+/** RFC 7591 section 2, under the names of Client ID Metadata Documents. */
+const clientMetadataShape = z.strictObject({
+  client_id: z.string(),
+  client_name: z.string(),
+  client_uri: z.string(),
+  redirect_uris: z.array(z.string()),
+  grant_types: z.array(z.string()),
+  response_types: z.array(z.string()),
+  token_endpoint_auth_method: z.string(),
+});
+const clientMetadataSeconds = 3600;
+
+const clientMetadata = defineRoute({
+  method: 'GET',
+  path: clientMetadataPath,
+  credential: 'none',
+  scopes: [],
+  summary: 'Get the description of this service as an OAuth client.',
+  description:
+    'Its address is the client id at authorization servers of MCP servers that accept such documents.',
+  answers: { 200: json('The client.', clientMetadataShape) },
+  errors: [],
+  async handle({ services }) {
+    const { publicUrl } = services.settings;
+    const body = clientMetadataDocument({ publicUrl, callbackUrl: publicUrl + callbackPath });
+    const headers = { 'cache-control': `public, max-age=${clientMetadataSeconds}` };
+    return { status: 200, headers, body };
+  },
+});
+
+export const redirectRoutes: readonly AnyRoute[] = [
+  connect,
+  callback,
+  submitted,
+  installed,
+  clientMetadata,
+];

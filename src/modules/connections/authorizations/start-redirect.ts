@@ -2,12 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { textAt } from '#kernel/json-path.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { AddressSettings, SealedEntities } from '#modules/access/services.ts';
 import { sealingContext, type Vault } from '#modules/access/vault/vault.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import { modeContext } from '../credentials/mode-context.ts';
+import type { RedirectStartContext } from '../credentials/modes/mode.ts';
+import { openCredentials } from '../credentials/sealing.ts';
+import { registeredClientsOf } from '../integrations/registered-clients.ts';
 import { callbackPath } from '../providers/callback-url.ts';
 import type { Attempt } from './attempt.ts';
 import type { Authorization, RedirectDetails } from './authorization.ts';
@@ -48,7 +52,13 @@ export async function startRedirect(
     override: request.override,
   };
   const scopes = scopesOf(connectionConfig, context.client?.scopes);
-  const { url, kept } = await rules.redirect.start({ ...context, ...flow, scopes, state });
+  const { url, kept } = await rules.redirect.start({
+    ...context,
+    ...flow,
+    scopes,
+    state,
+    ...(await startingPoint(services, attempt, options)),
+  });
   const { environmentUid, endUser, tags, webhookUrlOverride } = session;
   const details: RedirectDetails = { ...flow, askedConfig: attempt.askedConfig, kept };
   await vault.ready(environmentUid);
@@ -73,6 +83,20 @@ export async function startRedirect(
   };
   await control.execute(authorizationRef(environmentUid, attempt.id), body, options);
   return { url, state };
+}
+
+async function startingPoint(
+  services: SealedEntities & { readonly settings: AddressSettings },
+  { integration, known }: Attempt,
+  options: ExecuteOptions,
+): Promise<Pick<RedirectStartContext, 'publicUrl' | 'registeredClients' | 'refusedClientId'>> {
+  const isRefused = known?.errors.some(({ type }) => type === 'auth') === true;
+  const held = isRefused ? await openCredentials(services.vault, known) : {};
+  return {
+    publicUrl: services.settings.publicUrl,
+    registeredClients: registeredClientsOf(services, integration, options),
+    refusedClientId: textAt(held, 'config_override.client_id'),
+  };
 }
 
 /** The value of the application for this connection, otherwise that of the integration. */

@@ -16,6 +16,10 @@ const publicFields = new Set([
   'appLink',
   'installation_id',
   'organization_id',
+  'issuer',
+  'resource',
+  'token_url',
+  'token_endpoint_auth_method',
 ]);
 /** Pairs that are sent as one text, as in Basic authentication. */
 const pairs = [

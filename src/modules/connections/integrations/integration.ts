@@ -1,7 +1,8 @@
 import type { Decider } from '#kernel/decider.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Sealed } from '#kernel/ids.ts';
-import { stableJson, type Json } from '#kernel/stable-json.ts';
+import { limits } from '#kernel/limits.ts';
+import { stableJson, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 
 export interface IntegrationCredentials {
@@ -26,6 +27,8 @@ export interface Integration {
   readonly credentials: Sealed<IntegrationCredentials> | null;
   readonly integrationConfig: Readonly<Record<string, string>>;
   readonly custom: Readonly<Record<string, string>>;
+  /** By keyed hash of the issuer that registered them (RFC 7591); the oldest first. Absent: none. */
+  readonly registeredClients?: Readonly<Record<string, Sealed<JsonObject>>>;
   readonly isDeleting: boolean;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -41,7 +44,7 @@ export type IntegrationEvent =
   | { readonly type: 'IntegrationCreated'; readonly integration: Integration }
   | {
       readonly type: 'IntegrationChanged';
-      readonly changes: Partial<IntegrationSettings>;
+      readonly changes: Partial<IntegrationSettings & Pick<Integration, 'registeredClients'>>;
       readonly at: Instant;
     }
   /** The key was renamed. */
@@ -52,7 +55,7 @@ export type IntegrationEvent =
 export type CreateIntegration = {
   readonly type: 'Create';
   readonly at: Instant;
-} & Omit<Integration, 'isDeleting' | 'createdAt' | 'updatedAt'>;
+} & Omit<Integration, 'registeredClients' | 'isDeleting' | 'createdAt' | 'updatedAt'>;
 
 export type UpdateIntegration = {
   readonly type: 'Update';
@@ -62,10 +65,21 @@ export type UpdateIntegration = {
   readonly at: Instant;
 };
 
+/** Stores a client unless another than `former` is stored: the first of two registrations is kept. */
+export type RegisterClient = {
+  readonly type: 'RegisterClient';
+  /** Keyed hash of the issuer. */
+  readonly key: string;
+  readonly client: Sealed<JsonObject>;
+  readonly former: Sealed<JsonObject> | null;
+  readonly at: Instant;
+};
+
 /** A rename is `Leave` at the old path and `Arrive` at the new one, decided together. */
 export type IntegrationCommand =
   | CreateIntegration
   | UpdateIntegration
+  | RegisterClient
   | { readonly type: 'Leave'; readonly at: Instant }
   | { readonly type: 'Arrive'; readonly integration: Integration; readonly at: Instant }
   | { readonly type: 'MarkDeleting'; readonly at: Instant }
@@ -85,6 +99,8 @@ export const integration: Decider<Integration | null, IntegrationCommand, Integr
       }
       case 'Update':
         return changed(command, live(state));
+      case 'RegisterClient':
+        return registered(command, live(state));
       case 'Leave':
         live(state);
         return [{ type: 'IntegrationRenamed' }];
@@ -133,6 +149,17 @@ function changed(command: UpdateIntegration, state: Integration): IntegrationEve
   const next = { ...state, ...command.changes };
   if (stableJson(next) === stableJson(state as unknown as Json)) return [];
   return [{ type: 'IntegrationChanged', changes: command.changes, at: command.at }];
+}
+
+function registered(command: RegisterClient, state: Integration): IntegrationEvent[] {
+  const { key, client, former } = command;
+  const existing = state.registeredClients?.[key] ?? null;
+  if (existing !== former) return [];
+  const others = Object.entries(state.registeredClients ?? {}).filter(([name]) => name !== key);
+  // The oldest ones make room: their connections have their own copy.
+  const kept = others.slice(-(limits.registeredClientsMax - 1));
+  const registeredClients = Object.fromEntries([...kept, [key, client]]);
+  return [{ type: 'IntegrationChanged', changes: { registeredClients }, at: command.at }];
 }
 
 function live(state: Integration | null): Integration {

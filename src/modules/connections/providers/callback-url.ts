@@ -9,6 +9,7 @@ export const appSetupPath = '/app-auth/connect';
 const addressesOf: Readonly<Record<AuthMode, readonly ('callback' | 'installation')[]>> = {
   OAUTH1: ['callback'],
   OAUTH2: ['callback'],
+  MCP_OAUTH2: ['callback'],
   CUSTOM: ['callback', 'installation'],
   APP: ['installation'],
   OAUTH2_CC: [],

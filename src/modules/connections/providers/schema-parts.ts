@@ -17,6 +17,7 @@ export const authModes = [
   'BILL',
   'TWO_STEP',
   'SIGNATURE',
+  'MCP_OAUTH2',
 ] as const;
 
 /** Parts of a value by which providers name an account (`take` of a definition). */

@@ -124,6 +124,10 @@ export const authorization = {
   default_scopes: optional(texts, 'Scopes of an integration that names none.'),
   scope_separator: optional(z.string(), 'Between scopes; a space by default.'),
   disable_pkce: optional(z.boolean(), 'True: no code challenge is sent (RFC 7636).'),
+  mcp_server_url: optional(
+    text,
+    '`MCP_OAUTH2`: address of the MCP server, a template; `proxy.base_url` by default.',
+  ),
   request_url: optional(text, '`OAUTH1`: address that issues the request token.'),
   request_params: optional(params, '`OAUTH1`: parameters of that call.'),
   signature_method: optional(

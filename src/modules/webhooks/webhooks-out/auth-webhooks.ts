@@ -71,6 +71,7 @@ const refreshFailed = 'refresh_token_external_error';
 const errorTypes: Readonly<Record<AuthMode, string>> = {
   OAUTH1: refreshFailed,
   OAUTH2: refreshFailed,
+  MCP_OAUTH2: refreshFailed,
   OAUTH2_CC: 'client_credentials_fetch_error',
   TWO_STEP: 'two_step_credentials_fetch_error',
   API_KEY: testFailed,

@@ -5,7 +5,7 @@ import { systemClock } from '#kernel/time.ts';
 import type {
   ModeContext,
   ObtainedCredentials,
-  RedirectContext,
+  RedirectStartContext,
 } from '#modules/connections/credentials/modes/mode.ts';
 import { authModeRules } from '#modules/connections/credentials/modes/registry.ts';
 import { parseIntegrationCredentials } from '#modules/connections/integrations/credentials.ts';
@@ -18,9 +18,9 @@ const callTimeoutMs = 10_000;
 export interface Caller {
   readonly rules: (typeof authModeRules)[keyof typeof authModeRules];
   readonly context: (connectionConfig?: JsonObject) => ModeContext;
-  readonly redirectContext: (more?: Partial<RedirectContext>) => RedirectContext;
+  readonly redirectContext: (more?: Partial<RedirectStartContext>) => RedirectStartContext;
   /** Through the redirect: the person visits, and comes back. */
-  readonly connect: (more?: Partial<RedirectContext>) => Promise<ObtainedCredentials>;
+  readonly connect: (more?: Partial<RedirectStartContext>) => Promise<ObtainedCredentials>;
   /** Imports what the provider takes; `more` is laid over it. */
   readonly import: (more?: JsonObject) => Promise<ObtainedCredentials>;
   /** The status that the API answers to a call with the credentials. */
@@ -58,13 +58,23 @@ export function callerOf(played: PlayedProvider, http: HttpClient): Caller {
     http,
     clock: systemClock,
   });
-  const redirectContext = (more: Partial<RedirectContext> = {}): RedirectContext => ({
+  const registered = new Map<string, JsonObject>();
+  const redirectContext = (more: Partial<RedirectStartContext> = {}): RedirectStartContext => ({
     ...context(),
     callbackUrl: 'http://gateway.test/oauth/callback',
     state: 'state-1',
     scopes: client?.scopes?.split(',') ?? [],
     authorizationParams: {},
     override: null,
+    publicUrl: 'http://gateway.test',
+    registeredClients: {
+      find: async (issuer) => registered.get(issuer) ?? null,
+      keep: async (issuer, client) => {
+        registered.set(issuer, client);
+        return client;
+      },
+    },
+    refusedClientId: null,
     ...more,
   });
   const ask: Caller['ask'] = async (

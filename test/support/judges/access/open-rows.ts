@@ -48,6 +48,7 @@ const auth = (method: string, path: string, status = 404): Row =>
 const authRows: readonly Row[] = [
   auth('GET', '/oauth/connect'),
   row('GET /oauth/callback', open, 400),
+  row('GET /oauth/client-metadata.json', open, 200),
   row('POST /oauth/callback', open, 400, () => ({
     path: '/oauth/callback',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },

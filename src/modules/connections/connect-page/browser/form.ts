@@ -23,6 +23,7 @@ const password: KnownField = { title: 'namePassword', isSecret: true, maxLength:
 const modePages: Readonly<Record<AuthMode, ModePage>> = {
   OAUTH1: redirect,
   OAUTH2: redirect,
+  MCP_OAUTH2: redirect,
   CUSTOM: redirect,
   APP: redirect,
   OAUTH2_CC: {

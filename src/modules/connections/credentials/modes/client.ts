@@ -11,7 +11,7 @@ const webhookSecretCharsMax = 4096;
 const id = z.string().min(1).max(255);
 const secret = z.string().min(1);
 /** The characters of RFC 6749 section 3.3, except the comma, which separates the scopes. */
-const scopes = z
+export const scopes = z
   .string()
   .regex(
     /^(?:[!#-+\--[\]-~]+(?:,[!#-+\--[\]-~]+)*)?$/,

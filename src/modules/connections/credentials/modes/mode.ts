@@ -58,6 +58,26 @@ export interface RedirectContext extends ModeContext {
   } | null;
 }
 
+/** Clients that authorization servers registered for the integration (RFC 7591). */
+export interface RegisteredClients {
+  /** Null: none yet. */
+  find(issuer: string): Promise<JsonObject | null>;
+  /**
+   * Stores a client in place of the former one.
+   * @returns the stored client, which is that of another start if that was first
+   */
+  keep(issuer: string, client: JsonObject): Promise<JsonObject>;
+}
+
+/** Input of a start, beyond that of its end. */
+export interface RedirectStartContext extends RedirectContext {
+  /** Of this service, as people and authorization servers reach it. */
+  readonly publicUrl: string;
+  readonly registeredClients: RegisteredClients;
+  /** The client of a connection whose credentials were refused: its registration may be gone. */
+  readonly refusedClientId: string | null;
+}
+
 export interface RedirectStart {
   readonly url: string;
   /** Input of `finish`: sealed with the flow, never shown. */
@@ -66,7 +86,7 @@ export interface RedirectStart {
 
 export interface RedirectFlow {
   /** @throws ProviderAuthError, GatewayError `missing_api_url` */
-  start(context: RedirectContext): Promise<RedirectStart>;
+  start(context: RedirectStartContext): Promise<RedirectStart>;
   /**
    * @param callback the query of the redirect back
    * @throws ProviderAuthError

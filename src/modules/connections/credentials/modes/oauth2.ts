@@ -105,7 +105,7 @@ export const oauth2: AuthModeRules = {
   authorization: ({ credentials }) => bearer(credentials['access_token']),
 };
 
-function imported(input: JsonObject): ObtainedCredentials {
+export function imported(input: JsonObject): ObtainedCredentials {
   const expiresAt = textAt(input, 'expires_at');
   return {
     credentials: { ...input, raw: {} } as unknown as Credentials,
@@ -159,7 +159,7 @@ const ownClient = (override: NonNullable<RedirectContext['override']>): JsonObje
 });
 
 /** RFC 7636 section 4.2, method S256. */
-const challengeOf = (verifier: string) => ({
+export const challengeOf = (verifier: string) => ({
   code_challenge: createHash('sha256').update(verifier).digest('base64url'),
   code_challenge_method: 'S256',
 });
@@ -268,7 +268,7 @@ export async function finishOauth2(
 const pickedQuery = (callback: Readonly<Record<string, string>>, names?: readonly string[]) =>
   picked(callback, names);
 
-function withoutCode({ name }: Provider): ProviderAuthError {
+export function withoutCode({ name }: Pick<Provider, 'name'>): ProviderAuthError {
   return new ProviderAuthError({
     code: 'invalid_credentials',
     message: `The provider "${name}" sent no authorization code back.`,

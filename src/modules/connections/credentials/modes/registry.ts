@@ -4,6 +4,7 @@ import type { Credentials } from '../../connections/state.ts';
 import type { AuthMode } from '../../providers/definition.ts';
 import { app } from './app.ts';
 import { custom } from './custom.ts';
+import { mcpOauth2 } from './mcp-oauth2.ts';
 import type { AuthModeRules, ObtainedCredentials } from './mode.ts';
 import { oauth1, tba } from './oauth1.ts';
 import { oauth2Cc } from './oauth2-cc.ts';
@@ -75,6 +76,7 @@ const apiKeyMode: AuthModeRules = {
 export const authModeRules: Readonly<Record<AuthMode, AuthModeRules>> = {
   OAUTH1: oauth1,
   OAUTH2: oauth2,
+  MCP_OAUTH2: mcpOauth2,
   OAUTH2_CC: oauth2Cc,
   BASIC: basic,
   API_KEY: apiKeyMode,

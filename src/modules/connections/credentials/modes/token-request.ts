@@ -152,6 +152,7 @@ const skipsOf = {
   request_url: null,
   refresh_url: null,
   introspection_url: null,
+  mcp_server_url: null,
 } as const;
 type AddressField = keyof typeof skipsOf;
 

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Sealed } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
 import {
   integration,
   type CreateIntegration,
+  type Integration,
   type IntegrationCredentials,
 } from '#modules/connections/integrations/integration.ts';
 import { given } from '#test/support/judges/given.ts';
@@ -47,6 +50,35 @@ describe('an integration', () => {
     given(integration, made)
       .when({ type: 'Update', changes: { displayName: 'CRM' }, at: 2 })
       .then();
+  });
+
+  it('keeps the first of two registrations with an authorization server, and the last ones of all', () => {
+    const client = (text: string) => text as Sealed<JsonObject>;
+    const register = (key: string, text: string, former: string | null = null) =>
+      ({
+        type: 'RegisterClient',
+        key,
+        client: client(text),
+        former: former === null ? null : client(former),
+        at: 2,
+      }) as const;
+    const clientsOf = (...commands: ReturnType<typeof register>[]) => {
+      let current: Integration | null = state;
+      for (const command of commands) {
+        for (const event of integration.decide(command, current)) {
+          current = integration.evolve(current, event);
+        }
+      }
+      return current?.registeredClients;
+    };
+    expect(clientsOf(register('a', '1'), register('a', '2'))).toEqual({ a: '1' });
+    expect(clientsOf(register('a', '1'), register('a', '2', '1'))).toEqual({ a: '2' });
+    const many = Array.from({ length: limits.registeredClientsMax + 1 }, (_, at) =>
+      register(`k${at}`, 'x'),
+    );
+    const kept = Object.keys(clientsOf(...many) ?? {});
+    expect(kept).toHaveLength(limits.registeredClientsMax);
+    expect(kept).not.toContain('k0');
   });
 
   it('is gone for changes from the mark on, and the mark is made once', () => {
