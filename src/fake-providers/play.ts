@@ -77,7 +77,7 @@ export interface Play {
 
 export function openPlay(provider: Provider, base: string, options: PlayOptions): Play {
   const definition = definitionAt(provider, base);
-  const connectionConfig = typedConfig(provider);
+  const connectionConfig = typedConfig(provider, base);
   const toldConfig = toldBy(provider, base);
   const known: Record<string, string> = { ...prefixed(connectionConfig), ...prefixed(toldConfig) };
   const setupUrl = 'http://gateway.test/app-auth/connect';
@@ -175,9 +175,17 @@ const prefixed = (values: Readonly<Record<string, string>>): Record<string, stri
     Object.entries(values).map(([name, value]) => [`connectionConfig.${name}`, value]),
   );
 
-function typedConfig({ connection_config: fields = {} }: Provider): Record<string, string> {
+function typedConfig(provider: Provider, base: string): Record<string, string> {
+  const { connection_config: fields = {}, auth_mode: mode } = provider;
   const asked = Object.entries(fields).filter(([, { automated }]) => automated !== true);
-  return Object.fromEntries(asked.map(([name, field]) => [name, typedInto(name, field)]));
+  // What is discovered begins with this address.
+  const addresses = mode === 'MCP_OAUTH2' ? leadingAddresses(provider, base) : {};
+  return Object.fromEntries(
+    asked.map(([name, field]) => [
+      name,
+      addresses[`connectionConfig.${name}`] ?? typedInto(name, field),
+    ]),
+  );
 }
 
 /** Configuration that answers, redirects and scripts bring. */

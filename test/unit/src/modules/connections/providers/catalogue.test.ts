@@ -185,7 +185,7 @@ async function expectRenewal(
 
 const refusals = ({ asked }: PlayedProvider): string[] =>
   asked
-    .filter(({ outcome }) => outcome !== 'granted')
+    .filter(({ outcome }) => outcome !== 'granted' && outcome !== 'challenged')
     .map(({ role, outcome }) => `${role}: ${outcome}`);
 
 /** The pages of a list, walked with the provider's settings and what a caller has to say beside them. */

@@ -112,7 +112,7 @@ describe('scopes', () => {
     const resource = { authorization_servers: [issuerOf(server)], scopes_supported: ['read'] };
     server.plan('resource', {
       status: 200,
-      body: { ...resource, resource: textAt(server.definition, 'mcp_server_url') ?? '' },
+      body: { ...resource, resource: server.definition.mcp_server_url ?? '' },
     });
     server.plan('issuer', metadata(server, { scopes_supported: ['read', 'offline_access'] }));
     const { url } = await begin(server);
