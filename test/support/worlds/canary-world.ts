@@ -30,6 +30,11 @@ export async function openTokenGiver(
         error_description: `${authorization} ${request.url ?? ''} ${shown}`,
         ...form,
       };
+      if (request.url?.startsWith('/.well-known/oauth-authorization-server') === true) {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(metadataOf(`http://${request.headers.host ?? ''}`)));
+        return;
+      }
       response.writeHead(isRefusing ? 400 : 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(isRefusing ? refusal : { ...tokens, expires_in: 3600 }));
     });
@@ -49,6 +54,14 @@ export async function openTokenGiver(
     },
   };
 }
+
+/** Of an authorization server (RFC 8414). */
+const metadataOf = (issuer: string) => ({
+  issuer,
+  authorization_endpoint: issuer,
+  token_endpoint: `${issuer}/token`,
+  response_types_supported: ['code'],
+});
 
 /** The integration and the provider of a mode. */
 export const nameOf = (mode: AuthMode): string =>

@@ -3,6 +3,7 @@ import type {
   OAuthClientInformationFull,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { z } from 'zod';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { printable } from '#kernel/printable.ts';
@@ -212,8 +213,7 @@ async function failing<T>(
     return await task();
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const text = printable(reason.replaceAll(/\s+/g, ' ')).slice(0, reasonCharsMax);
+    const text = printable(reasonOf(cause).replaceAll(/\s+/g, ' ')).slice(0, reasonCharsMax);
     const what =
       code === 'client_registration_refused'
         ? 'registered no client'
@@ -222,11 +222,19 @@ async function failing<T>(
       {
         code,
         message: `The MCP server of "${provider.name}" ${what}: ${text}.`,
-        isDefinitive: !(cause instanceof HttpFailure),
+        isDefinitive: false,
         providerStatus: null,
         providerCode: null,
       },
       { cause },
     );
   }
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof z.core.$ZodError) {
+    const fields = cause.issues.map(({ path }) => path.join('.'));
+    return `its metadata is not valid: ${[...new Set(fields)].join(', ')}`;
+  }
+  return cause instanceof Error ? cause.message : String(cause);
 }

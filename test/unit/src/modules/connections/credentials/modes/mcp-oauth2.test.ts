@@ -149,6 +149,12 @@ describe('discovery refuses', () => {
     await expect(begin(server)).rejects.toMatchObject(refusal('no https address'));
   });
 
+  it('metadata without the token endpoint, and names it', async () => {
+    const server = play();
+    server.plan('issuer', metadata(server, { token_endpoint: 4711 }));
+    await expect(begin(server)).rejects.toMatchObject(refusal('not valid: token_endpoint.'));
+  });
+
   it('metadata that is too long', async () => {
     const server = play();
     const long = { service_name: 'x'.repeat(limits.oauthMetadataBytesMax) };
