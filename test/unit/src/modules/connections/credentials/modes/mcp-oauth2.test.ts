@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PlayedProvider } from '#fake-providers/play.ts';
+import type { PlayOptions } from '#fake-providers/rules.ts';
+import { openFakeAuth, visit, type FakeAuth } from '#fake-providers/server.ts';
 import { textAt } from '#kernel/json-path.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Credentials } from '#modules/connections/connections/state.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import { callerOf, type Caller } from '#test/support/fakes/fake-auth/caller.ts';
-import type { Played } from '#test/support/fakes/fake-auth/play.ts';
-import type { PlayOptions } from '#test/support/fakes/fake-auth/rules.ts';
-import { openFakeAuth, visit, type FakeAuth } from '#test/support/fakes/fake-auth/server.ts';
 import { openHttpClient } from '#test/support/fakes/webhook-receiver.ts';
 import { aProvider } from '#test/support/worlds/control.ts';
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.disposeAsync());
 
-function play(options: PlayOptions = {}): Caller & Played {
+function play(options: PlayOptions = {}): Caller & PlayedProvider {
   const provider = aProvider({
     auth_mode: 'MCP_OAUTH2',
     mcp_server_url: 'https://tools.example/mcp',
@@ -31,10 +31,10 @@ function play(options: PlayOptions = {}): Caller & Played {
   return Object.assign(callerOf(played, http), played);
 }
 
-const issuerOf = ({ definition }: Played) => `${fake.url}/${definition.name}/issuer`;
+const issuerOf = ({ definition }: PlayedProvider) => `${fake.url}/${definition.name}/issuer`;
 
 /** Metadata of the authorization server, with other values. */
-const metadata = (played: Played, more: object) => ({
+const metadata = (played: PlayedProvider, more: object) => ({
   status: 200,
   body: {
     issuer: issuerOf(played),
@@ -46,7 +46,7 @@ const metadata = (played: Played, more: object) => ({
   },
 });
 
-const clientIn = ({ importable }: Played) =>
+const clientIn = ({ importable }: PlayedProvider) =>
   importable()['config_override'] as { client_id: string; client_secret: string };
 
 const begin = (server: Caller) => server.rules.redirect!.start(server.redirectContext());
