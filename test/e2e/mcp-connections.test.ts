@@ -60,8 +60,8 @@ async function connect(world: World, session?: string): Promise<string> {
     headers: { cookie },
   });
   expect(landed.status, await landed.clone().text()).toBe(200);
-  const { body } = await gateway.call('GET', '/connections');
-  return String(body.connections[0].connection_id);
+  const listed = await gateway.call('GET', '/connections');
+  return String(listed.body.connections[0].connection_id);
 }
 
 const nameOf = (id: string, query = '') =>
@@ -78,7 +78,7 @@ async function toolsOf({ gateway }: World, id: string): Promise<string[]> {
   const transport = new StreamableHTTPClientTransport(new URL('/proxy/', gateway.url), {
     requestInit: { headers },
   });
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  await client.connect(transport);
   const { tools } = await client.listTools();
   await client.close();
   return tools.map(({ name }) => name);
@@ -133,8 +133,8 @@ describe('a connection to an MCP server', () => {
     await mcp.revokeGrants();
     const refused = await gateway.call('GET', nameOf(id, '&force_refresh=true'));
     expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_credentials']);
-    const { body } = await gateway.call('GET', '/connections');
-    expect(body.connections[0].errors).toMatchObject([{ type: 'auth' }]);
+    const listed = await gateway.call('GET', '/connections');
+    expect(listed.body.connections[0].errors).toMatchObject([{ type: 'auth' }]);
 
     // Its registration may be what was lost.
     const session = await gateway.call('POST', '/connect/sessions/reconnect', {
@@ -157,8 +157,8 @@ describe('a connection to an MCP server', () => {
     const id = await connect(world);
     expect(world.mcp.registered).toEqual([]);
     expect(await toolsOf(world, id)).toEqual(['greet']);
-    const { body } = await world.gateway.call('GET', nameOf(id, '&force_refresh=true'));
-    expect(body.credentials.config_override).toEqual({
+    const shown = await world.gateway.call('GET', nameOf(id, '&force_refresh=true'));
+    expect(shown.body.credentials.config_override).toEqual({
       client_id: `${publicUrl}/oauth/client-metadata.json`,
     });
     expect(world.mcp.tokenCalls).toEqual(['authorization_code', 'refresh_token']);

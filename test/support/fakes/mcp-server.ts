@@ -174,6 +174,6 @@ async function serve(
     void transport.close();
     void server.close();
   });
-  await server.connect(transport as Parameters<typeof server.connect>[0]);
+  await server.connect(transport);
   await transport.handleRequest(request, response);
 }

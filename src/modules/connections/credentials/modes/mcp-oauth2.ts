@@ -23,7 +23,6 @@ import {
 } from './mode.ts';
 import { readToken } from './oauth2-token.ts';
 import { challengeOf, imported, oauth2Import, withoutCode } from './oauth2.ts';
-import { ProviderAuthError } from './provider-auth-error.ts';
 import { strict } from './shapes.ts';
 import {
   addressOf,
@@ -266,6 +265,6 @@ async function tokenOf(
       ...(obtained.credentials as Credentials),
       type: 'MCP_OAUTH2',
       ...Object.fromEntries(fields),
-    } as Credentials,
+    },
   };
 }
