@@ -80,6 +80,15 @@ export function leadingAddresses(provider: Provider, base: string): Record<strin
   );
 }
 
+/** Names of the values with which addresses begin that are called before any answer, and the addresses they stand for. */
+export function typedAddresses(provider: Provider, base: string): Record<string, string> {
+  const { token_url: tokenUrl, auth_mode: mode, name } = provider;
+  if (mode === 'MCP_OAUTH2') return leadingAddresses(provider, base);
+  const leading = leadingToken.exec(typeof tokenUrl === 'string' ? tokenUrl : '')?.[1];
+  if (leading === undefined) return {};
+  return { ...leadingAddresses(provider, base), [leading]: `${base}/token/${name}.example` };
+}
+
 /** The address that the definition gives the role; null where it has none. */
 export function templateOf(definition: Provider, role: Role): string | null {
   const { token_url: tokenUrl } = definition;

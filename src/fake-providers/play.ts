@@ -1,6 +1,6 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
-import { definitionAt, leadingAddresses, templateOf } from './addresses.ts';
+import { definitionAt, leadingAddresses, templateOf, typedAddresses } from './addresses.ts';
 import { appRules, customRules } from './apps.ts';
 import { clientCredentialsRules } from './client-credentials.ts';
 import { demand, type Answer, type JudgedRequest, type ReceivedRequest } from './exchange.ts';
@@ -176,10 +176,9 @@ const prefixed = (values: Readonly<Record<string, string>>): Record<string, stri
   );
 
 function typedConfig(provider: Provider, base: string): Record<string, string> {
-  const { connection_config: fields = {}, auth_mode: mode } = provider;
+  const { connection_config: fields = {} } = provider;
   const asked = Object.entries(fields).filter(([, { automated }]) => automated !== true);
-  // What is discovered begins with this address.
-  const addresses = mode === 'MCP_OAUTH2' ? leadingAddresses(provider, base) : {};
+  const addresses = typedAddresses(provider, base);
   return Object.fromEntries(
     asked.map(([name, field]) => [
       name,

@@ -83,8 +83,11 @@ function demandFields(
 ): void {
   for (const [name, value] of Object.entries(stated ?? {})) {
     if (typeof value !== 'string') continue;
-    const wanted = fill(value, known);
-    if (!isFilled(wanted)) continue;
+    const wanted = value
+      .split(' || ')
+      .map((alternative) => fill(alternative, known))
+      .find(isFilled);
+    if (wanted === undefined) continue;
     const has = (sent as Record<string, unknown>)[name];
     demand(has === wanted, `wrong_claim: ${name}`, unauthorized);
   }

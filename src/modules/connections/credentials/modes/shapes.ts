@@ -41,8 +41,20 @@ export function providerFields(
         }
       }
     })
-    .transform(present);
+    .transform((value) => withoutEmpty(present(value), credentials));
 }
+
+/** An optional field that is left empty is absent, so that a template of it does not resolve. */
+const withoutEmpty = (
+  values: JsonObject,
+  fields: Readonly<Record<string, FieldSchema>>,
+): JsonObject =>
+  Object.fromEntries(
+    Object.entries(values).filter(
+      ([name, value]) =>
+        value !== '' || !Object.hasOwn(fields, name) || fields[name]?.optional !== true,
+    ),
+  );
 
 function fieldShape(field: FieldSchema): z.ZodType {
   return z
