@@ -66,7 +66,7 @@ describe('the client of an MCP server', () => {
     expect(await server.call(obtained)).toBe(200);
   });
 
-  it('is registered anew once its secret has ended, or where the connection with it was refused', async () => {
+  it('is registered again once its secret has ended, or where the connection with it was refused', async () => {
     const server = play();
     const ended = { ...clientIn(server), client_secret_expires_at: 1, redirect_uris: [] };
     server.plan('register', { status: 201, body: ended });

@@ -115,7 +115,7 @@ describe('a SAML assertion in two steps (RFC 7522)', () => {
     },
   };
 
-  it('is obtained, exchanged, and obtained anew when the token ends', async () => {
+  it('is obtained, exchanged, and obtained again when the token ends', async () => {
     const caller = play(saml);
     const first = await caller.import();
     expect(await caller.call(first)).toBe(200);
