@@ -117,7 +117,7 @@ const isKeyInBase = ({ proxy, credentials = {} }: Provider): boolean =>
   Object.keys(credentials).some((name) => proxy?.base_url?.includes(`\${${name}}`) === true);
 
 /** A name of the path may have dots itself. */
-function textAt(value: unknown, path: readonly string[]): unknown {
+export function textAt(value: unknown, path: readonly string[]): unknown {
   if (path.length === 0) return typeof value === 'boolean' ? String(value) : value;
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Record<string, unknown>;

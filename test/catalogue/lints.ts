@@ -1,6 +1,6 @@
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import { factsByEntry } from './confirmations.ts';
-import type { readFacts } from './facts.ts';
+import { factsByEntry, textAt } from './confirmations.ts';
+import type { readFacts, VersionRow } from './facts.ts';
 
 type Facts = ReturnType<typeof readFacts>;
 
@@ -118,3 +118,41 @@ const writtenByMode: Readonly<Record<string, readonly string[]>> = {
 
 /** Other names for the same value, which imported connections have (docs/moving-here.md). */
 const writtenByImport: Readonly<Record<string, readonly string[]>> = { hubspot: ['portalId'] };
+
+/** `entry version` of each row whose end is not that of another row for the same version of the same API. */
+export function versionProblems(
+  providers: readonly Provider[],
+  rows: readonly VersionRow[],
+): string[] {
+  const byName = new Map(providers.map((provider) => [provider.name, provider]));
+  const endByAddress = new Map<string, string | null>();
+  const withEndFirst = rows.toSorted(
+    (a, b) => Number(a.expires_at === null) - Number(b.expires_at === null),
+  );
+  return withEndFirst.flatMap((row) => {
+    const provider = byName.get(row.entry);
+    const addresses = provider === undefined ? [] : versionAddresses(provider, row);
+    const differs = addresses.some(
+      (address) => (endByAddress.get(address) ?? row.expires_at) !== row.expires_at,
+    );
+    for (const address of addresses) {
+      if (row.expires_at !== null) endByAddress.set(address, row.expires_at);
+    }
+    return differs ? [`${row.entry} ${row.version}`] : [];
+  });
+}
+
+/** What a version is of: an address up to it, or a header of calls to a host. Without the host it could be of another API. */
+function versionAddresses(provider: Provider, { fields, version }: VersionRow): string[] {
+  const base = provider.proxy?.base_url ?? '';
+  return fields.flatMap((field) => {
+    const text = textAt(provider, field.split('.'));
+    if (typeof text !== 'string') return [];
+    const header = /\.headers\.(.+)$/.exec(field)?.[1];
+    if (header !== undefined) return [`${base.split('/')[2] ?? ''} ${header}: ${text}`];
+    const address = text.startsWith('/') ? base + text : text;
+    const host = address.split('/')[2] ?? '';
+    const end = address.indexOf(version);
+    return end < 0 || host.startsWith('$') ? [] : [address.slice(0, end + version.length)];
+  });
+}

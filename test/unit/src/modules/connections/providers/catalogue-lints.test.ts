@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import { type EntryFacts, readFacts } from '#test/catalogue/facts.ts';
-import { refreshProblems, retryProblems, webhookProblems } from '#test/catalogue/lints.ts';
+import { type EntryFacts, readFacts, versionRows, type VersionRow } from '#test/catalogue/facts.ts';
+import {
+  refreshProblems,
+  retryProblems,
+  versionProblems,
+  webhookProblems,
+} from '#test/catalogue/lints.ts';
 import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
 
 const providers = builtInCatalogue().all();
@@ -99,5 +104,43 @@ describe('what a rule of webhooks matches', () => {
     ['installation_id', { auth_mode: 'APP' }],
   ])('has a writer as %s of %j', (property, definition) => {
     expect(webhookProblems(entryWith(property, definition))).toEqual([]);
+  });
+});
+
+describe('the end of a version', () => {
+  it('is the same for every entry of the API', () => {
+    expect(versionProblems(providers, versionRows(facts))).toEqual([]);
+  });
+
+  const rowOf = (entry: string, fields: string[], end: string | null): VersionRow => {
+    const source = 'https://a.example/docs';
+    return { entry, version: 'v2', fields, checked_at: '2026-11-27', expires_at: end, source };
+  };
+  const base = 'https://a.example/v2';
+
+  it.each([
+    ['a base', { proxy: { base_url: base } }, 'proxy.base_url'],
+    [
+      'a path',
+      { proxy: { base_url: 'https://a.example', verification: { endpoints: ['/v2/me'] } } },
+      'proxy.verification.endpoints.0',
+    ],
+  ])('is missed where another entry has it in %s', (_, definition, field) => {
+    const entries = [entryOf('one', { proxy: { base_url: base } }), entryOf('two', definition)];
+    const one = rowOf('one', ['proxy.base_url'], '2027-01-01');
+    expect(versionProblems(entries, [rowOf('two', [field], null), one])).toEqual(['two v2']);
+    expect(versionProblems(entries, [one, rowOf('two', [field], '2027-01-01')])).toEqual([]);
+  });
+
+  it('is of a header together with the host', () => {
+    const of = (name: string, host: string): Provider =>
+      entryOf(name, { proxy: { base_url: `https://${host}`, headers: { 'x-version': 'v2' } } });
+    const entries = [of('one', 'a.example'), of('two', 'a.example'), of('three', 'b.example')];
+    const [one, two, three] = [
+      rowOf('one', ['proxy.headers.x-version'], '2027-01-01'),
+      rowOf('two', ['proxy.headers.x-version'], null),
+      rowOf('three', ['proxy.headers.x-version'], null),
+    ];
+    expect(versionProblems(entries, [one, two, three])).toEqual(['two v2']);
   });
 });
