@@ -274,3 +274,28 @@ describe('a provider that signs bodies and adds to them', () => {
     expect(asked.at(-1)?.body).toBe(expected);
   });
 });
+
+describe('an integration by another name of its provider', () => {
+  it('is of the provider', async () => {
+    const body = { provider: 'active-campaign', unique_key: 'by-alias' };
+    const made = await gateway.call('POST', '/integrations', { body });
+    expect(made.body.data.provider).toBe('activecampaign');
+    const shown = await gateway.call('GET', '/providers/active-campaign');
+    expect(shown.body.data.name).toBe('activecampaign');
+  });
+});
+
+describe('a connection whose configuration has another name', () => {
+  it('has its value under the name of the field too', async () => {
+    const integration = { provider: 'shopify-partner', unique_key: 'partner' };
+    await gateway.call('POST', '/integrations', { body: integration });
+    const body = {
+      provider_config_key: 'partner',
+      connection_id: 'c-1',
+      credentials: { type: 'API_KEY', apiKey: 'k' },
+      connection_config: { partnerId: '4711' },
+    };
+    const imported = await gateway.call('POST', '/connections', { body });
+    expect(imported.body.connection_config).toEqual({ partnerId: '4711', organizationId: '4711' });
+  });
+});

@@ -90,12 +90,13 @@ function decideIntegration(context: PlanContext, entry: JsonObject): Decision {
   const { target, mapping, secrets } = context;
   const uniqueKey = requiredName(entry, 'unique_key', integrationKeyPattern);
   const theirs = requiredText(entry, 'provider');
-  const name = mapping.providers?.[theirs] ?? theirs;
-  const provider = target.providers.get(name);
+  const named = mapping.providers?.[theirs] ?? theirs;
+  const provider = target.providers.get(named);
   if (provider === undefined) {
-    const message = `"${name}" is not in the catalog: define it, or name another in the mapping.`;
+    const message = `"${named}" is not in the catalog: define it, or name another in the mapping.`;
     throw new CannotCome('unknown_provider', message);
   }
+  const { name } = provider;
   const existing = target.integrations.get(uniqueKey);
   if (existing !== undefined && existing.provider !== name) {
     const message = `It is of "${existing.provider}" here, of "${name}" at the source.`;

@@ -10,9 +10,14 @@ export type SyncStatus = Answer<'GET /sync/status'>['syncs'][number];
 export type Endpoint = Answer<'GET /webhook-endpoints'>['data'][number];
 export type ShownIntegration = Answer<'GET /integrations/{uniqueKey}'>['data'];
 
+export interface NamedProvider extends CatalogProvider {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+}
+
 /** What the environment holds before the import. */
 export interface Target {
-  readonly providers: ReadonlyMap<string, CatalogProvider>;
+  readonly providers: ReadonlyMap<string, NamedProvider>;
   readonly integrations: ReadonlyMap<string, ShownIntegration>;
   /** With credentials as stored, by integration and id. */
   readonly connections: ReadonlyMap<string, ConnectionEntry>;
@@ -23,6 +28,13 @@ export interface Target {
   readonly variables: ReadonlyMap<string, string>;
   readonly endpoints: readonly Endpoint[];
 }
+
+/** A name comes before an alias of another provider. */
+const byEveryName = (providers: readonly NamedProvider[]): Target['providers'] =>
+  new Map([
+    ...providers.flatMap((one) => (one.aliases ?? []).map((alias) => [alias, one] as const)),
+    ...providers.map((one) => [one.name, one] as const),
+  ]);
 
 export const keyOf = (...names: readonly string[]): string => JSON.stringify(names);
 
@@ -62,7 +74,7 @@ export async function readTarget(client: Client, entries: SourceData['entries'])
     return syncs.map((one) => [statusKey(key, one), one] as const);
   });
   return {
-    providers: new Map(providers.map((one) => [one.name, one as unknown as CatalogProvider])),
+    providers: byEveryName(providers),
     integrations: new Map(integrations.map((one) => [one.unique_key, one])),
     connections,
     deployed: new Map(

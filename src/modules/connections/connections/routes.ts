@@ -16,6 +16,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Instant } from '#kernel/time.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import { withAliasedFields } from '../providers/field-check.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { importCredentials, acceptCredentials } from './accept-credentials.ts';
 import { plainInputs, setFields } from './fields.ts';
@@ -126,7 +127,8 @@ const create = defineRoute({
       const message = `The provider "${integration.provider}" is no longer in the catalog.`;
       throw new GatewayError('not_found', { message });
     }
-    const context = await modeContext(services, integration, provider, body.connection_config);
+    const config = withAliasedFields(provider, body.connection_config ?? {});
+    const context = await modeContext(services, integration, provider, config);
     const credentials = await acceptCredentials(services, {
       integration,
       context,
@@ -142,7 +144,7 @@ const create = defineRoute({
         provider,
         credentials,
         metadata: body.metadata,
-        connectionConfig: { ...body.connection_config, ...credentials.connectionConfig },
+        connectionConfig: { ...config, ...credentials.connectionConfig },
         createdAt: creationTime(body.created_at, services.clock.now()),
         ...profileOf(body),
       },

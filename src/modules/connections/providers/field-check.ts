@@ -1,5 +1,6 @@
 import { GatewayError, type Issue } from '#kernel/errors.ts';
-import type { FieldSchema } from './definition.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import type { FieldSchema, Provider } from './definition.ts';
 import { patternOf } from './pattern.ts';
 
 const valueCharsMax = 8192;
@@ -53,4 +54,17 @@ export function fieldProblem(
   if (format && !formats[format].test(value)) return `Not a valid ${format}.`;
   if (pattern && !patternOf(pattern).test(value)) return `Does not match ${pattern}.`;
   return null;
+}
+
+/** Values of an import with those that it has under other names of the provider's fields; its own names stay. */
+export function withAliasedFields(
+  { connection_config: fields = {} }: Provider,
+  values: JsonObject,
+): JsonObject {
+  const aliased = Object.entries(fields).flatMap(([name, { aliases = [] }]) => {
+    const alias = aliases.find((other) => Object.hasOwn(values, other));
+    const value = alias === undefined ? undefined : values[alias];
+    return value === undefined || Object.hasOwn(values, name) ? [] : [[name, value] as const];
+  });
+  return { ...values, ...Object.fromEntries(aliased) };
 }

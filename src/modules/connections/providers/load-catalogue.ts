@@ -169,6 +169,7 @@ export function loadCatalogue({ overlayPath }: { overlayPath: string | null }): 
   const providers = [...resolved.values()]
     .flatMap((entry) => define(entry, problems))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+  problems.push(...sharedAliases(providers));
   if (problems.length > 0) {
     const what = overlayPath === null ? 'The catalogue' : 'SVC_PROVIDERS';
     throw new CannotStart(
@@ -176,7 +177,10 @@ export function loadCatalogue({ overlayPath }: { overlayPath: string | null }): 
     );
   }
 
-  const byName = new Map(providers.map((provider) => [provider.name, provider]));
+  const byName = new Map([
+    ...providers.flatMap((one) => (one.aliases ?? []).map((name) => [name, one] as const)),
+    ...providers.map((one) => [one.name, one] as const),
+  ]);
   return { find: (name) => byName.get(name) ?? null, all: () => providers };
 }
 
@@ -247,19 +251,39 @@ function resolveAlias(
 ): Entry | null {
   const { alias, ...own } = entry.fields;
   if (alias === undefined) return entry;
-  const target = typeof alias === 'string' ? before.get(alias) : undefined;
+  const named = typeof alias === 'string' ? alias : '';
+  const target = before.get(named) ?? [...before.values()].find((one) => hasAlias(one, named));
   if (!target) {
     problems.push(
       `${entry.file}: ${entry.name}.alias: no provider of this name is defined before it`,
     );
     return null;
   }
+  // Its other names stay with the target, unless the entry stands in its place.
+  const { aliases: _others, ...ofTarget } = target.fields;
+  const inheritable = entry.name === target.name ? target.fields : ofTarget;
   return {
     ...entry,
-    fields: { ...target.fields, ...own },
+    fields: { ...inheritable, ...own },
     isValid: entry.isValid && target.isValid,
     isParsed: false,
   };
+}
+
+function hasAlias({ fields: { aliases } }: Entry, name: string): boolean {
+  return Array.isArray(aliases) && aliases.includes(name);
+}
+
+/** Aliases that several entries have. */
+function sharedAliases(providers: readonly Provider[]): string[] {
+  const owners = new Map<string, string>();
+  return providers.flatMap(({ name, aliases = [] }) =>
+    aliases.flatMap((alias) => {
+      const other = owners.get(alias);
+      owners.set(alias, name);
+      return other === undefined ? [] : [`${name}.aliases: "${alias}" is an alias of ${other} too`];
+    }),
+  );
 }
 
 function define(entry: Entry, problems: string[]): Provider[] {

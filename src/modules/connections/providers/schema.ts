@@ -40,6 +40,10 @@ export const field = z
     ),
     hidden: optional(z.boolean(), 'True: the form leaves the field out.'),
     order: optional(z.number(), 'Place of the field in the form.'),
+    aliases: optional(
+      texts,
+      'Other names of the field in `connection_config` of imports: a value under one of them is the value of the field too.',
+    ),
     doc_section: optional(z.string(), 'Returned by the API; not used.'),
     warnings: optional(texts, 'Returned by the API; not used.'),
     visible_when: optional(
@@ -56,6 +60,10 @@ const fields = mapOf(field);
 export const identity = {
   display_name: text.describe('Name of the provider for people.'),
   categories: texts.describe('Categories of the provider for people.'),
+  aliases: optional(
+    texts,
+    'Other names under which integrations and imports find the provider. An entry of such a name comes first.',
+  ),
   auth_mode: z.enum(authModes).describe('The authentication mode.'),
   docs: text.describe('Address of the documentation.'),
   docs_connect: optional(

@@ -59,6 +59,11 @@ describe('the built-in catalog', () => {
     expect(sandbox).not.toHaveProperty('alias');
   });
 
+  it('finds entries by their other names', () => {
+    expect(catalogue.find('google-mail')?.name).toBe('gmail');
+    expect(catalogue.all().filter(({ name }) => name === 'google-mail')).toEqual([]);
+  });
+
   it('knows nothing by names of the prototype', () => {
     expect(catalogue.find('constructor')).toBeNull();
   });
@@ -75,6 +80,16 @@ describe('an overlay', () => {
     expect(catalogue.find('github-own')?.proxy).toEqual(catalogue.find('github')?.proxy);
     expect(catalogue.find('slack')?.auth_mode).toBe('NONE');
     expect(loadCatalogue({ overlayPath: join(folder, 'a.yaml') }).find('crm')).not.toBeNull();
+  });
+
+  it('has a name before an alias of it, and inherits no other names', () => {
+    const own = { alias: 'google-mail', display_name: 'Mail' };
+    write('a.json', JSON.stringify({ mail: own, 'active-campaign': own }));
+    const catalogue = loadCatalogue({ overlayPath: folder });
+    expect(catalogue.find('mail')?.proxy).toEqual(catalogue.find('gmail')?.proxy);
+    expect(catalogue.find('mail')).not.toHaveProperty('aliases');
+    expect(catalogue.find('google-mail')?.name).toBe('gmail');
+    expect(catalogue.find('active-campaign')?.display_name).toBe('Mail');
   });
 
   it('may name its schema for editors', () => {
@@ -139,6 +154,11 @@ describe('an overlay', () => {
     ],
     ['an alias of nothing', 'x: {alias: nobody}', 'own.yaml: x.alias: no provider of this name'],
     ['an alias of a later one', `x: {alias: crm}\n${minimal()}`, 'own.yaml: x.alias: no provider'],
+    [
+      'another name that a second entry has',
+      `${minimal()}  aliases: [google-mail]`,
+      'gmail.aliases: "google-mail" is an alias of crm too',
+    ],
     ['an alias that is no name', 'x: {alias: 3}', 'own.yaml: x.alias: expected string, got number'],
     ['no map', '- a\n- b', 'own.yaml: expected object, got array'],
     ['no content', '', 'own.yaml: expected object, got null'],
