@@ -34,7 +34,7 @@ const workers = { pool: 'forks' as const, isolate: false, execArgv: ['--no-spark
 
 /** The longest files begin first, so that in the end no worker is left alone with one. */
 const longest =
-  /\/(import|rebuild-load|rebuild-killed|record-history|transfer|crash|failed-start|access|paging|root-keys|rebuild|restart|clickhouse-away|clickhouse-unready|forms|redirect|look|console-environment-pages|console|console-changes|console-tasks-\d+|console-keyboard|console-crm|outside-text|generations|hostile|nodes|refresh|rebuild-shared)\./;
+  /\/(import|rebuild-load|rebuild-killed|record-history|transfer|crash|failed-start|access|paging|root-keys|rebuild|restart|clickhouse-away|clickhouse-unready|forms|redirect|look|console-environment-pages|console-activity-pages|console|console-changes|console-tasks-\d+|console-keyboard|console-crm|outside-text|generations|hostile|nodes|refresh|rebuild-shared)\./;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

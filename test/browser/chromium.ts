@@ -8,10 +8,10 @@ import { installPackages } from '#test/services/packages.ts';
 import { isNoting, noteChange, noteSite } from '#test/support/judges/answers.ts';
 import { changeSites, sitesRun, type ScriptCoverage } from './change-sites.ts';
 
-/** Left after a run to be looked at; not part of the repository. */
-export const screenshotFolder = fileURLToPath(
-  new URL('../../test-artefacts/screenshots', import.meta.url),
-);
+/** Left after a run to be looked at; not part of the repository. `SVC_TEST_SCREENSHOTS` is another folder. */
+export const screenshotFolder =
+  process.env['SVC_TEST_SCREENSHOTS'] ??
+  fileURLToPath(new URL('../../test-artefacts/screenshots', import.meta.url));
 
 /** Chromium without its windows: a page costs a quarter of the processor time that it costs in Chromium itself. */
 const headless = 'chromium-headless-shell';

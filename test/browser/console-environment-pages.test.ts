@@ -1,9 +1,9 @@
-import { connection, failedRun, operation, showsPages } from './console-looks.ts';
+import { connection, showsPages } from './console-looks.ts';
 import { longName } from './console-used.ts';
 
 const connectionPage = `/env/dev/connections/crm/${connection}`;
 
-showsPages('the console, in an environment', [
+showsPages('the console, of integrations and connections', [
   ['/env/dev', 'dev'],
   ['/env/dev/integrations', 'Integrations'],
   ['/env/dev/integrations/new?category=crm', 'Add an integration'],
@@ -20,18 +20,4 @@ showsPages('the console, in an environment', [
   [`${connectionPage}/logs`, longName],
   [`${connectionPage}/settings`, longName],
   ['/env/dev/connect', 'Connect an account'],
-  ['/env/dev/runs', 'Runs'],
-  [`/env/dev/runs/${failedRun}`, 'scripted'],
-  [`/env/dev/runs/${failedRun}/logs`, 'scripted'],
-  ['/env/dev/runs?search=script&connection=gone', 'Runs'],
-  ['/env/dev/logs', 'Logs'],
-  [`/env/dev/logs/${operation}`, 'sync run'],
-  ['/env/dev/webhooks-out', 'Webhooks out'],
-  ['/env/dev/webhooks-out/endpoints', 'Webhooks out'],
-  ['/env/dev/webhooks-out/signing-key', 'Webhooks out'],
-  ['/env/dev/webhooks-in', 'Webhooks in'],
-  ['/env/dev/playground', 'Playground'],
-  ['/env/dev/variables', 'Variables'],
-  ['/env/dev/alerts', 'Alerts'],
-  ['/env/dev/keys', 'API keys'],
 ]);
