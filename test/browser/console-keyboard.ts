@@ -91,6 +91,10 @@ export function keyboardFlows(current: () => CrmConsole): void {
       await screenshot(page, 'console-search-found');
       await press('Enter');
       await page.getByRole('heading', { level: 1, name: id }).waitFor();
+      await searchFor('c1', /^c1 ?Contact/);
+      await press('Enter');
+      await page.getByRole('dialog').getByText('Changes').waitFor();
+      await press('Escape');
       const [run] = (await read('/runs?limit=1')).data;
       await searchFor(run.id, new RegExp(run.function));
       await press('Enter');

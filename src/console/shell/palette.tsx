@@ -86,7 +86,7 @@ export function Palette({ environmentKey, places, takeTyped, onClose }: PaletteP
 function statusOf(count: number, isLoading: boolean): string {
   if (isLoading) return 'Searching …';
   return count === 0
-    ? 'Nothing was found. Try a part of a name, or the whole id of a run.'
+    ? 'Nothing was found. Try a part of a name, or the whole id of a run. A record is found by its id on the page of its connection.'
     : '↑ ↓ to choose, Enter to open, Esc to close';
 }
 

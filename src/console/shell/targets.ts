@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/preact-query';
 import type MiniSearch from 'minisearch';
 import { searchOptions, type SearchSection } from '../../docs-site/search-options.ts';
-import { pathOf } from '../data/route.ts';
+import { pathOf, useParts } from '../data/route.ts';
 import type { IconName } from '../design/icon.tsx';
 import type { Access } from '../session/context.tsx';
+import { openConnection, recordsOf } from './record-targets.ts';
 
 /** What the search can open. */
 export interface Target {
@@ -60,6 +61,16 @@ export function useFoundTargets(
       runOf(one, text, signal),
     ),
   );
+  const connection = openConnection(useParts());
+  const canSync = access?.can('environment:syncs:read') === true;
+  const records = useQuery(
+    read(
+      `records ${JSON.stringify(connection)}`,
+      text,
+      connection !== null && canSync && isOffered('environment:records:read'),
+      async (one, signal) => (connection === null ? [] : recordsOf(one, connection, text, signal)),
+    ),
+  );
   const connections = useQuery(
     read('connections', text, isOffered('environment:connections:list'), (one, signal) =>
       connectionsOf(one, text, signal),
@@ -71,18 +82,13 @@ export function useFoundTargets(
   const functions = useQuery(
     read('functions', '', isOffered('environment:functions:list'), functionsOf),
   );
-  const docs = useQuery({
-    queryKey: ['search', 'docs', text],
-    queryFn: () => docsOf(text),
-    enabled: text.length > charsMin,
-    staleTime: Infinity,
-    retry: false,
-  });
+  const docs = useDocs(text);
   const own = isLong ? [...(integrations.data ?? []), ...(functions.data ?? [])] : [];
-  const all = [runs, connections, integrations, functions, docs];
+  const all = [runs, records, connections, integrations, functions, docs];
   return {
     targets: [
       ...(runs.data ?? []),
+      ...(records.data ?? []),
       ...(connections.data ?? []),
       ...matching(own, text),
       ...(docs.data ?? []),
@@ -90,6 +96,16 @@ export function useFoundTargets(
     isLoading: all.some(({ isFetching }) => isFetching),
   };
 }
+
+/** Sections of the documentation. */
+const useDocs = (text: string) =>
+  useQuery({
+    queryKey: ['search', 'docs', text],
+    queryFn: () => docsOf(text),
+    enabled: text.length > charsMin,
+    staleTime: Infinity,
+    retry: false,
+  });
 
 async function runOf(
   { client, path }: Access,

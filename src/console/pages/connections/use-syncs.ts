@@ -1,5 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/preact-query';
-import { ApiError, type Client, type SyncStatus } from '#client/index.ts';
+import type { SyncStatus } from '#client/index.ts';
+import { syncsOf } from '../../data/syncs.ts';
 import { useAccess } from '../../session/context.tsx';
 import type { ConnectionName } from './use-connection.ts';
 
@@ -12,36 +13,8 @@ export function useSyncs(
   const canList = can('environment:functions:list');
   return useQuery({
     queryKey: [key.id, 'syncs', name],
-    queryFn: async ({ signal }) =>
-      canList && !(await hasSyncs(client, name, signal)) ? [] : readSyncs(client, name, signal),
+    queryFn: ({ signal }) => syncsOf(client, name, { canList, signal }),
     refetchInterval: isLive ? 3_000 : false,
     enabled: can('environment:syncs:read'),
   });
-}
-
-async function hasSyncs(
-  client: Client,
-  { integration }: ConnectionName,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { pagination } = await client.request('GET /integrations/{uniqueKey}/functions', {
-    params: { uniqueKey: integration },
-    query: { type: 'sync', limit: 1 },
-    signal,
-  });
-  return pagination.total > 0;
-}
-
-async function readSyncs(
-  client: Client,
-  { integration, connection }: ConnectionName,
-  signal: AbortSignal,
-): Promise<readonly SyncStatus[]> {
-  const query = { syncs: '*', provider_config_key: integration, connection_id: connection };
-  try {
-    return (await client.request('GET /sync/status', { query, signal })).syncs;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'no_syncs_found') return [];
-    throw error;
-  }
 }
