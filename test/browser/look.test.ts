@@ -102,7 +102,7 @@ describe('the page', () => {
     const page = await world.page({ colorScheme: theme, locale: 'fr' });
     const answer = await page.goto(`${world.gateway.url}/oauth/callback?state=unknown&code=c`);
     expect(answer!.status()).toBe(400);
-    await page.getByRole('alert').filter({ hasText: 'Cela n’a pas fonctionné' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'La connexion a échoué' }).waitFor();
     await page.getByText('state_err').waitFor();
     await screenshot(page, `callback-${theme}`);
     expect(await violationsOf(page)).toEqual([]);
