@@ -159,7 +159,7 @@ async function askKey(context: DialogContext): Promise<string> {
     try {
       return readFileSync(resolve(context.root, path), 'utf8').trim();
     } catch {
-      context.output.note(`The file ${path} cannot be read.`);
+      context.output.note(`Could not read ${path}.`);
     }
   }
 }

@@ -27,7 +27,7 @@ export function jsonOption(
       : error instanceof Error
         ? error.message
         : String(error);
-    throw new CommandFailure(`Failed to parse --${option}: ${reason}`);
+    throw new CommandFailure(`Could not read --${option}: ${reason}`);
   }
 }
 
@@ -41,6 +41,6 @@ export function textOption({ root }: Pick<Context, 'root'>, option: string, inpu
     return readFileSync(resolve(root, input.slice(1)), 'utf8').trim();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(`Failed to read --${option}: ${reason}`);
+    throw new CommandFailure(`Could not read --${option}: ${reason}`);
   }
 }

@@ -2,7 +2,7 @@ import type { Answer, Client } from '#client/index.ts';
 import { failCommand } from './account.ts';
 import type { Options } from './command.ts';
 import { mayPrompt, type Context } from './context.ts';
-import { CommandFailure, exitCodes } from './exit.ts';
+import { CommandFailure, exitCodes, usageError } from './exit.ts';
 import { wholeNumber } from './options.ts';
 import { targetOf } from './secret-key.ts';
 
@@ -53,7 +53,8 @@ export const limitOf = (input: string | undefined): number | undefined =>
 export function sinceOf(input: string | undefined): string | undefined {
   if (input === undefined) return undefined;
   const at = new Date(input);
-  if (Number.isNaN(at.getTime())) throw new CommandFailure(`--since is no time: "${input}"`);
+  if (Number.isNaN(at.getTime()))
+    throw usageError(`--since takes a time such as 2026-05-01T12:00:00Z, not "${input}"`);
   return at.toISOString();
 }
 

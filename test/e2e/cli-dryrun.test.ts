@@ -138,7 +138,7 @@ describe('svc connect', () => {
   it('no account where something is wrong, and no secret in the message', async () => {
     const wrong = await world.svc(['connect', 'stripe', 'x', '-e', 'dev', '--credentials', 'k3y']);
     expect(wrong).toMatchObject({ exitCode: 1, out: '' });
-    expect(wrong.err).toBe('Failed to parse --credentials: it is not JSON\n');
+    expect(wrong.err).toBe('Could not read --credentials: it is not JSON\n');
     expect(await svc('connect -e dev')).toMatchObject({ exitCode: 1, out: '' });
     const { exitCode, err } = await svc('connect nothing -e dev --provider nowhere');
     expect([exitCode, err]).toEqual([1, expect.stringContaining('nowhere')]);
@@ -210,10 +210,10 @@ describe('a dry run that fails', () => {
   });
 
   it.each([
-    [['post-message', 'demo', '--input', '{'], 'Failed to parse --input'],
+    [['post-message', 'demo', '--input', '{'], 'Could not read --input'],
     [['issues', 'demo', '-c', '{"a":{}}'], '--checkpoint takes a flat JSON object'],
     [['issues', 'demo', '-m', '[]'], '--metadata takes a JSON object'],
-    [['issues', 'demo', '-l', 'soon'], '--lastSyncDate is no date'],
+    [['issues', 'demo', '-l', 'soon'], '--lastSyncDate takes a date'],
     [['issues'], 'Missing: Connection'],
     [['issues', 'demo', 'more'], "Too many arguments for 'dryrun'"],
   ])('ends with 1 for %j', async (args, message) => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Answer, Client } from '#client/index.ts';
 import { chainHash, chainStart, type ChainedEntry } from '#kernel/audit-chain.ts';
+import { counted } from '#kernel/counted.ts';
 import { accountHelp, withAccount } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
@@ -192,6 +193,6 @@ function say({ output }: Context, verdict: Verdict, isJson: boolean): void {
     return;
   }
   const { environment, events, broken } = verdict;
-  if (broken === null) output.result(`${environment}: whole, ${events} events`);
+  if (broken === null) output.result(`${environment}: whole, ${counted(events, 'event')}`);
   else output.result(`${environment}: changed at event ${broken.seq}: ${broken.why}`);
 }

@@ -140,7 +140,8 @@ function requireIndex(root: string): void {
 async function askKind(context: Context, canAsk: boolean): Promise<FunctionKind> {
   const answer = await askFor(context, canAsk, 'Kind (sync, action or on-event)');
   const kind = kinds.find((existing) => existing === answer);
-  if (kind === undefined) throw new CommandFailure(`"${answer}" is no kind of function`);
+  if (kind === undefined)
+    throw new CommandFailure(`Answer sync, action or on-event, not "${answer}"`);
   return kind;
 }
 

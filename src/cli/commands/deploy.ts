@@ -140,7 +140,7 @@ export async function performDeployment(
     for (const line of resultLines(done, deployment.version)) output.result(line);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new CommandFailure(`Error deploying:\n  ${refusalText(error)}`, deployFailed);
+    throw new CommandFailure(`The deployment failed:\n  ${refusalText(error)}`, deployFailed);
   }
 }
 

@@ -288,7 +288,7 @@ function givenOf(context: Context, values: Values): Pick<DryRunRequest, 'input' 
   const last = values.lastSyncDate;
   const lastSync = last === undefined ? null : new Date(last);
   if (lastSync !== null && Number.isNaN(lastSync.getTime())) {
-    throw new CommandFailure(`--lastSyncDate is no date: "${last ?? ''}"`);
+    throw usageError(`--lastSyncDate takes a date such as 2026-05-01, not "${last ?? ''}"`);
   }
   if (metadata !== undefined && !isJsonObject(metadata)) {
     throw new CommandFailure('--metadata takes a JSON object');

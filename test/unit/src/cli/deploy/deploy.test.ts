@@ -323,7 +323,7 @@ describe('a deployment that the service refuses', () => {
     };
     expect(await deploy()).toMatchObject({
       exitCode: 11,
-      error: `Error deploying:\n  ${message} (concurrent_deployment)\n  Wait.`,
+      error: `The deployment failed:\n  ${message} (concurrent_deployment)\n  Wait.`,
     });
   });
 
