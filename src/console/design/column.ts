@@ -5,7 +5,7 @@ export type SortValue = string | number | null;
 export interface Column<Row> {
   readonly title: string;
   /**
-   * `tight`: as wide as its content; `end`: numbers; `short`: a fifth of the table, with an ellipsis. Others share the
+   * `tight`: as wide as its content; `end`: numbers; `short`: as wide as its content up to 16rem, with an ellipsis. Others share the
    * width that is left.
    */
   readonly fit?: 'tight' | 'end' | 'short';

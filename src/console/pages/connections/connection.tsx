@@ -17,6 +17,7 @@ import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { modeLabels } from '../integrations/provider-words.ts';
 import { LogOf } from '../logs/logs.tsx';
 import { RunsTable } from '../runs/runs-table.tsx';
 import { ConnectionSettings } from './connection-settings.tsx';
@@ -131,14 +132,26 @@ function Authentication({ name }: { readonly name: ConnectionName }): JSX.Elemen
 
 const hidden = '••••••••';
 
+const modeLabel = (type: string | null): string =>
+  Object.entries(modeLabels).find(([mode]) => mode === (type ?? 'NONE'))?.[1] ?? type ?? '';
+
+/** A field of credentials, such as `apiKey` or `access_token`, in words. */
+function labelOfField(field: string): string {
+  const words = field
+    .replaceAll('_', ' ')
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace('api', 'API');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 function Facts({ connection }: { readonly connection: ShownConnection }): JSX.Element {
   const { type, expiresAt, fields, end_user: user } = connection;
   return (
     <KeyValues
       rows={[
         ['Provider', connection.provider],
-        ['Mode', type ?? 'none'],
-        ...fields.map((field) => [field, <span key={field}>{hidden}</span>] as const),
+        ['Sign-in', modeLabel(type)],
+        ...fields.map((field) => [labelOfField(field), <span key={field}>{hidden}</span>] as const),
         ['Expires', expiresAt === null ? 'never' : <Time at={expiresAt} />],
         ['End user', [user?.display_name, user?.email, user?.id].filter(Boolean).join(' · ')],
         ['Organization', user?.organization?.display_name ?? user?.organization?.id ?? null],

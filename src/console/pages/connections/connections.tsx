@@ -152,11 +152,12 @@ const columnsOf = (path: (page: string) => string): readonly Column<Connection>[
   },
   {
     title: 'Integration',
+    fit: 'short',
     narrow: 'below',
     sortBy: (row) => row.provider_config_key,
     cell: (row) => <Clip text={row.provider_config_key} />,
   },
-  { title: 'Id', cell: ({ connection_id: id }) => <Clip text={id} isMono /> },
+  { title: 'Id', fit: 'short', cell: ({ connection_id: id }) => <Clip text={id} isMono /> },
   {
     title: 'State',
     sortBy: ({ errors }) => errors.map(({ type }) => type).join(' '),

@@ -39,7 +39,12 @@ export function ConsumerGroups(): JSX.Element {
 }
 
 const columnsOf = (show: (group: ConsumerGroup) => void): readonly Column<ConsumerGroup>[] => [
-  { title: 'Group', sortBy: ({ name }) => name, cell: ({ name }) => <Clip text={name} isMono /> },
+  {
+    title: 'Group',
+    fit: 'short',
+    sortBy: ({ name }) => name,
+    cell: ({ name }) => <Clip text={name} isMono />,
+  },
   {
     title: 'Purpose',
     narrow: 'below',
@@ -47,6 +52,7 @@ const columnsOf = (show: (group: ConsumerGroup) => void): readonly Column<Consum
   },
   {
     title: 'Topic',
+    fit: 'short',
     sortBy: ({ topic }) => topic,
     cell: ({ topic }) => <Clip text={topic} isMono />,
   },

@@ -73,6 +73,7 @@ const countsText = (counts: RunSummary['counts']): string => {
 const runColumns = (path: (page: string) => string): readonly Column<RunSummary>[] => [
   {
     title: 'Function',
+    fit: 'short',
     sortBy: ({ function: name }) => name,
     cell: ({ id, function: name, variant }) => (
       <Link href={path(pathOf('runs', id))} class="clip" title={name}>

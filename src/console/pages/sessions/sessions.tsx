@@ -53,7 +53,7 @@ export function Sessions(): JSX.Element {
   );
 }
 
-function EndButton({ session }: { readonly session: ListedSession }): JSX.Element {
+function EndButton({ session }: { readonly session: ListedSession }): JSX.Element | null {
   const { id, is_current: isCurrent, browser } = session;
   const [isOpen, setOpen] = useState(false);
   const holder = holderOf(session);
@@ -61,7 +61,8 @@ function EndButton({ session }: { readonly session: ListedSession }): JSX.Elemen
     (client) => client.request('DELETE /account/sessions/{id}', { params: { id } }),
     { done: 'The session has ended', onDone: () => setOpen(false), showsFailure: true },
   );
-  if (isCurrent) return <span class="muted">in use here</span>;
+  // The column of the browser marks it.
+  if (isCurrent) return null;
   return (
     <>
       <Button isSmall title={`End the session of ${holder}`} onPress={() => setOpen(true)}>

@@ -34,6 +34,7 @@ export function Topics(): JSX.Element {
 const columnsOf = (path: (page: string) => string): readonly Column<TopicSummary>[] => [
   {
     title: 'Topic',
+    fit: 'short',
     cell: ({ name }) => (
       <Link href={path(pathOf('topics', name))} class="clip" title={name}>
         {name}

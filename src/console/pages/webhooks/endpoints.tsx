@@ -69,9 +69,14 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     cell: ({ url }) => <Clip text={url} isMono />,
   },
   { title: 'Name', narrow: 'below', cell: ({ display_name: name }) => <Clip text={name} /> },
-  { title: 'Kinds', cell: ({ kinds: some }) => some?.map(labelOfWebhook).join(', ') ?? 'all' },
+  {
+    title: 'Kinds',
+    fit: 'short',
+    cell: ({ kinds: some }) => <Clip text={some?.map(labelOfWebhook).join(', ') ?? 'all'} />,
+  },
   {
     title: 'Only of',
+    fit: 'short',
     cell: ({ provider_config_key: integration, connection_id: id }) => (
       <Clip text={[integration, id].filter(Boolean).join(' / ') || 'everything'} />
     ),

@@ -111,6 +111,7 @@ export function Messages(): JSX.Element {
 const columnsOf = (endpoints: ReadonlyMap<string, string>): readonly Column<WebhookMessage>[] => [
   {
     title: 'Kind',
+    fit: 'short',
     sortBy: ({ kind }) => kind,
     cell: ({ id, kind }) => <OpenLink id={id} text={kind.replaceAll('_', ' ')} />,
   },
