@@ -270,8 +270,11 @@ function Generation({ generation: shown, isRead }: GenerationProps): JSX.Element
             ['Size', `${(shown.bytes / 1024 / 1024).toFixed(1)} MiB`],
             ['Tables', shown.tables.join(', ')],
             ['Rate', shown.rate_per_s === null ? null : `${Math.round(shown.rate_per_s)} per s`],
-            ['Ready', <Time key="ready" at={shown.ready_at} />],
-            ['Switched', <Time key="switched" at={shown.switched_at} />],
+            ['Ready', shown.ready_at === null ? null : <Time key="ready" at={shown.ready_at} />],
+            [
+              'Switched',
+              shown.switched_at === null ? null : <Time key="switched" at={shown.switched_at} />,
+            ],
           ]}
         />
         {shown.verification !== null && <Verification verification={shown.verification} />}
