@@ -48,7 +48,7 @@ in "account" a role is that of the account and of all environments.`,
   help: `${accountHelp}
 
 Examples
-  svc people invite ada@example.com --name "Ada Lovelace" --role dev:developer --role prod:read_only
+  svc people invite ada@example.com --name Ada --role dev:developer --role prod:read_only
   svc people role ada@example.com prod support
   svc people sessions ada@example.com
   svc people deactivate ada@example.com --yes`,
