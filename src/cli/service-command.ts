@@ -2,7 +2,7 @@ import type { Answer, Client } from '#client/index.ts';
 import { failCommand } from './account.ts';
 import type { Options } from './command.ts';
 import { mayPrompt, type Context } from './context.ts';
-import { CommandFailure, exitCodes, usageError } from './exit.ts';
+import { exitCodes, usageError } from './exit.ts';
 import { wholeNumber } from './options.ts';
 import { targetOf } from './secret-key.ts';
 
