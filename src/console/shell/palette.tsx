@@ -5,7 +5,8 @@ import { Icon } from '../design/icon.tsx';
 import { OverlayBox } from '../design/overlay-box.tsx';
 import { useAccessOf } from '../session/context.tsx';
 import type { SessionKey } from '../session/session.ts';
-import { matching, useFoundTargets, type Target } from './targets.ts';
+import type { Target } from './target.ts';
+import { matching, useFoundTargets } from './targets.ts';
 
 interface PaletteProps {
   /** The environment in which is searched; null: none is chosen. */

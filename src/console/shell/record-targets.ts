@@ -1,7 +1,7 @@
 import { pathOf } from '../data/route.ts';
 import { syncsOf } from '../data/syncs.ts';
 import type { Access } from '../session/context.tsx';
-import type { Target } from './targets.ts';
+import type { Target } from './target.ts';
 
 /** The connection whose page is open; null on another page. */
 export function openConnection([page, integration, connection]: readonly string[]) {

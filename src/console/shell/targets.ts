@@ -2,22 +2,9 @@ import { useQuery } from '@tanstack/preact-query';
 import type MiniSearch from 'minisearch';
 import { searchOptions, type SearchSection } from '../../docs-site/search-options.ts';
 import { pathOf, useParts } from '../data/route.ts';
-import type { IconName } from '../design/icon.tsx';
 import type { Access } from '../session/context.tsx';
 import { openConnection, recordsOf } from './record-targets.ts';
-
-/** What the search can open. */
-export interface Target {
-  readonly id: string;
-  readonly group: string;
-  readonly label: string;
-  /** By what people distinguish it from others of the same name. */
-  readonly detail?: string;
-  readonly icon: IconName;
-  readonly href: string;
-  /** Whether it is no page of the console, and opens in another tab. */
-  readonly isOutside?: true;
-}
+import type { Target } from './target.ts';
 
 /** Those that have each word in their texts, first the ones whose name begins with the text. */
 export function matching(targets: readonly Target[], text: string): readonly Target[] {
