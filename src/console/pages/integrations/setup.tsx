@@ -7,7 +7,7 @@ import { useChange, useRead } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { Button } from '../../design/button.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
-import { TextField } from '../../design/field.tsx';
+import { Select, TextField } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { Refusal } from '../../shell/change-form.tsx';
@@ -316,17 +316,36 @@ function withoutFields(provider: Provider): readonly AppField[] {
 function Configuration({ provider, draft, problems, onChange }: PartProps): JSX.Element {
   return (
     <>
-      {Object.entries(provider.integration_config ?? {}).map(([name, field]) => (
-        <TextField
-          key={name}
-          label={field.optional === true ? `${field.title} (optional)` : field.title}
-          hint={field.description}
-          problem={problems.get(`integration_config.${name}`)}
-          type={field.secret === true ? 'password' : 'text'}
-          value={draft.config[name] ?? ''}
-          onInput={(value) => onChange({ config: { ...draft.config, [name]: value } })}
-        />
-      ))}
+      {Object.entries(provider.integration_config ?? {}).map(([name, field]) => {
+        const shared = {
+          label: field.optional === true ? `${field.title} (optional)` : field.title,
+          hint: [field.description, ...(field.warnings ?? [])].join(' '),
+          problem: problems.get(`integration_config.${name}`),
+          value: draft.config[name] ?? '',
+        };
+        const change = (value: string) => onChange({ config: { ...draft.config, [name]: value } });
+        return field.enum === undefined ? (
+          <TextField
+            key={name}
+            {...shared}
+            type={field.secret === true ? 'password' : 'text'}
+            onInput={change}
+          />
+        ) : (
+          <Select
+            key={name}
+            {...shared}
+            choices={[
+              { value: '', label: 'Choose' },
+              ...field.enum.map((value) => ({
+                value,
+                label: field.enum_titles?.[value] ?? value,
+              })),
+            ]}
+            onChange={change}
+          />
+        );
+      })}
     </>
   );
 }

@@ -10,9 +10,14 @@ export type Provider = { readonly name: string } & SchemaOutput<typeof definitio
 export type FieldSchema = SchemaOutput<typeof field>;
 
 /** The same with its texts in one language. */
-export type LocalizedField = Omit<FieldSchema, 'title' | 'description'> & {
+export type LocalizedField = Omit<
+  FieldSchema,
+  'title' | 'description' | 'enum_titles' | 'warnings'
+> & {
   readonly title: string;
   readonly description: string;
+  readonly enum_titles?: Readonly<Record<string, string>>;
+  readonly warnings?: readonly string[];
 };
 
 export type ProxyDefinition = NonNullable<Provider['proxy']>;

@@ -49,10 +49,17 @@ export function definitionProblems(definition: Definition): string[] {
     if (name !== undefined && !isKnown) problems.push(`${field}: unknown script "${name}"`);
   }
   for (const group of ['connection_config', 'credentials', 'integration_config'] as const) {
-    for (const [name, { pattern }] of Object.entries(definition[group] ?? {})) {
+    for (const [name, field] of Object.entries(definition[group] ?? {})) {
+      const { pattern, enum: choices, enum_titles: titles } = field;
       if (pattern !== undefined && !isPattern(pattern)) {
         problems.push(`${group}.${name}.pattern: not a regular expression`);
       }
+      const unknown = Object.keys(titles ?? {}).filter(
+        (value) => choices?.includes(value) !== true,
+      );
+      problems.push(
+        ...unknown.map((value) => `${group}.${name}.enum_titles: "${value}" is not in enum`),
+      );
     }
   }
   return problems;

@@ -17,6 +17,12 @@ const fieldShape = z.looseObject({
   description: z.string().describe('What it is, for people.'),
   secret: z.boolean().optional().describe('Whether a form hides what is typed.'),
   optional: z.boolean().optional().describe('Whether it may be left empty.'),
+  enum: z.array(z.string()).optional().describe('The values that are allowed.'),
+  enum_titles: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Titles of these values for people, by value.'),
+  warnings: z.array(z.string()).optional().describe('What to know before it is filled.'),
 });
 
 /** The whole entry of the catalog; only the fields for people are listed. */

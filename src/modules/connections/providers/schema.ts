@@ -21,7 +21,11 @@ export const field = z
       z.enum(['hostname', 'uri', 'uuid', 'email']),
       '`hostname`, `uri`, `uuid` or `email`.',
     ),
-    enum: optional(texts, 'The values that are allowed.'),
+    enum: optional(texts, 'The values that are allowed: the form offers them as a choice.'),
+    enum_titles: optional(
+      mapOf(title),
+      'Map of a value of `enum` to its title in the choice, such as the name of a region; the value itself by default.',
+    ),
     example: optional(z.string(), 'Shown in the form as an example of a value.'),
     default_value: optional(
       z.string(),
@@ -45,7 +49,10 @@ export const field = z
       'Other names of the field in `connection_config` of imports: a value under one of them is the value of the field too.',
     ),
     doc_section: optional(z.string(), 'Returned by the API; not used.'),
-    warnings: optional(texts, 'Returned by the API; not used.'),
+    warnings: optional(
+      z.array(title),
+      'What to know before the field is filled, as `title`: shown below it in the connect page and the console.',
+    ),
     visible_when: optional(
       z.strictObject({
         field: text.describe('Name of the other field.'),

@@ -32,7 +32,7 @@ function problemOf(field: FormField, value: string, t: Translate): string | null
     return field.isOptional ? null : t(missing, { field: title });
   }
   if (value.length > max) return t('fieldLong', { field: title, max });
-  if (field.choices !== null && !field.choices.includes(value)) {
+  if (field.choices !== null && !field.choices.some((choice) => choice.value === value)) {
     return t('fieldChoice', { field: title });
   }
   if (format && !formats[format].rule.test(value)) return t(formats[format].text, { field: title });

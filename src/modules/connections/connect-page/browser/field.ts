@@ -15,7 +15,9 @@ export interface FormField {
   readonly isOptional: boolean;
   /** Several lines: keys in PEM. */
   readonly isLong: boolean;
-  readonly choices: readonly string[] | null;
+  readonly choices: readonly { readonly value: string; readonly title: string }[] | null;
+  /** Shown below the description. */
+  readonly warnings: readonly string[];
   readonly initial: string;
   readonly example: string;
   readonly prefix: string;
@@ -59,7 +61,9 @@ export function formField(
     isSecret,
     isOptional: schema.optional ?? known?.isOptional ?? false,
     isLong: longNames.test(name) && !/id$/i.test(name),
-    choices: schema.enum ?? null,
+    choices:
+      schema.enum?.map((value) => ({ value, title: schema.enum_titles?.[value] ?? value })) ?? null,
+    warnings: schema.warnings ?? [],
     initial: schema.default_value ?? '',
     example: schema.example ?? '',
     prefix: schema.prefix ?? '',

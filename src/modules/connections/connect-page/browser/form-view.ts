@@ -227,13 +227,14 @@ export function fieldRow(
 }
 
 /** The help text of the field; prefix and suffix of the control are announced from here. */
-function hintOf({ description, prefix, suffix, example }: FormField): Node[] {
+function hintOf({ description, prefix, suffix, example, warnings }: FormField): Node[] {
   const isWhole = prefix === '' && suffix === '';
   const seen = [description, isWhole && example !== '' ? `(${example})` : ''].filter(
     (part) => part !== '',
   );
   const unseen = isWhole ? [] : [h('span', { class: 'unseen' }, ` ${prefix}…${suffix}`)];
-  return [document.createTextNode(seen.join(' ')), ...unseen];
+  const notes = warnings.map((warning) => h('span', { class: 'warning' }, warning));
+  return [document.createTextNode(seen.join(' ')), ...unseen, ...notes];
 }
 
 function controlOf(field: FormField, id: string, value: string, t: Translate): Control {
@@ -245,7 +246,7 @@ function controlOf(field: FormField, id: string, value: string, t: Translate): C
   };
   if (field.choices !== null) {
     const options = field.choices.map((choice) =>
-      h('option', { value: choice, selected: choice === value }, choice),
+      h('option', { value: choice.value, selected: choice.value === value }, choice.title),
     );
     return h('select', common, h('option', { value: '' }, t('choose')), ...options);
   }

@@ -159,6 +159,13 @@ describe('an overlay', () => {
       `${minimal()}  aliases: [google-mail]`,
       'gmail.aliases: "google-mail" is an alias of crm too',
     ],
+    [
+      'the title of a value that cannot be chosen',
+      minimal(
+        '  connection_config: {region: {type: string, title: Region, description: d, enum: [eu], enum_titles: {us: America}}}',
+      ),
+      'own.yaml: crm.connection_config.region.enum_titles: "us" is not in enum',
+    ],
     ['an alias that is no name', 'x: {alias: 3}', 'own.yaml: x.alias: expected string, got number'],
     ['no map', '- a\n- b', 'own.yaml: expected object, got array'],
     ['no content', '', 'own.yaml: expected object, got null'],

@@ -36,7 +36,7 @@ const catalogue = loadCatalogue({ overlayPath: null }).all();
 /** A value that a person could enter, by what the definition says of the field. */
 function plausible(of: FormField): string {
   const [choice] = of.choices ?? [];
-  if (choice !== undefined) return of.initial === '' ? choice : of.initial;
+  if (choice !== undefined) return of.initial === '' ? choice.value : of.initial;
   if (of.example !== '') return of.example;
   if (of.initial !== '') return of.initial;
   const byFormat = {
@@ -58,6 +58,24 @@ function plausible(of: FormField): string {
   ];
   return fits.find((text) => of.pattern === null || new RegExp(of.pattern).test(text)) ?? 'acme';
 }
+
+describe('a choice', () => {
+  it('shows the titles of its values, and what to know before', () => {
+    const host = field('Region', {
+      enum: ['eu.example', 'us.example'],
+      enum_titles: { 'eu.example': 'Europe' },
+      warnings: ['It cannot be changed later.'],
+    });
+    const [shown] = formOf(provider('OAUTH2', { connection_config: { host } })).fields;
+    expect(shown).toMatchObject({
+      choices: [
+        { value: 'eu.example', title: 'Europe' },
+        { value: 'us.example', title: 'us.example' },
+      ],
+      warnings: ['It cannot be changed later.'],
+    });
+  });
+});
 
 describe('the form of a provider', () => {
   it.each(authModes)('of the mode %s sends what its endpoint takes', (mode) => {
