@@ -34,7 +34,9 @@ export function refusal(status: number, text: string): ApiError {
   const code =
     stringOrNull(error['code']) ?? stringOrNull(isObject(body) ? body['error_type'] : null);
   const message = stringOrNull(error['message']) ?? `The service answered ${status}.`;
-  const issues = Array.isArray(error['errors']) ? error['errors'].flatMap(issueText) : [];
+  const all = Array.isArray(error['errors']) ? error['errors'].flatMap(issueText) : [];
+  // Some messages have them already.
+  const issues = all.filter((issue) => !message.includes(issue));
   const options = { status, fix: stringOrNull(error['fix']), body };
   return new ApiError(code ?? `http_${status}`, [message, ...issues].join('\n  '), options);
 }

@@ -36,6 +36,18 @@ const json = (response: ServerResponse, body: unknown, status = 200): void => {
   response.end(JSON.stringify(body));
 };
 
+describe('a refusal of several fields', () => {
+  it.each([
+    ['has those that its message lacks', 'Invalid body.', 'Invalid body.\n  how: no text'],
+    ['has each once', 'Invalid inputs: how: no text', 'Invalid inputs: how: no text'],
+  ])('%s', async (_what, message, shown) => {
+    const errors = [{ code: 'custom', message: 'no text', path: ['how'] }];
+    const error = { code: 'invalid_body', message, fix: 'Correct it.', errors };
+    const client = await clientOf((_request, response) => json(response, { error }, 400));
+    await expect(client.request('GET /environments')).rejects.toMatchObject({ message: shown });
+  });
+});
+
 describe('a response as it is', () => {
   it('is returned whatever its status, for a request with key and name of the client', async () => {
     const client = await clientOf(({ headers, method, url }, response) => {
