@@ -6,7 +6,8 @@ const reauthorize = 'Reauthorize the connection with a connect session or with n
 const retryLater =
   'Wait for the number of seconds in Retry-After, then send the same request again.';
 const reportIt = 'Report error.request_id to the operator of the service.';
-const fixFunction = 'Read the log of the run, fix the function, deploy it and run it again.';
+const fixFunction =
+  'Correct what the message names, at the line that is given; deploy it and run it again.';
 const checkWebhook =
   'Compare the secret and the address at the provider with those of the integration.';
 const fixDefinition = 'Fix the provider definition or the configuration of the connection.';

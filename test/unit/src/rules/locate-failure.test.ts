@@ -117,6 +117,22 @@ it('a file of a bundle gets another name', () => {
   expect(sourcesOf(renamed)?.linesOf('crm/initial.ts')).toBeNull();
 });
 
+it.each([
+  ['too much time', { kind: 'timeout', code: 'execution_timeout' }, 'exec:'],
+  ['too much memory', { kind: 'memory', code: 'function_runtime_out_of_memory' }, 'exec:'],
+  ['an input', { kind: 'invalid', code: 'invalid_action_input' }, 'input:'],
+  ['an output', { kind: 'invalid', code: 'invalid_action_output' }, 'output:'],
+] as const)('%s without a stack has the part of the definition', (_what, failed, part) => {
+  const failure: RunFailure = { ...failed, name: 'Error', message: 'x' };
+  const detail = locateFailure(failure, { bundle, fileName, entry });
+  const line = lineOf(entryText, part);
+  expect(presentFailure(detail).location).toBe(`${entry.file}:${line}:3`);
+  expect(detail.excerpt?.lines[line - detail.excerpt.line]).toContain(part);
+  const elsewhere = { bundle, fileName, entry, called: 'onWebhook' } as const;
+  const { frames } = locateFailure({ ...failure, kind: 'timeout' }, elsewhere);
+  expect(frames).toEqual([]);
+});
+
 it('a stack that the code made up gives no more than positions in its own files', () => {
   const stack = [
     `    at exec (/etc/passwd:1:1)`,

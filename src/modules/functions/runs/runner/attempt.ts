@@ -18,6 +18,7 @@ import {
   type Sandbox,
 } from '#ports/sandbox.ts';
 import { callerError } from '#rules/caller-error.ts';
+import { droppedText } from '#rules/dropped-lines.ts';
 import { locationSuffix, type FailureDetail } from '#rules/failure-detail.ts';
 import { locateFailure, type FailedCode } from '#rules/locate-failure.ts';
 import { runLimits } from '#rules/run-limits.ts';
@@ -115,7 +116,8 @@ async function runInSandbox(
   try {
     const { fn, signal } = run;
     const { kind } = run.attempt;
-    await using host = await deps.openHost({ ...run, timeline: timelineOf(deps, run) });
+    const timeline = timelineOf(deps, run);
+    await using host = await deps.openHost({ ...run, timeline });
     const fileName = `${fn.integrationKey}/${fn.name}.js`;
     const entry = kind === 'webhook' ? 'onWebhook' : 'exec';
     const how = { fileName, entry, limits: runLimits[kind] } as const;
@@ -123,9 +125,14 @@ async function runInSandbox(
     const type = functionTypeOf(run.fn.kind);
     const wanted = { ...how, type, input, bundle: fn.bundle, context, signal };
     const result = await deps.sandbox.run(wanted, inCurrentTrace(calls));
+    if (result.dropped !== undefined) {
+      const message = droppedText(result.dropped);
+      run.operation.write('info', message);
+      timeline({ what: 'log', level: 'info', message });
+    }
     if (result.status === 'ok') return { kind: 'ok', output: result.output };
     if (kind === 'webhook' && result.error.code === missingEntry) return unheard(run, result.error);
-    const located = locateFailure(result.error, codeOf(fn, fileName));
+    const located = locateFailure(result.error, { ...codeOf(fn, fileName), called: entry });
     return endingOf(host.mask.data({ failure: result.error, detail: located }), signal);
   } catch (error) {
     return failedBy(error, deps.logger);
