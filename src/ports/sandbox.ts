@@ -189,7 +189,7 @@ export interface DroppedLines {
 export interface HostProtocol {
   http: [HttpCall, HttpAnswer];
   fetch: [FetchCall, HttpAnswer];
-  log: [{ lines: readonly LogLine[]; dropped?: DroppedLines }, null];
+  log: [{ lines: readonly LogLine[] }, null];
   getConnection: [
     {
       providerConfigKey?: string;
@@ -314,10 +314,17 @@ export interface RunFailure {
   };
 }
 
-export type RunResult =
-  /** JSON text of what the function returned; undefined = nothing. */
-  | { readonly status: 'ok'; readonly output: string | undefined }
-  | { readonly status: 'error'; readonly error: RunFailure };
+export type RunResult = (
+  | {
+      readonly status: 'ok';
+      /** JSON text of what the function returned; undefined = nothing. */
+      readonly output: string | undefined;
+    }
+  | { readonly status: 'error'; readonly error: RunFailure }
+) & {
+  /** Absent: none. Known of a run that was ended by force too, unless its process ended. */
+  readonly dropped?: DroppedLines;
+};
 
 /** A definition as data: what a deployment reads from a bundle. Schemas are JSON Schema, draft 7. */
 export interface FunctionDefinition {

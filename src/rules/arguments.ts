@@ -60,13 +60,6 @@ export const shapes = {
         }),
       )
       .max(1000),
-    dropped: z
-      .object({
-        level: z.enum(['debug', 'info', 'warn', 'error', 'off']),
-        isOwnLevel: z.boolean(),
-        counts: z.partialRecord(z.enum(['debug', 'info', 'warn', 'error']), z.int().min(1)),
-      })
-      .optional(),
   }),
   getConnection: z.object({
     ...connection,

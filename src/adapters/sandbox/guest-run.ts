@@ -149,7 +149,8 @@ export class GuestRun {
     this.#timers.clear();
     this.#pending.clear();
     // Called first: disposing of an isolate takes half a millisecond, and nothing that it does matters any more.
-    this.#events.ended(result);
+    const dropped = this.#isolate.dropped();
+    this.#events.ended(dropped === undefined ? result : { ...result, dropped });
     this.#isolate.dispose();
     setTimeout(() => {
       if (this.#turns > 0) this.#events.unstoppable();

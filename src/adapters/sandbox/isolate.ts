@@ -1,4 +1,6 @@
 import ivm from 'isolated-vm';
+import type { DroppedLines } from '#ports/sandbox.ts';
+import { droppedLines, droppedSlots } from './dropped-counts.ts';
 
 /** Events of an isolate; set late, because isolates are created before the run exists. */
 interface IsolateEvents {
@@ -24,6 +26,8 @@ export interface RunIsolate {
     json: string,
     body: string,
   ): Promise<void>;
+  /** Lines of the log that its code dropped so far, also after the isolate was disposed of. */
+  dropped(): DroppedLines | undefined;
   dispose(): void;
 }
 
@@ -60,9 +64,13 @@ export function openIsolate(snapshot: Snapshot, heapMb: number, stuck: () => voi
     if (holder.events === null) throw new Error('The run has ended.');
     return holder.events.requested(method, args);
   });
+  // Memory that stays when the isolate is stopped. Code of functions cannot reach it.
+  const dropped = new Int32Array(
+    new SharedArrayBuffer(droppedSlots * Int32Array.BYTES_PER_ELEMENT),
+  );
   const hooks = context.evalClosureSync(
-    'const start = globalThis.__svcStart; delete globalThis.__svcStart; return start($0, $1);',
-    [post, hostCall],
+    'const start = globalThis.__svcStart; delete globalThis.__svcStart; return start($0, $1, $2);',
+    [post, hostCall, new ivm.ExternalCopy(dropped.buffer).copyInto()],
     { result: { reference: true } },
   );
   const startHook = hooks.getSync('start', { reference: true });
@@ -84,6 +92,7 @@ export function openIsolate(snapshot: Snapshot, heapMb: number, stuck: () => voi
     async settle(kind, id, json, body) {
       if (!isolate.isDisposed) await settleHook.apply(undefined, [kind, id, json, body]);
     },
+    dropped: () => droppedLines(dropped),
     dispose() {
       holder.events = null;
       if (!isolate.isDisposed) isolate.dispose();
@@ -97,7 +106,7 @@ export function openIsolate(snapshot: Snapshot, heapMb: number, stuck: () => voi
  * long. Must not await anything that never resolves.
  */
 const warmUp = `
-  const { start, settle } = __svcStart(() => undefined, () => 'null');
+  const { start, settle } = __svcStart(() => undefined, () => 'null', new ArrayBuffer(${droppedSlots * Int32Array.BYTES_PER_ELEMENT}));
   const order = (task, type, validation) => JSON.stringify({
     task, fileName: '', type, entry: 'exec', input: '{"id":"x","count":1}',
     context: { models: ['Item'], loggerLevel: 'warn', paginate: null, validation, inputValidation: validation, lastSyncDate: null },

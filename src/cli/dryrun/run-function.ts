@@ -1,7 +1,14 @@
 import { parseRawJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import { functionTypeOf } from '#modules/functions/functions/function.ts';
-import type { HostCalls, RunContext, RunFailure, Sandbox, ValidationMode } from '#ports/sandbox.ts';
+import type {
+  DroppedLines,
+  HostCalls,
+  RunContext,
+  RunFailure,
+  Sandbox,
+  ValidationMode,
+} from '#ports/sandbox.ts';
 import { type FailureDetail } from '#rules/failure-detail.ts';
 import { locateFailure } from '#rules/locate-failure.ts';
 import { runLimits } from '#rules/run-limits.ts';
@@ -28,6 +35,8 @@ export interface FunctionEnd {
   readonly output: Json | undefined;
   /** Null when the function ended well. */
   readonly failure: LocatedFailure | null;
+  /** Absent: none. */
+  readonly dropped?: DroppedLines | undefined;
 }
 
 /** A failure, and where it is in the project. */
@@ -72,12 +81,13 @@ export async function runFunction(
     },
     calls,
   );
+  const { dropped } = result;
   if (result.status === 'error') {
     const { error } = result;
     const source = { file: entry.path, source: '' };
     const detail = locateFailure(error, { bundle, fileName, entry: source });
-    return { output: undefined, failure: { ...error, detail } };
+    return { output: undefined, failure: { ...error, detail }, dropped };
   }
   const output = result.output === undefined ? undefined : (parseRawJson(result.output) as Json);
-  return { output, failure: null };
+  return { output, failure: null, dropped };
 }

@@ -39,7 +39,7 @@ export async function dryRun(session: DryRunSession, order: DryRunRequest): Prom
   const paginate = await session.connections.pagination(provider);
   const { variant, lastSyncDate } = stubs;
   const environmentName = session.environment;
-  const { output, failure } = await runFunction(
+  const { output, failure, dropped } = await runFunction(
     session.sandbox,
     { entry, bundle: fn.bundle, models: Object.keys(definition.models) },
     {
@@ -51,6 +51,7 @@ export async function dryRun(session: DryRunSession, order: DryRunRequest): Prom
       dryRun(session, other),
     ),
   );
+  if (dropped !== undefined) session.say('info', droppedText(dropped));
   if (session.isValidated && records.violation !== null) {
     return { output: undefined, failure: null, violation: records.violation };
   }
@@ -104,11 +105,10 @@ function dryHost(
     ...otherRuns(session, scope, runOther),
     ...(scope.fn.entry.kind === 'sync' ? records.calls : {}),
     log: async (args) => {
-      const { lines, dropped } = parseArgs(shapes.log, args);
+      const { lines } = parseArgs(shapes.log, args);
       for (const { level, message, payload } of lines) {
         session.say(level, payload === null ? message : `${message} ${payload}`);
       }
-      if (dropped !== undefined) session.say('info', droppedText(dropped));
       return 'null';
     },
   };

@@ -1,7 +1,9 @@
 import type { LogLevel, LogLine } from '#ports/sandbox.ts';
+import { levelSlot, ownLevelSlot } from '../dropped-counts.ts';
 import { call, throwIfAborted } from './bridge.ts';
 import { jsonText } from './errors.ts';
 
+/** By severity, which is also the slot of a count. */
 const order: Readonly<Record<LogLevel | 'off', number>> = {
   debug: 0,
   info: 1,
@@ -16,13 +18,24 @@ const linesPerCall = 100;
 let level: LogLevel | 'off' = 'warn';
 /** The function chose the level. */
 let isOwnLevel = false;
-/** Lines below the level, by their own. */
-let dropped: Partial<Record<LogLevel, number>> = {};
+/** Lines below the level, by their own; the supervisor reads it when the run has ended, however it ended. */
+let dropped: { [slot: number]: number } = [];
 let lines: LogLine[] = [];
 let flushing: Promise<void> | null = null;
 
+/** @param counts shared with the supervisor */
+export function countDropped(counts: ArrayBufferLike): void {
+  dropped = new Int32Array(counts);
+}
+
 export function startLogging(initial: LogLevel | 'off'): void {
   level = initial;
+  noteLevel();
+}
+
+function noteLevel(): void {
+  dropped[levelSlot] = order[level];
+  dropped[ownLevelSlot] = isOwnLevel ? 1 : 0;
 }
 
 /** A logger that is `off` stays off. */
@@ -34,6 +47,7 @@ export function setLogger(options: unknown): void {
   if (level === 'off') return;
   level = wanted as LogLevel | 'off';
   isOwnLevel = true;
+  noteLevel();
 }
 
 /**
@@ -47,7 +61,8 @@ export async function log(...args: unknown[]): Promise<void> {
   const rest = options === null ? args : args.slice(0, -1);
   const lineLevel = options?.level ?? 'info';
   if (order[lineLevel] < order[level]) {
-    dropped[lineLevel] = (dropped[lineLevel] ?? 0) + 1;
+    const slot = order[lineLevel];
+    dropped[slot] = (dropped[slot] ?? 0) + 1;
     return;
   }
   const [message, payload] = rest;
@@ -57,14 +72,6 @@ export async function log(...args: unknown[]): Promise<void> {
     payload: payload === undefined ? null : cut(logJson(payload)),
   });
   await flushLogs();
-}
-
-/** Reports the lines that were not sent, once at the end of the run. */
-export async function reportDropped(): Promise<void> {
-  if (Object.keys(dropped).length === 0) return;
-  const counts = dropped;
-  dropped = {};
-  await call('log', { lines: [], dropped: { level, isOwnLevel, counts } });
 }
 
 /** Resolves when every line so far was sent. Logging never fails a run. */

@@ -13,7 +13,7 @@ import * as cryptography from './crypto.ts';
 import { definitionOf, describeDefinition } from './definition.ts';
 import { describeThrown, jsonText, ActionError } from './errors.ts';
 import { installGlobals } from './globals.ts';
-import { flushLogs, reportDropped, startLogging } from './log.ts';
+import { countDropped, flushLogs, startLogging } from './log.ts';
 import { makeHandle } from './svc.ts';
 import { Open } from './unzipper.ts';
 import { URLSearchParams } from './url-search-params.ts';
@@ -50,9 +50,14 @@ type Bundle = (exports: unknown, require: (name: unknown) => object, module: Com
  */
 Object.defineProperty(globalThis, '__svcStart', {
   configurable: true,
-  value: (post: Parameters<typeof bind>[0], call: Parameters<typeof bind>[1]) => {
+  value: (
+    post: Parameters<typeof bind>[0],
+    call: Parameters<typeof bind>[1],
+    dropped: ArrayBufferLike,
+  ) => {
     installGlobals();
     bind(post, call);
+    countDropped(dropped);
     return { settle: settleCall, start };
   },
 });
@@ -87,7 +92,6 @@ async function perform(bundle: Bundle, order: GuestOrder): Promise<string | unde
   } finally {
     await reportValidation().catch(() => undefined);
     await flushLogs();
-    await reportDropped().catch(() => undefined);
   }
 }
 

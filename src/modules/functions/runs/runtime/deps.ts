@@ -6,7 +6,7 @@ import type { RecordReader } from '#modules/records/read/reader.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { HttpClient } from '#ports/http-client.ts';
-import type { DroppedLines, LogLine } from '#ports/sandbox.ts';
+import type { LogLine } from '#ports/sandbox.ts';
 import type { Timeline } from '../ledger/timeline.ts';
 import type { RunTimeBudget } from './run-time-budget.ts';
 
@@ -91,8 +91,6 @@ export interface HttpLine {
 /** Receives the run's log; must not throw. */
 export interface RunLog {
   lines(lines: readonly LogLine[]): void;
-  /** What the function wrote below its level. */
-  dropped(dropped: DroppedLines): void;
   http(line: HttpLine): void;
 }
 

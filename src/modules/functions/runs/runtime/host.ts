@@ -128,7 +128,6 @@ function maskedDeps(deps: RuntimeDeps, mask: Mask): RuntimeDeps {
             payload: payload === null ? null : mask.text(payload),
           })),
         ),
-      dropped: (dropped) => log.dropped(dropped),
       http: (line) => log.http(mask.data(line)),
     },
     timeline: (note) => timeline(mask.data(note)),
@@ -230,14 +229,9 @@ function logCalls({ log }: RuntimeDeps): Pick<HostCalls, 'log'> {
   let linesLeft = linesMax;
   let charsLeft = charsMax;
   let isFull = false;
-  let isDroppedKnown = false;
   return {
     log: async (args) => {
-      const { lines, dropped } = parseArgs(shapes.log, args);
-      if (dropped !== undefined && !isDroppedKnown) {
-        isDroppedKnown = true;
-        log.dropped(dropped);
-      }
+      const { lines } = parseArgs(shapes.log, args);
       if (isFull) return 'null';
       const kept = lines.filter(({ message, payload }) => {
         linesLeft -= 1;

@@ -21,7 +21,6 @@ import type { HttpClient } from '#ports/http-client.ts';
 import type { Metrics } from '#ports/metrics.ts';
 import { logLevels, type LoggerLevel, type Operation } from '#ports/operation-log.ts';
 import type { HostCalls, RunContext, ValidationMode } from '#ports/sandbox.ts';
-import { droppedText } from '#rules/dropped-lines.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
 import { functionLogKey } from '../../functions/queries.ts';
 import type { RunCalls } from '../../services.ts';
@@ -135,11 +134,6 @@ const runLog = (
       operation.write(level, message, payload, 'user');
       timeline({ what: 'log', level, message });
     }
-  },
-  dropped: (dropped) => {
-    const message = droppedText(dropped);
-    operation.write('info', message);
-    timeline({ what: 'log', level: 'info', message });
   },
   http: (line) => {
     metrics.count('svc_provider_requests_total', [connection.integrationKey, line.status ?? 0]);

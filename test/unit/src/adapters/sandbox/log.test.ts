@@ -42,6 +42,41 @@ describe('log', () => {
     expect(await linesOf(body, 'off')).toEqual([]);
   });
 
+  it.each([
+    ['returns', '', 'ok'],
+    ['throws', `throw new Error('no');`, 'error'],
+    ['loops', 'for (;;);', 'timeout'],
+    ['loops after its abort', 'try { await svc.getMetadata(); } catch {} for (;;);', 'timeout'],
+    [
+      'takes all the memory',
+      'const all = []; for (;;) all.push(new Array(1e6).fill(1));',
+      'memory',
+    ],
+  ])('the lines that were dropped are counted of a run that %s', async (_how, ends, kind) => {
+    const body = `await svc.log('1'); svc.log('2', { level: 'debug' }); svc.log('3'); ${ends}`;
+    const limits = { cpuMs: kind === 'memory' ? 30_000 : 100, heapMb: 32, graceMs: 50 };
+    const host = { log: async () => 'null', getConnection: async () => 'null' };
+    const result = await runGuest(sandbox, body, {
+      host,
+      limits,
+      context: { loggerLevel: 'warn' },
+    });
+    expect(result.status === 'ok' ? 'ok' : result.error.kind).toBe(kind);
+    expect(result.dropped).toEqual({
+      level: 'warn',
+      isOwnLevel: false,
+      counts: { debug: 1, info: 2 },
+    });
+  });
+
+  it('counts under the level that the function chose, and nothing where nothing was dropped', async () => {
+    const dropped = async (body: string) => (await runGuest(sandbox, body)).dropped;
+    const body = `svc.setLogger({ level: 'off' }); await svc.log('1', { level: 'error' });`;
+    const counts = { error: 1 };
+    expect(await dropped(body)).toEqual({ level: 'off', isOwnLevel: true, counts });
+    expect(await dropped(`await svc.log('1', { level: 'debug' });`)).toBeUndefined();
+  });
+
   it('§11 authorization is hidden; cycles, depth and size are cut', async () => {
     const lines = await linesOf(`
       const cycle = { Authorization: 'secret', inner: { authorization: 'secret' } }; cycle.self = cycle;

@@ -117,7 +117,6 @@ export function fakeRuntime(given: Partial<RuntimeDeps> = {}) {
     timeline: () => undefined,
     log: {
       lines: (more) => lines.push(...more),
-      dropped: () => undefined,
       http: (line) => http.push(line),
     },
     clock: { now: () => nowMs, nowMicros: () => nowMs * 1000 },

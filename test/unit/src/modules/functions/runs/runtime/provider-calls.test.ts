@@ -271,7 +271,6 @@ describe('retries', () => {
       ...deps,
       log: {
         lines: () => undefined,
-        dropped: () => undefined,
         http: () => setImmediate(() => end.abort()),
       },
     });
