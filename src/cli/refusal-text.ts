@@ -28,12 +28,22 @@ export function refusalText({ code, message, fix, body }: ApiError): string {
   ].join('\n  ');
 }
 
+/** Of a connection that fails: the command that shows why. */
+function connectionLines(connection: unknown): string[] {
+  const { errors } = objectOf(connection);
+  if (!Array.isArray(errors)) return [];
+  const { type, log_id: logId } = objectOf(errors.at(-1));
+  const command = type === 'sync' ? 'svc runs show' : 'svc logs';
+  return typeof logId === 'string' ? [`More: ${command} ${printable(logId)}`] : [];
+}
+
 /** Of a function that failed: where, and the command that shows more. */
 function runLines(body: unknown): string[] {
-  const { failure, run_id: runId } = objectOf(objectOf(body)['error']);
+  const { failure, payload, run_id: runId } = objectOf(objectOf(body)['error']);
   const { location } = objectOf(failure);
   return [
     ...(typeof location === 'string' ? [`at ${printable(location)}`] : []),
     ...(typeof runId === 'string' ? [`More: svc runs show ${printable(runId)}`] : []),
+    ...connectionLines(objectOf(payload)['connection']),
   ];
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ProcessPorts } from '#control-plane/ports.ts';
+import { errorHints } from '#kernel/error-hints.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
@@ -10,6 +11,7 @@ import type { OperationLogs } from '#ports/operation-log.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import type { ObtainedCredentials, Renewal } from '../credentials/modes/mode.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
+import { refreshFixOf } from '../credentials/modes/refusal.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import { openConnectionConfig, openCredentials } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
@@ -244,10 +246,19 @@ async function renew(deps: RefreshDeps, existing: Connection, plan: Refresh): Pr
     operation.end('success', 'The credentials were refreshed.');
     return stored;
   } catch (error) {
+    const fix = fixOf(error, plan);
+    operation.write('warn', `What to do: ${fix}`);
     operation.end('failed', error instanceof Error ? error.message : 'The refresh failed.');
     const { isRefusedNow } = plan;
-    throw await refused(deps, existing, { id, isRefusedNow }, error);
+    throw await refused(deps, existing, { id, isRefusedNow, fix }, error);
   }
+}
+
+/** Of the app at the provider, or of the grant. */
+function fixOf(error: unknown, { provider }: Plan): string {
+  const fix = error instanceof ProviderAuthError ? refreshFixOf(error.failure, provider) : null;
+  const code = error instanceof GatewayError ? error.code : 'invalid_credentials';
+  return fix ?? errorHints[code];
 }
 
 const refOf = ({ environmentUid, integrationKey, connectionId }: Connection) =>
@@ -310,9 +321,10 @@ async function store(
 async function refused(
   deps: RefreshDeps,
   existing: Connection,
-  { id, isRefusedNow }: { readonly id: string; readonly isRefusedNow: boolean },
+  refresh: { readonly id: string; readonly isRefusedNow: boolean; readonly fix: string },
   error: unknown,
 ): Promise<unknown> {
+  const { id, isRefusedNow, fix } = refresh;
   const isInUse =
     !isRefusedNow && existing.expiresAt !== null && !isExpired(existing, deps.clock.now());
   const failure = failureFacts(error, isInUse);
@@ -329,9 +341,8 @@ async function refused(
     const details = { retryAfterS, ...(message === undefined ? {} : { message }) };
     return new GatewayError('connection_refresh_backoff', details, { cause: error });
   }
-  return new GatewayError('invalid_credentials', message === undefined ? {} : { message }, {
-    cause: error,
-  });
+  const details = { fix, ...(message === undefined ? {} : { message }) };
+  return new GatewayError('invalid_credentials', details, { cause: error });
 }
 
 /** Null if it is not a failure of the refresh: the connection was deleted, or has other credentials. */

@@ -352,9 +352,14 @@ async function freshOrRefused(
     const existing =
       findConnection(services.control, environmentUid, integrationKey, connectionId) ?? connection;
     const payload = { connection: await presentConnection(services.vault, existing, view) };
-    const { retryAfterS } = error.details;
-    const wait = retryAfterS === undefined ? {} : { retryAfterS };
-    const details = { message: error.message, payload, status: error.status, ...wait };
+    const { retryAfterS, fix } = error.details;
+    const details = {
+      message: error.message,
+      payload,
+      status: error.status,
+      ...(retryAfterS === undefined ? {} : { retryAfterS }),
+      ...(fix === undefined ? {} : { fix }),
+    };
     throw new GatewayError('invalid_credentials', details, { cause: error });
   }
 }

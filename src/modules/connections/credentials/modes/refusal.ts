@@ -70,6 +70,20 @@ export function refusalOf(
   return reason === null ? null : { reason, fix: fixOf(reason, provider, publicUrl) };
 }
 
+/** What to do about a refresh that the provider refused; null where only another grant helps. */
+export function refreshFixOf(failure: ProviderAuthFailure, provider: Provider): string | null {
+  const reason = reasonOf(failure);
+  return reason !== null && refreshReasons.has(reason) ? fixOf(reason, provider, '') : null;
+}
+
+/** Others are about a sign-in. */
+const refreshReasons = new Set<RefusalReason>([
+  'wrong_client',
+  'unverified_app',
+  'scope_refused',
+  'provider_unavailable',
+]);
+
 function reasonOf({ providerStatus: status, providerCode, providerError }: ProviderAuthFailure) {
   const { code = null, description = null } = providerError ?? {};
   const named = code ?? providerCode;
