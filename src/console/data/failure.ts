@@ -9,6 +9,17 @@ export function failureOf(error: unknown): Failure {
   return { message, code, fix, requestId: requestIdOf(body) };
 }
 
+/** The run in which a function failed, and where; null of another refusal. */
+export function failedRunOf(
+  error: unknown,
+): { readonly id: string; readonly location: string | null } | null {
+  const refusal = error instanceof ApiError && isObject(error.body) ? error.body['error'] : null;
+  if (!isObject(refusal) || typeof refusal['run_id'] !== 'string') return null;
+  const { failure } = refusal;
+  const location = isObject(failure) ? failure['location'] : null;
+  return { id: refusal['run_id'], location: typeof location === 'string' ? location : null };
+}
+
 /** What the service refused of each field of a body, by its path: `credentials.client_id`. */
 export function fieldProblemsOf(error: unknown): ReadonlyMap<string, string> {
   const refusal = error instanceof ApiError && isObject(error.body) ? error.body['error'] : null;

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { Link } from 'wouter-preact';
-import type { LogOperation } from '#client/index.ts';
+import type { Input, LogOperation } from '#client/index.ts';
 import { nameOfConnection } from '../../data/connection-names.ts';
 import { dayMs } from '../../data/local-time.ts';
 import { useChange, useRead } from '../../data/read.ts';
@@ -202,6 +202,9 @@ function Actions({ name, connection }: ActionsProps): JSX.Element {
   );
 }
 
+/** Opening the page may itself cause one. */
+const refreshesEveryMs = 5_000;
+
 function Refreshes({ name }: { readonly name: ConnectionName }): JSX.Element {
   const { path } = useAccess();
   const week = 7 * dayMs;
@@ -211,15 +214,14 @@ function Refreshes({ name }: { readonly name: ConnectionName }): JSX.Element {
     from: new Date(now.getTime() - week).toISOString(),
     to: new Date(now.getTime() + 3_600_000).toISOString(),
   };
-  const query = useRead('POST /logs/operations', {
-    body: {
-      types: ['auth'],
-      integrations: [name.integration],
-      connections: [name.connection],
-      period,
-      limit: 50,
-    },
-  });
+  const body = {
+    types: ['auth'],
+    integrations: [name.integration],
+    connections: [name.connection],
+    period,
+    limit: 50,
+  } satisfies Input<'POST /logs/operations'>['body'];
+  const query = useRead('POST /logs/operations', { body }, { everyMs: refreshesEveryMs });
   return (
     <>
       <h2>Authorizations and refreshes of the last 7 days</h2>

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
+import { useRead } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
 import { Notice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
@@ -24,15 +25,30 @@ interface ErrorProps {
   readonly error: ShownConnection['errors'][number];
 }
 
+const advice = 'What to do: ';
+/** The log follows the failure. */
+const logEveryMs = 3_000;
+
+/** In the words of the log, where they can be read. */
 function Refused({ error }: ErrorProps): JSX.Element {
-  const { path } = useAccess();
+  const { path, can } = useAccess();
+  const { data: log } = useRead(
+    'POST /logs/messages',
+    { body: { operationId: error.log_id, limit: 20 } },
+    { everyMs: logEveryMs, isEnabled: can('environment:logs:read') },
+  );
+  const messages = log?.data.map(({ message }) => message) ?? [];
+  const why = log?.data.find(({ level }) => level === 'error')?.message;
+  const fix = messages.find((message) => message.startsWith(advice))?.slice(advice.length);
   return (
     <>
       <p>
-        <b>This connection fails:</b> the provider refused its credentials.
+        <b>This connection fails:</b> {why ?? 'the provider refused its credentials.'}
       </p>
       <p>
-        Ask the owner of the account to connect again, or reconnect under Authentication.{' '}
+        <b>{advice}</b>
+        {fix ??
+          'Ask the owner of the account to connect again, or reconnect under Authentication.'}{' '}
         <Link href={path(pathOf('logs', error.log_id))}>The log of the failure</Link>
       </p>
     </>

@@ -63,12 +63,14 @@ function Models({
   readonly models: readonly Model[];
 }) {
   const filters = useUrlState();
+  const wanted = filters.sent('model');
   const current =
-    models.find(
-      ({ model, variant }) =>
-        model === filters.get('model') && variant === (filters.sent('variant') ?? 'base'),
-    ) ?? models[0];
-  if (current === undefined) return null;
+    wanted === undefined
+      ? models[0]
+      : models.find(
+          ({ model, variant }) =>
+            model === wanted && variant === (filters.sent('variant') ?? 'base'),
+        );
   return (
     <div class="stack">
       <div class="row" role="group" aria-label="Models">
@@ -84,32 +86,52 @@ function Models({
           </Button>
         ))}
       </div>
-      <FilterBar filters={filters}>
-        <FilterText
-          filters={filters}
-          name="ids"
-          label="Ids"
-          type="search"
-          placeholder="One id, or several with commas"
-          isWide
-        />
-        <FilterSelect
-          filters={filters}
-          name="action"
-          label="Last action"
-          values={['added', 'updated', 'deleted', 'pruned']}
-        />
-        <FilterText
-          filters={filters}
-          name="as_of"
-          label="As of (local time)"
-          type="datetime-local"
-        />
-      </FilterBar>
-      <RecordList name={name} model={current} filters={filters} />
+      {current === undefined ? (
+        <UnknownModel name={wanted ?? ''} models={models} />
+      ) : (
+        <>
+          <RecordFilters filters={filters} />
+          <RecordList name={name} model={current} filters={filters} />
+        </>
+      )}
     </div>
   );
 }
+
+interface UnknownModelProps {
+  readonly name: string;
+  readonly models: readonly Model[];
+}
+
+const UnknownModel = ({ name, models }: UnknownModelProps): JSX.Element => (
+  <Notice tone="warn">
+    <p>
+      No sync of this connection has saved records of the model “{name}”. It has{' '}
+      {models.map(({ model }) => model).join(', ')}.
+    </p>
+    <p>Choose one of them, or deploy a sync that saves the model, and run it.</p>
+  </Notice>
+);
+
+const RecordFilters = ({ filters }: { readonly filters: UrlState }): JSX.Element => (
+  <FilterBar filters={filters}>
+    <FilterText
+      filters={filters}
+      name="ids"
+      label="Ids"
+      type="search"
+      placeholder="One id, or several with commas"
+      isWide
+    />
+    <FilterSelect
+      filters={filters}
+      name="action"
+      label="Last action"
+      values={['added', 'updated', 'deleted', 'pruned']}
+    />
+    <FilterText filters={filters} name="as_of" label="As of (local time)" type="datetime-local" />
+  </FilterBar>
+);
 
 interface RecordListProps {
   readonly name: ConnectionName;

@@ -3,8 +3,9 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Answer, Function } from '#client/index.ts';
 import { nameOfConnection } from '../../data/connection-names.ts';
-import { failureOf } from '../../data/failure.ts';
+import { failedRunOf, failureOf, fieldProblemsOf } from '../../data/failure.ts';
 import { useChange, useRead } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
@@ -181,7 +182,12 @@ function ActionForm({ integration, connection, action, former }: ActionFormProps
           <Notice tone="info">The run had no input, or it is no longer stored.</Notice>
         )}
         {action.description !== undefined && <p class="muted">{action.description}</p>}
-        <SchemaForm schema={schema} value={input} onChange={setInput} />
+        <SchemaForm
+          schema={schema}
+          value={input}
+          onChange={setInput}
+          problems={fieldProblemsOf(run.error)}
+        />
         <div class="row">
           <Button type="submit" tone="primary" icon="play" isBusy={run.isPending}>
             Run the action
@@ -191,11 +197,28 @@ function ActionForm({ integration, connection, action, former }: ActionFormProps
       </form>
       <div class="card padded stack" aria-live="polite">
         <h2>Result</h2>
-        {run.error !== null && <FailureNotice failure={failureOf(run.error)} />}
+        {run.error !== null && <FailedAction error={run.error} />}
         {run.isSuccess && <Json label="Result" value={run.data} />}
         {run.isIdle && <p class="muted">Run the action to see its result.</p>}
       </div>
     </div>
+  );
+}
+
+/** Why the action failed, and the way to its run. */
+function FailedAction({ error }: { readonly error: unknown }): JSX.Element {
+  const { path } = useAccess();
+  const failed = failedRunOf(error);
+  return (
+    <>
+      <FailureNotice failure={failureOf(error)} />
+      {failed !== null && (
+        <p>
+          {failed.location !== null && <span class="mono">at {failed.location} </span>}
+          <Link href={path(pathOf('runs', failed.id))}>The run that failed</Link>
+        </p>
+      )}
+    </>
   );
 }
 
@@ -221,10 +244,12 @@ interface SchemaFormProps {
   readonly schema: Fields | null;
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
+  /** What was refused, by the name of the property. */
+  readonly problems: ReadonlyMap<string, string>;
 }
 
 /** A field for each property of an object; anything else is written as JSON. */
-function SchemaForm({ schema, value, onChange }: SchemaFormProps): JSX.Element {
+function SchemaForm({ schema, value, onChange, problems }: SchemaFormProps): JSX.Element {
   if (schema === null) return <p class="muted">This action takes no input.</p>;
   const properties = schema['properties'];
   if (schema['type'] !== 'object' || !isObject(properties))
@@ -240,6 +265,7 @@ function SchemaForm({ schema, value, onChange }: SchemaFormProps): JSX.Element {
           schema={isObject(property) ? property : {}}
           isRequired={required.includes(name)}
           value={fields[name]}
+          problem={problems.get(name)}
           onChange={(next) => {
             const { [name]: _former, ...rest } = fields;
             onChange(next === undefined ? rest : { ...rest, [name]: next });
@@ -254,12 +280,13 @@ interface FieldProps {
   readonly label: string;
   readonly schema: Fields;
   readonly isRequired?: boolean;
+  readonly problem?: string | undefined;
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
 }
 
 function PropertyField(props: FieldProps): JSX.Element {
-  const { label, schema, isRequired = false, value, onChange } = props;
+  const { label, schema, isRequired = false, problem, value, onChange } = props;
   const { type, enum: values, description } = schema;
   const hint = typeof description === 'string' ? description : undefined;
   if (Array.isArray(values))
@@ -284,6 +311,7 @@ function PropertyField(props: FieldProps): JSX.Element {
         hint={hint}
         type="number"
         isRequired={isRequired}
+        problem={problem}
         value={typeof value === 'number' ? String(value) : ''}
         onInput={(text) => onChange(text === '' ? undefined : Number(text))}
       />
@@ -294,6 +322,7 @@ function PropertyField(props: FieldProps): JSX.Element {
         label={label}
         hint={hint}
         isRequired={isRequired}
+        problem={problem}
         value={typeof value === 'string' ? value : ''}
         onInput={(text) => onChange(text === '' && !isRequired ? undefined : text)}
       />
@@ -301,7 +330,7 @@ function PropertyField(props: FieldProps): JSX.Element {
   return <JsonField {...props} />;
 }
 
-function JsonField({ label, value, onChange }: FieldProps): JSX.Element {
+function JsonField({ label, value, problem, onChange }: FieldProps): JSX.Element {
   const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value, null, 2));
   const [isValid, setValid] = useState(true);
   const read = (next: string): void => {
@@ -319,7 +348,7 @@ function JsonField({ label, value, onChange }: FieldProps): JSX.Element {
       hint="JSON"
       rows={5}
       value={text}
-      problem={isValid ? undefined : 'This is not JSON.'}
+      problem={isValid ? problem : 'This is not JSON.'}
       onInput={read}
     />
   );

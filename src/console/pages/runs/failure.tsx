@@ -35,7 +35,9 @@ export function RunFailure({ run }: { readonly run: RunDetail }): JSX.Element | 
       {failure?.call != null && (
         <FailedCall call={failure.call} hasEntry={failedEntry(run) !== null} />
       )}
-      <p>{error.fix}</p>
+      <p>
+        <b>What to do:</b> {error.fix}
+      </p>
     </Notice>
   );
 }
@@ -66,7 +68,7 @@ function FailedCall({ call, hasEntry }: FailedCallProps): JSX.Element {
   );
 }
 
-/** The lines with their numbers, and a mark below the place. */
+/** The lines with their numbers, and marks beside and below the place. */
 function excerptText({ excerpt, frames }: Failure): string {
   const [at] = frames;
   if (excerpt === null || at === undefined) return '';
@@ -74,11 +76,11 @@ function excerptText({ excerpt, frames }: Failure): string {
   return excerpt.lines
     .flatMap((text, index) => {
       const number = excerpt.line + index;
-      const line = `${String(number).padStart(width)} | ${text}`;
+      const line = `${number === at.line ? '>' : ' '} ${String(number).padStart(width)} | ${text}`;
       if (number !== at.line || at.column > text.length) return [line];
       // Tabs stay tabs, so that the mark is below its column.
       const before = text.slice(0, at.column - 1).replaceAll(/[^\t]/g, ' ');
-      return [line, `${' '.repeat(width)} | ${before}^`];
+      return [line, `  ${' '.repeat(width)} | ${before}^`];
     })
     .join('\n');
 }
