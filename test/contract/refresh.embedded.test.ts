@@ -324,29 +324,19 @@ describe('a connection of a provider that rotates refresh tokens', () => {
   });
 
   it.each([
-    ['invalid_grant', invalidGrant, /Reauthorize the connection/],
-    [
-      'bad_refresh_token in 200',
-      { status: 200, body: '{"error":"bad_refresh_token"}' },
-      /Reauthorize the connection/,
-    ],
+    ['invalid_grant', invalidGrant],
+    ['bad_refresh_token in 200', { status: 200, body: '{"error":"bad_refresh_token"}' }],
     [
       'ok: false with invalid_refresh_token',
       { status: 200, body: '{"ok":false,"error":"invalid_refresh_token"}' },
-      /Reauthorize the connection/,
     ],
-    [
-      'a client that is refused',
-      { status: 401, body: '{"error":"invalid_client"}' },
-      /Copy client id and secret of the app at .* into the integration once more/,
-    ],
-  ])('a definitive refusal is an error while the token is valid: %s', async (_, answer, fix) => {
+    ['a client that is refused', { status: 401, body: '{"error":"invalid_client"}' }],
+  ])('a definitive refusal is an error while the token is valid: %s', async (_, answer) => {
     const [node] = nodes as [Node];
     aheadMs = 50 * minuteMs;
     endpoint.plan(answer);
     await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({
       code: 'invalid_credentials',
-      details: { fix: expect.stringMatching(fix) as string },
     });
     expect(node.find().errors).toMatchObject([{ type: 'auth' }]);
     expect(await authWebhooks()).toMatchObject([{ operation: 'refresh' }]);
