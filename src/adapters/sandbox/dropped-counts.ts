@@ -8,7 +8,7 @@ export const levelSlot = 4;
 export const ownLevelSlot = 5;
 export const droppedSlots = 6;
 
-/** Untrusted numbers as what they tell; undefined when no line was dropped. */
+/** Undefined when no line was dropped. The numbers are untrusted. */
 export function droppedLines(slots: Int32Array): DroppedLines | undefined {
   const counted = logLevels.flatMap((level, slot): [LogLevel, number][] => {
     const count = slots[slot] ?? 0;
